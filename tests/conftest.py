@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import os
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,19 +17,19 @@ from hypothesis import settings
 from tests import needs
 from tests.nursery import Nursery, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
-from tests.postgres import PostgresServer
+from tests.postgres import PostgresServer, postgres_folder
 from weft.settings.paths import Paths
 from weft_skills.programs.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
-    from pathlib import Path
 
 settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
 settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
 settings.load_profile("weft")
 
 SHARED_NURSERY = "TESTS_NURSERY"
+SHARED_POSTGRES = "TESTS_POSTGRES_FOLDER"
 FAST = "TESTS_FAST"  # set by `scripts/check --fast`
 HOMES = itertools.count()
 # Tests of whole runs, of servers and of processes are slow, whatever each takes; of these, some are for every day.
@@ -116,12 +118,11 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Script], OpenAI
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[PostgresServer]:
+def postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server, one for all workers of a session."""
-    base = tmp_path_factory.getbasetemp()
-    server = PostgresServer((base if worker_id == "master" else base.parent) / "postgres")
-    yield server
-    server.close()
+    with ExitStack() as own:
+        folder = os.environ.get(SHARED_POSTGRES) or own.enter_context(postgres_folder())
+        yield own.enter_context(closing(PostgresServer(Path(folder))))
 
 
 @pytest.fixture(autouse=True)
@@ -146,10 +147,11 @@ def own_environment_while_loading(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Warm the process that others come from while the tests are collected, once for all workers."""
+    """What all workers share: the process that others come from, warm once tests are collected, and a database."""
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         warm = config.stash[WARM] = ExitStack()
         os.environ[SHARED_NURSERY] = warm.enter_context(open_nursery()).address
+        os.environ[SHARED_POSTGRES] = warm.enter_context(postgres_folder())
         config.add_cleanup(warm.close)
 
 
@@ -166,7 +168,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Slow tests first, a part of them for each worker, so that no worker waits for one at the end.
 
-    Long ones are left out unless they are asked for.
+    Those of a file stay together: they share a cluster or a browser. Long ones are left out unless they are asked for.
     """
     for item in items:
         name = item.nodeid.removeprefix("tests/")
@@ -176,12 +178,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if long and "long" not in config.getoption("markexpr", ""):
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
-    slow = [item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("local_model")]
-    chosen = set(slow)
-    rest = [item for item in items if item not in chosen]
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    share = -(-len(rest) // workers)
-    items[:] = [one for at in range(workers) for one in (*slow[at::workers], *rest[at * share : (at + 1) * share])]
+    items[:] = in_shares(items, getattr(config, "workerinput", {}).get("workercount", 1))
+
+
+def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """As many equal parts as there are workers, each with whole files of slow tests, then with others."""
+    files: dict[Path, list[pytest.Item]] = {}
+    rest: list[pytest.Item] = []
+    for item in items:
+        slow = item.get_closest_marker("slow") or item.get_closest_marker("local_model")
+        (files.setdefault(item.path, []) if slow else rest).append(item)
+    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for together in sorted(files.values(), key=len, reverse=True):
+        min(shares, key=len).extend(together)
+    for left in range(workers, 0, -1):
+        share = shares[workers - left]
+        missing = max(0, (len(rest) + sum(map(len, shares[workers - left :]))) // left - len(share))
+        share += rest[:missing]
+        del rest[:missing]
+    return [*itertools.chain.from_iterable(shares), *rest]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Keep what was imported and collected out of garbage collections: none of it is ever garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parent.parent
+# Python's objects in pages of 2 MB where the system has them: a fork of 250 MB takes a fifth of the time.
+HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,7 @@ def open_nursery() -> Iterator[Nursery]:
                 [sys.executable, "-m", "tests.nursery_process", str(listener.fileno())],
                 stdin=PIPE,  # its end tells the warm process that nobody needs it any more
                 pass_fds=[listener.fileno()],
+                env={**os.environ, **HUGE_PAGES},
                 cwd=ROOT,
                 start_new_session=True,
             )

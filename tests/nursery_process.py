@@ -1,7 +1,7 @@
 """The warm process that others are forked from, and how it is asked for one.
 
 A connection stands for one process: its request comes with the standard files, its process id and, at the end, its
-exit status go back. A watcher between the two waits for the end, so that the warm process never does.
+exit status go back.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import select
 import socket
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import NoReturn
@@ -25,6 +26,7 @@ from typing import NoReturn
 _LONGEST_REQUEST = 2**20
 _MOST_FILES = 16
 _OUT_OF_THE_WAY = 200
+_NOT_WARMED = ("__main__", "weft.testing", "engines.ray.cluster")  # Ray would be shut down at the end of every process
 
 
 @dataclass(frozen=True)
@@ -44,50 +46,44 @@ def send(connection: socket.socket, request: Request, files: list[int]) -> None:
 
 
 def _serve(listener: socket.socket) -> list[str]:
-    """Fork for each connection; returns only in a process that is to run the command that is returned."""
-    watchers: set[int] = set()
+    """Fork for each connection and tell how each process ended; returns only in one that is to run a command."""
+    running: dict[int, tuple[int, socket.socket]] = {}
     while True:
-        watchers -= {pid for pid in watchers if os.waitpid(pid, os.WNOHANG)[0]}
-        ready, _, _ = select.select([listener, sys.stdin], [], [])
-        if listener not in ready:
+        ready, _, _ = select.select([listener, sys.stdin, *running], [], [])
+        for descriptor in running.keys() & ready:
+            _tell_end(descriptor, *running.pop(descriptor))
+        if listener in ready:
+            connection, _ = listener.accept()
+            body, files, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, _MOST_FILES)
+            child = os.fork() if body else -1
+            if child == 0:
+                for other in running:
+                    os.close(other)
+                request = Request(**json.loads(body))
+                for held in (listener, connection, *(held for _, held in running.values())):
+                    held.close()
+                _become(request, files)
+                return request.command
+            for file in files:
+                os.close(file)
+            if child < 0:  # who asked went away first
+                connection.close()
+                continue
+            running[os.pidfd_open(child)] = (child, connection)
+            _tell(connection, child)
+        elif sys.stdin in ready:
             sys.exit(0)
-        connection, _ = listener.accept()
-        with connection:
-            watcher = os.fork()
-            if watcher == 0:
-                listener.close()
-                return _watched(connection)
-            watchers.add(watcher)
 
 
-def _watched(connection: socket.socket) -> list[str]:
-    """Read the request and fork the process, in which alone this returns; watch over it here."""
-    body, files, _, _ = socket.recv_fds(connection, _LONGEST_REQUEST, _MOST_FILES)
-    if not body:
-        os._exit(0)
-    child = os.fork()
-    if child:
-        _watch(child, connection, files)
-    connection.close()
-    request = Request(**json.loads(body))
-    _become(request, files)
-    return request.command
+def _tell(connection: socket.socket, number: int) -> None:
+    with suppress(OSError):  # who asked may be gone; the process notices by its own files
+        connection.send(str(number).encode())
 
 
-def _watch(child: int, connection: socket.socket, files: list[int]) -> NoReturn:
-    """Tell the process id, and how the process ended."""
-    for descriptor in files:
-        os.close(descriptor)
-    try:
-        connection.send(str(child).encode())
-    except OSError:  # who asked is gone; the process notices by its own files
-        os.waitpid(child, 0)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    try:
-        connection.send(str(os.waitstatus_to_exitcode(status)).encode())
-    finally:
-        os._exit(0)
+def _tell_end(descriptor: int, pid: int, connection: socket.socket) -> None:
+    os.close(descriptor)
+    with connection:
+        _tell(connection, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def _become(request: Request, files: list[int]) -> None:
@@ -150,12 +146,12 @@ def _warm_up() -> None:
     from weft.providers import litellm_model
 
     litellm_model.load()
-    packages = [importlib.import_module(name) for name in ("weft", "executor", "planner", "skills")]
+    packages = [importlib.import_module(name) for name in ("weft", "weft_executor", "weft_planner", "weft_skills")]
     for package in packages:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith(("__main__", "weft.testing")):
+            if not module.name.endswith(_NOT_WARMED):
                 importlib.import_module(module.name)
-    for name in ("openai.resources", "snowballstemmer"):
+    for name in ("openai.resources", "snowballstemmer", "litellm.litellm_core_utils.default_encoding"):
         importlib.import_module(name)
     importlib.import_module("weft_planner.prompting.prompts").Prompts().check()
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import uuid
 import warnings
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
+
+
+@contextmanager
+def postgres_folder() -> Iterator[str]:
+    """A folder for a server's data, never one of pytest's own: as root the server runs as another user, and the next
+    pytest of this user closes those to others.
+    """
+    with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as folder:
+        yield str(Path(folder, "data"))
 
 
 class PostgresServer:

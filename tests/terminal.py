@@ -4,6 +4,27 @@ from __future__ import annotations
 
 import os
 import select
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from tests.nursery import Nursery, Process
+
+
+def start_at_terminal(
+    nursery: Nursery, command: Sequence[str], cwd: Path, env: Mapping[str, str]
+) -> tuple[Process, int]:
+    """Start `weft COMMAND` at a terminal; returns the process and the test's end of the terminal.
+
+    It has litellm loaded, so it needs no helper that loads it for the next run at a terminal.
+    """
+    ours, theirs = os.openpty()
+    given = {**os.environ, "TERM": "xterm", "WEFT_HELPER_MINUTES": "0", **env}
+    process = nursery.start(["-m", "weft", *command], cwd=cwd, env=given, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    return process, ours
 
 
 def until(terminal: int, text: bytes | None) -> str:

@@ -68,7 +68,7 @@ _MODULES = {
         "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TaskDenied TemplateError "
         "ToolsRefused Transient UnknownModel Unreachable"
     ),
-    "weft_executor.stores.errors": "BadStore LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
+    "weft_executor.stores.errors": "BadStore EarlierForm LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
     "weft_executor.model_loop.task_runner": "ToolFailed",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -26,6 +26,7 @@ from weft_executor.history.result import TaskReport as TaskReport
 from weft_executor.model_loop.task_runner import ToolFailed as ToolFailed
 from weft_executor.results.kept_files import Artifact as Artifact
 from weft_executor.stores.errors import BadStore as BadStore
+from weft_executor.stores.errors import EarlierForm as EarlierForm
 from weft_executor.stores.errors import LeaseLost as LeaseLost
 from weft_executor.stores.errors import NotRunning as NotRunning
 from weft_executor.stores.errors import RunExists as RunExists

@@ -1,6 +1,6 @@
 """From a goal to a valid plan: the model port, the prompts, and the plan itself.
 
-- `model`, `errors`, `events/`, `event_fields`, `rules`: the vocabulary that everything above this package shares
+- `model`, `errors`, `events/`, `rules`: the vocabulary that everything above this package shares
 - `plan/`: what a plan is, and whether one is valid
 - `prompting/`: templates, profiles, and which model fills which role
 - `decompose/`: asks a model for a plan until there is a valid one

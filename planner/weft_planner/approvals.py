@@ -7,15 +7,15 @@ answer holds for exactly that request.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
+
+import msgspec
 
 RequestKind = Literal["tool", "task", "question"]
 Decision = Literal["allow", "deny", "edit", "allow_rest", "answer"]
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class ApprovalRequest(msgspec.Struct, frozen=True):
     """What a run waits for: a tool call, a task, or the answer to a question; `preview` is what a person reads first.
 
     `tool` and `arguments` are those of a tool call, or of a tool's task; `asked` is when it was first asked.
@@ -31,11 +31,10 @@ class ApprovalRequest:
 
     def to_dict(self) -> dict[str, Any]:
         """The request as `--json` prints it."""
-        return asdict(self)
+        return msgspec.structs.asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What a person says to a request.
 
     `allow` or `deny` it, `edit` a tool's `arguments`, or `allow_rest`: this call and all further ones of its tool in

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import msgspec
+
 from weft_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
@@ -24,8 +26,7 @@ def as_events(text: str) -> None:
     """Asks for a reply's text as events; any other callable gets the pieces itself, an empty one before the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(msgspec.Struct, frozen=True):
     """A tool call that the model asks for; `arguments` is the JSON text as received."""
 
     id: str
@@ -33,8 +34,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(msgspec.Struct, frozen=True):
     """One message of a conversation."""
 
     role: Speaker
@@ -43,8 +43,7 @@ class Message:
     tool_call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
+class ToolSpec(msgspec.Struct, frozen=True):
     """A tool as it is offered to the model; `parameters` is a JSON schema."""
 
     name: str
@@ -72,8 +71,7 @@ class Request:
     max_tokens: int | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """The tokens of one call, or of several added up."""
 
     calls: int = 0
@@ -95,8 +93,7 @@ class Usage:
         return self.prompt_tokens + self.completion_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True):
     """A model's answer; `cost` is in US dollars, or None if the price is unknown.
 
     `left_out` counts the characters of the prompt that did not fit the model and were not sent.
@@ -112,7 +109,7 @@ class Reply:
 
     def __post_init__(self) -> None:
         if not self.text.isascii():
-            object.__setattr__(self, "text", join_surrogates(self.text))
+            msgspec.structs.force_setattr(self, "text", join_surrogates(self.text))
 
     @property
     def cut_off(self) -> bool:

@@ -68,7 +68,7 @@ def test_what_is_said_of_json_and_exit_statuses_is_so() -> None:
     text = (ROOT / "docs" / "scripting.md").read_text(encoding="utf-8")
     usage, report = Usage(), TaskReport("a", "llm", None)
     result = Result("r", "done", "g", None, None, None, (), (report,), usage, None, None)
-    for key in (*result.to_dict(), *report.to_dict(), *Usage.__slots__):
+    for key in (*result.to_dict(), *report.to_dict(), *Usage.__struct_fields__):
         assert f'"{key}"' in text, f"docs/scripting.md lacks {key}"
     for status in EXIT:
         assert f"`{status}`" in text, f"docs/scripting.md lacks the status {status}"

@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import replayed
 from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
-from tests.terminal import until
+from tests.terminal import start_at_terminal, until
 from tests.weft import approving
 
 if TYPE_CHECKING:
@@ -193,11 +193,7 @@ def test_a_terminal_asks_at_once(
 ) -> None:
     serve(noting("milk"))
     weft("skills", "call", "--trust", "note_write", "{}", cwd=office)
-    ours, theirs = os.openpty()
-    env = {**os.environ, **MODEL, "TERM": "xterm"}
-    command = ["-m", "weft", "run", approving.GOAL]
-    process = nursery.start(command, cwd=office, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
+    process, ours = start_at_terminal(nursery, ["run", approving.GOAL], office, MODEL)
     shown = ""
     for line in typed:
         shown += until(ours, b"? " if line == "not today\n" else b": ")
@@ -217,12 +213,7 @@ def test_a_terminal_asks_at_once(
 def test_ctrl_c_at_the_prompt_keeps_the_request(office: Path, serve: Serve, nursery: Nursery, weft: Weft) -> None:
     serve(noting("milk"))
     weft("skills", "call", "--trust", "note_write", "{}", cwd=office)
-    ours, theirs = os.openpty()
-    env = {**os.environ, **MODEL, "TERM": "xterm"}
-    process = nursery.start(
-        ["-m", "weft", "run", approving.GOAL], cwd=office, env=env, stdin=theirs, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
+    process, ours = start_at_terminal(nursery, ["run", approving.GOAL], office, MODEL)
     until(ours, b"Allow it?")
     os.kill(process.pid, signal.SIGINT)
     until(ours, None)

@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +21,7 @@ import pytest
 from tests.commit_cutter import CommitCutter
 from tests.needs import needs_pid_namespaces
 from tests.openai_server import Answer, Call, OpenAIServer, Say
-from tests.postgres import PostgresServer
+from tests.postgres import PostgresServer, postgres_folder
 from tests.ray_batch import SLOTS, RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
@@ -156,8 +155,7 @@ def test_an_outage_longer_than_a_lease_costs_no_run_and_no_call(
     two: tuple[Machine, Machine],
     begin: Callable[..., RayBatch],
 ) -> None:
-    # Not below pytest's folder, which another session may close to the server's user.
-    with TemporaryDirectory() as folder, closing(PostgresServer(Path(folder, "data"), own=True)) as postgres:
+    with postgres_folder() as folder, closing(PostgresServer(Path(folder), own=True)) as postgres:
         batch = begin(postgres.new_url(), 60, 2.0)
         process = batch.start("--workers", "2")
         batch.wait_for_holders(process, two[0].space, two[1].space)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +17,7 @@ import pytest
 
 from tests.fakes import ScriptedModel
 from tests.mcp_workspace import configure, open_servers
-from tests.needs import needs_npm_registry
+from tests.needs import needs_npm
 from tests.weft.recorded import replayed, rows, weft
 from weft_planner.model import Reply, ToolCall
 from weft_skills.mcp.tool import McpTool
@@ -25,20 +27,41 @@ if TYPE_CHECKING:
     from weft_skills.mcp.servers import McpServers
     from weft_skills.tools.envelope import Envelope
 
-pytestmark = [pytest.mark.slow, needs_npm_registry]
+pytestmark = [pytest.mark.slow, needs_npm]
 VERSION = "2026.8.31"
+UNREACHABLE = "the registry could not be reached"
 READ = {"id": "read", "action_type": "tool", "name": "mcp__files__read_text_file", "arguments": {"path": "a.md"}}
 ASK = {"id": "ask", "action_type": "llm", "instruction": "Echo <<read.output>>", "depends_on": ["read"]}
 
 
 @pytest.fixture(scope="session")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both servers, installed."""
-    folder = tmp_path_factory.mktemp("npm")
-    names = [f"@modelcontextprotocol/server-{name}@{VERSION}" for name in ("everything", "filesystem")]
-    command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(folder), *names]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
+def packages(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """Both servers, installed once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "npm"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "outcome").exists():
+            (folder / "outcome").write_text(install(folder), encoding="utf-8")
+    if (folder / "outcome").read_text(encoding="utf-8") == UNREACHABLE:
+        pytest.skip("needs npm registry")
     return folder / "node_modules" / "@modelcontextprotocol"
+
+
+def install(folder: Path) -> str:
+    """Fetch both servers, within a short time or not at all."""
+    names = [f"@modelcontextprotocol/server-{name}@{VERSION}" for name in ("everything", "filesystem")]
+    patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=15000"]
+    command = ["npm", "install", "--no-audit", "--no-fund", *patience, "--prefix", str(folder), *names]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    except subprocess.TimeoutExpired:
+        return UNREACHABLE
+    if done.returncode and re.search(r"code (E[A-Z_]*(TIMEDOUT|TIMEOUT|CONN|NOTFOUND|AGAIN)|E[45]\d\d)", done.stderr):
+        return UNREACHABLE
+    done.check_returncode()
+    return "installed"
 
 
 def prepare(workspace: Path, packages: Path, **everything: Any) -> McpServers:
@@ -96,7 +119,9 @@ async def test_a_plan_and_a_model_call_them_and_a_replay_needs_neither_them_nor_
 
 
 async def test_killed_in_the_middle_slow_and_changed(workspace: Path, packages: Path) -> None:
-    servers = prepare(workspace, packages, timeout=4_000)
+    own = packages.with_name("@changed")  # a copy beside the others, where it finds what it depends on
+    shutil.copytree(packages, own)
+    servers = prepare(workspace, own, timeout=4_000)
 
     async def called(name: str, **arguments: Any) -> Envelope:
         return await McpTool(f"mcp__everything__{name}", "", {}, servers).call(arguments)
@@ -107,23 +132,16 @@ async def test_killed_in_the_middle_slow_and_changed(workspace: Path, packages: 
         assert late.error.code == "TIMEOUT"
         call = asyncio.ensure_future(called("trigger-long-running-operation", duration=1, steps=1))
         await asyncio.sleep(0.3)
-        for pid in processes(str(packages / "server-everything")):
+        for pid in processes(str(own / "server-everything")):
             os.kill(pid, signal.SIGKILL)
         assert "completed" in (await call).text, "it only reads: it is called again on a new server"
-    changed = packages / "server-everything" / "dist" / "tools" / "echo.js"
+    changed = own / "server-everything" / "dist" / "tools" / "echo.js"
     text = changed.read_text(encoding="utf-8")
     assert "Echoes back the input" in text
-    changed.write_text(
-        text.replace("Echoes back the input", "Echoes back, and sends home, the input"), encoding="utf-8"
-    )
-    try:
-        with servers.held():
-            refused = await called("echo", message="hello")
-        assert refused.error is not None
-        assert "its tools have changed since you trusted them" in refused.error.message
-        assert {one.entry.name: one.state for one in servers.states()[0]} == {
-            "everything": "changed",
-            "files": "active",
-        }
-    finally:
-        changed.write_text(text, encoding="utf-8")
+    text = text.replace("Echoes back the input", "Echoes back, and sends home, the input")
+    changed.write_text(text, encoding="utf-8")
+    with servers.held():
+        refused = await called("echo", message="hello")
+    assert refused.error is not None
+    assert "its tools have changed since you trusted them" in refused.error.message
+    assert {one.entry.name: one.state for one in servers.states()[0]} == {"everything": "changed", "files": "active"}

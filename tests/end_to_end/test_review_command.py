@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.nursery import Nursery, Ran
 from tests.openai_server import OpenAIServer, Script, scripted
-from tests.terminal import until
+from tests.terminal import start_at_terminal, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,12 +32,7 @@ else sed -i 's/^  - notes/  - nowhere/' "$1"; fi
 
 def at_terminal(nursery: Nursery, workspace: Path, typed: list[str], **env: str) -> tuple[int, str]:
     """Run with --review at a terminal where these lines are typed; returns exit status and what it showed."""
-    ours, theirs = os.openpty()
-    process = nursery.start(
-        ["-m", "weft", "run", "--review", GOAL], cwd=workspace, env={**os.environ, **MODEL, "TERM": "xterm", **env},
-        stdin=theirs, stdout=theirs, stderr=theirs,
-    )  # fmt: skip
-    os.close(theirs)
+    process, ours = start_at_terminal(nursery, ["run", "--review", GOAL], workspace, MODEL | env)
     shown = ""
     for line in typed:
         shown += until(ours, ASKED)

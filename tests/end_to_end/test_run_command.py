@@ -17,7 +17,7 @@ import yaml
 
 from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, instruction, scripted
-from tests.terminal import until
+from tests.terminal import start_at_terminal, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -206,10 +206,7 @@ def test_a_question_can_be_declined(
     workspace: Path, serve: Serve, nursery: Nursery, pressed: signal.Signals | str, status: int
 ) -> None:
     serve(lambda _: Say(QUESTION))
-    ours, theirs = os.openpty()
-    command, env = ["-m", "weft", "run", *MODEL, GOAL], os.environ | {"TERM": "xterm"}
-    process = nursery.start(command, cwd=workspace, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
+    process, ours = start_at_terminal(nursery, ["run", *MODEL, GOAL], workspace, {})
     shown = until(ours, b"Your answer")
     if isinstance(pressed, str):
         os.write(ours, pressed.encode())

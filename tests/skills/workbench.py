@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.needs import needs_bubblewrap, needs_landlock
+from tests.needs import need, needs_bubblewrap, needs_landlock
 from weft_skills.confinement import choose, landlock
 from weft_skills.confinement.bubblewrap import BubblewrapConfinement, working
 from weft_skills.confinement.landlock_box import LandlockConfinement
@@ -38,6 +38,14 @@ WALLS = [pytest.param("bubblewrap", marks=needs_bubblewrap), pytest.param("landl
 def walls(name: str, home: Path) -> Confinement:
     """A confinement that works on this machine."""
     return BubblewrapConfinement(working(), home) if name == "bubblewrap" else landlocked(home)
+
+
+def any_walls(home: Path) -> Confinement:
+    """Those that this machine has, for tests of something else."""
+    if bubblewrap := working():
+        return BubblewrapConfinement(bubblewrap, home)
+    need("landlock")
+    return landlocked(home)
 
 
 def landlocked(home: Path) -> LandlockConfinement:

@@ -35,6 +35,8 @@ class EarlierResult:
     waited: bool = False
 
 
+# The form of a line, as its "v" says; what was written before 0.1.0 has none.
+FORM = 2
 _RESULT = {"id", "run_id", "status"}
 _RUN = {"id", "run_id", "content_hash"}
 
@@ -218,6 +220,7 @@ def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[s
                 ) from error
             if not isinstance(row, dict) or not any(keys <= row.keys() for keys in kinds):
                 raise InputError(f"{path}, line {number} is not a result of weft", hint="name the right file with -o")
+            _check_form(row, f"{path}, line {number}")
             whole += len(line)
             yield row
             ended = line.endswith(b"\n")
@@ -226,6 +229,16 @@ def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[s
     if not ended:
         with path.open("ab") as file:
             file.write(b"\n")
+
+
+def _check_form(row: dict[str, Any], where: str) -> None:
+    """Raise if a line was written before 0.1.0, or by a newer weft."""
+    form = row.get("v", 1)
+    if form == FORM:
+        return
+    by = "before weft 0.1.0, which cannot continue it" if form == 1 else f"by a newer weft (form {form})"
+    hint = "name another file with -o, or move this one away" if form == 1 else "update weft"
+    raise InputError(f"{where} was written {by}; nothing was touched", hint=hint)
 
 
 def _is_half(line: bytes) -> bool:
@@ -250,4 +263,4 @@ def _append(file: IO[str], row: dict[str, Any]) -> None:
 
 
 def _line(row: dict[str, Any]) -> str:
-    return json.dumps(row, ensure_ascii=False) + "\n"
+    return json.dumps({"v": FORM} | row, ensure_ascii=False) + "\n"

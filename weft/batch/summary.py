@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from weft_planner.model import Usage
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ class BatchSummary:
             "skipped_not_done": self.skipped_not_done,
             **{outcome: self.statuses[outcome] for outcome in _OUTCOMES},
             "left": self.goals - self.skipped - self.ended,
-            "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
+            "usage": msgspec.structs.asdict(self.usage),
             "cost_usd": self.cost,
             "seconds": {"p50": self.times.percentile(0.5), "p95": self.times.percentile(0.95)},
             "skills": [{"name": name, "goals": count} for name, count in self.skills.most_common(_MOST_SKILLS)],

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+import msgspec
+
 from weft.local import catalogue
 from weft.local.prompt_fit import fitted
 from weft.local.server import SLOTS, Load, count_tokens, is_loaded, shared
@@ -106,7 +108,7 @@ class LocalModel:
             error.message = error.message.replace(endpoint.model, self.name)
             raise
         left_out = _length(request.messages) - _length(messages)
-        return replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
+        return msgspec.structs.replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
 
 def _counter(endpoint: Endpoint) -> Any:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from weft.models.reservation import ASSUMED_PRICE, Call, Reservation
 from weft.models.usage_check import checked, sound
@@ -156,7 +158,7 @@ class Budget:
         if right is reply:
             return (reply.usage.tokens * ASSUMED_PRICE if reply.cost is None else reply.cost), reply.usage
         answer = estimated_tokens([Message("assistant", reply.text)]) + 1
-        usage = replace(
+        usage = msgspec.structs.replace(
             right.usage,
             prompt_tokens=max(right.usage.prompt_tokens, reservation.prompt_tokens),
             completion_tokens=max(right.usage.completion_tokens, answer),

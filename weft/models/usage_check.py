@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from weft_planner.events import Warned
 from weft_planner.model import Usage
@@ -31,7 +33,9 @@ def checked(reply: Reply) -> Reply:
     """The reply, with 0 for impossible usage and cost."""
     usage = sound(reply.usage)
     cost = reply.cost if reply.cost is None or _is_cost(reply.cost) else 0.0
-    return reply if usage is reply.usage and cost is reply.cost else replace(reply, usage=usage, cost=cost)
+    return (
+        reply if usage is reply.usage and cost is reply.cost else msgspec.structs.replace(reply, usage=usage, cost=cost)
+    )
 
 
 def _tokens(value: object) -> int:

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from weft_planner.model import Message, Reply, ToolCall
 from weft_planner.plan.json_answer import NotJson, extract
 
@@ -27,7 +29,9 @@ def without_tools(request: Request) -> Request:
     plain = [_plain(message) for message in request.messages]
     if request.tools and request.may_call_tools:
         first = next(place for place, message in enumerate(plain) if message.role == "user")
-        plain[first] = replace(plain[first], content=plain[first].content + _RULES + _described(request.tools))
+        plain[first] = msgspec.structs.replace(
+            plain[first], content=plain[first].content + _RULES + _described(request.tools)
+        )
     return replace(request, messages=tuple(plain), tools=())
 
 
@@ -41,7 +45,7 @@ def with_calls(reply: Reply, request: Request) -> Reply:
     if not isinstance(document, dict) or document.get("tool") not in names:
         return reply
     call = ToolCall(f"call_{len(request.messages)}", document["tool"], json.dumps(document.get("arguments") or {}))
-    return replace(reply, text="", tool_calls=(call,), finish="tool_calls")
+    return msgspec.structs.replace(reply, text="", tool_calls=(call,), finish="tool_calls")
 
 
 def _described(tools: Sequence[ToolSpec]) -> str:

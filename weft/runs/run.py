@@ -8,6 +8,8 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
 from weft.runs.pipeline import Pipeline
@@ -118,7 +120,7 @@ class Run:
         except asyncio.CancelledError:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
-        await self._finish(replace(end, seconds=time.monotonic() - began))
+        await self._finish(msgspec.structs.replace(end, seconds=time.monotonic() - began))
         result = self.ledger.result(self.journal.url)
         return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
 

@@ -18,7 +18,6 @@ from markupsafe import Markup
 from weft.traces import page_script
 from weft.traces.change_text import change_text, checked_text
 from weft.traces.timeline import TYPES, Timeline, timeline
-from weft_executor.journal import codec
 from weft_planner.events import (
     AnswerChecked,
     ApprovalAsked,
@@ -36,6 +35,7 @@ from weft_planner.events import (
     RunStarted,
     ToolCalled,
     Warned,
+    decode,
 )
 from weft_skills.text.plural import counted
 
@@ -133,7 +133,7 @@ def _run_view(rows: list[Row], *, alive: bool) -> _RunView:
         timeline=shown,
         summary=f"{result.run_id} · {shown.status} · {usage} · {cost} · {shown.seconds:.1f} s",
         rows=tuple(_task_row(span, shown.seconds, critical=span.id in shown.critical) for span in shown.spans.values()),
-        entries=tuple(entry for row in rows for entry in _entries(codec.event(row.type, row.body))),
+        entries=tuple(entry for row in rows for entry in _entries(decode(row.type, row.body))),
     )
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.workspace.planned_selection import PLAN
-from weft_executor.journal import codec
-from weft_planner.events import RunStarted, SkillsSelected
+from weft_planner.events import RunStarted, SkillsSelected, decode
 from weft_skills.discovery.index import cache_folder
 from weft_skills.selection import detectors
 from weft_skills.selection.detector import Selection
@@ -66,7 +65,7 @@ def reselect(runs: Iterable[list[Row]], workspace: Workspace, *, detector: str |
     """Select skills for each recorded goal again, with the recorded detector unless another is given."""
     selector = _Selector(workspace)
     for rows in runs:
-        events = [codec.event(row.type, row.body) for row in rows]
+        events = [decode(row.type, row.body) for row in rows]
         started = next((event for event in events if isinstance(event, RunStarted)), None)
         selected = next((event for event in events if isinstance(event, SkillsSelected) and event.task is None), None)
         if started is not None and selected is not None and selected.detector != PLAN:  # else nothing was selected

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from weft.runs.stored import records
 from weft_executor.approvals.approvals import denial
-from weft_executor.journal import codec
 from weft_executor.results.artifacts import Artifacts
 from weft_planner.events import ToolCalled
 from weft_skills.builtin.writing.changes import WorkspaceChanges
 from weft_skills.builtin.writing.targets import PREFIX
+from weft_skills.tools.envelope import Envelope
 
 if TYPE_CHECKING:
     from weft.settings.paths import Paths
@@ -58,7 +58,7 @@ def read(store: Store, run: str, paths: Paths) -> RunChanges:
         if not isinstance(event, ToolCalled) or event.name not in _TOOLS:
             continue
         path = event.envelope.get("context", {}).get("params_input", {}).get("path")
-        if isinstance(path, str) and path.startswith(PREFIX) and denial(codec.envelope(event.envelope)) is not None:
+        if isinstance(path, str) and path.startswith(PREFIX) and denial(Envelope.from_dict(event.envelope)) is not None:
             name = path.removeprefix(PREFIX)
             shown = kept.get(event.call)
             files[name, "denied"] = ChangedFile(name, "denied", shown.after if shown is not None else None)

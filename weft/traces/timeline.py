@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from weft.traces.clock import Clock
 from weft.traces.critical_path import critical_path
 from weft.traces.span import Span
 from weft_executor.history.ledger import Ledger
-from weft_executor.journal import codec
 from weft_planner.events import (
     CallFailed,
     CallFinished,
@@ -29,6 +30,7 @@ from weft_planner.events import (
     TaskReused,
     TaskStarted,
     ToolCalled,
+    decode,
 )
 from weft_planner.plan.task_id import in_order, parent_of
 
@@ -90,7 +92,7 @@ class Timeline:
             "after": self.after,
             "resumed": self.resumed,
             "resumes": self.resumes,
-            "selected": [asdict(selection) for selection in self.selections],
+            "selected": [msgspec.structs.asdict(selection) for selection in self.selections],
             "plan_faults": self.faults,
             "plan_changes": [_change(event) for event in self.changes],
             "spans": [
@@ -226,7 +228,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
     reader, clock = _Reader(), Clock()
     for row in rows:
         at = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
-        event = codec.event(row.type, row.body)
+        event = decode(row.type, row.body)
         if event is not None:
             reader.note(event, at, row.at)
     waiting = {request.task for request in reader.ledger.approvals.waiting}

@@ -7,11 +7,12 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from weft.runs.stored import records
-from weft_executor.journal import codec, trace_file
+from weft_executor.journal import trace_file
 from weft_executor.journal.summary import updated
 from weft_executor.results.artifacts import Artifacts
 from weft_executor.stores.errors import RunExists, UnknownRun
 from weft_executor.stores.row import Row, RunSummary
+from weft_planner.events import decode
 from weft_planner.events.approvals import IMPORTED
 from weft_skills import safe_files
 from weft_skills.errors import InputError
@@ -48,7 +49,7 @@ def _chunks(files: Sequence[Path], paths: Paths) -> Iterator[Chunk]:
             if row.type == "approval_given" and not body["by"].startswith(IMPORTED):
                 body["by"] = f"{IMPORTED}{body['by']}"
             chunk.append(Row(run_id, row.seq, row.at, row.type, body))
-            event = codec.event(row.type, body)
+            event = decode(row.type, body)
             if event is not None:
                 summary = updated(summary, event, row.at)
             summaries[run_id] = summary

@@ -50,10 +50,13 @@ async def follow(site: Site, run_id: str, after: int) -> AsyncIterator[bytes]:
             if rows or now - looked >= _LOOK:
                 looked = now
                 status = await asyncio.to_thread(site.run_status, run_id)
+                ended = status is None or status["held_by"] is None
+                if ended and await _has_more(site, run_id, after):
+                    continue  # what was written before the end comes before the word of it
                 if status != shown:
                     shown = status
                     yield event("run_status", status)
-                if status is None or (status["held_by"] is None and not await _has_more(site, run_id, after)):
+                if ended:
                     return
             if now - spoke >= _QUIET:
                 spoke = now

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from weft_executor.approvals.policy import ApprovalPolicy, Ruling
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.approvals.task_slot import slot_released
@@ -82,7 +84,7 @@ class Approvals:
 
     async def task(self, task: Task, inputs: str, request: ApprovalRequest) -> Mapping[str, Any] | None:
         """The arguments with which a person allows a task; raises TaskDenied if they do not."""
-        request = replace(request, id=f"{self.capture.hash(['approval', task.id, inputs])}#1")
+        request = msgspec.structs.replace(request, id=f"{self.capture.hash(['approval', task.id, inputs])}#1")
         given = self._given(request.id)
         if given is None and self.policy.mode == "never" and request.id not in self.known.asked:
             given = await self._give(request, Answer(by=_UNASKED.by))
@@ -117,7 +119,7 @@ class Approvals:
         if ruling.decision == "deny":
             return _answer(given or await self._give(request, Answer("deny", by=ruling.by)))
         if key in self.known.under_way and not effects.repeatable and self.policy.mode != "never":
-            return await self._ask(replace(request, preview=f"{_MAYBE_DONE}\n{request.preview}"))
+            return await self._ask(msgspec.structs.replace(request, preview=f"{_MAYBE_DONE}\n{request.preview}"))
         if given is not None:
             return _answer(given)
         if self._allowed.get(task) == (tool.name, arguments):

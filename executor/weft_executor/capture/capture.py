@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from weft_executor.capture.fast_json import digest
+import msgspec
+from msgspec import inspect
+from msgspec.structs import asdict
+
+from weft_executor.capture.json_text import digest, encode, encode_fields
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
 from weft_executor.capture.shared_lists import SharedLists
-from weft_planner.event_fields import ATOMS, fields_of
 from weft_planner.events import SkillPrint
+from weft_planner.events.event import HASHED
 from weft_planner.plan.plan import Plan, Task
 from weft_skills.text.nesting import flattened
 
@@ -21,9 +26,27 @@ if TYPE_CHECKING:
 
     from weft_planner.events import Event
 
+# The types of JSON values that hold no other values.
+ATOMS = frozenset({str, int, float, bool, type(None)})
 # Characters of a hash.
 HASH = 32
 _SEP = os.sep
+_SHORT = 200
+# How the JSON of a field that marks a secret ends, whatever the rest of its name is.
+_TELLING = tuple(
+    f'{word}":'
+    for word in (
+        "key",
+        "token",
+        "secret",
+        "passwd",
+        "password",
+        "passphrase",
+        "credential",
+        "credentials",
+        "authorization",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +66,31 @@ class Capture:
 
     def event(self, event: Event) -> dict[str, Any]:
         """An event's fields as they are recorded; only names inside its values, not its own, may mark a secret."""
-        found = fields_of(event)
+        found = asdict(event)
         shortest = self.secrets.shortest
-        for name, item in found.items():
+        for name in _free_fields(type(event)):
+            item = found[name]
             if type(item) is str:
                 if len(item) >= shortest or _SEP in item or "⟦" in item:
                     found[name] = self.text(item)
             elif type(item) not in ATOMS:
                 found[name] = self._whole_or_flattened(item)
         return found
+
+    def unchanged(self, event: Event) -> str | None:
+        """The JSON of an event's fields if they are few, plain and recorded as they stand, as most are; else None."""
+        shortest = self.secrets.shortest
+        for name in _free_fields(type(event)):
+            item = getattr(event, name)
+            if item is None:
+                continue
+            if type(item) is not str or len(item) >= _SHORT:
+                return None
+            if len(item) < shortest and _SEP not in item and "⟦" not in item:
+                continue
+            if self.text(item) != item:
+                return None
+        return encode_fields(event)
 
     def _whole_or_flattened(self, value: Any) -> Any:
         """The value as it is recorded; a record must not fail for what a stranger has nested too deeply."""
@@ -72,16 +111,13 @@ class Capture:
             return self._mapping(value)
         if kind is list or kind is tuple:
             if kind is tuple and value and type(value[0]) is SkillPrint:  # names and hashes: no paths of a run
-                return self.shared.get(value, self._fields)
-            return self._list(value)
+                return self.shared.get(value, self.value)
+            return self.sequence(value)
         if kind is Task:
             return self.task(value)
         if kind is Plan:
-            named = value.to_dict(self.task).items()
-            return {name: item if name == "tasks" else self.value(item) for name, item in named}
-        if hasattr(value, "to_dict"):
-            return self.value(value.to_dict())
-        return self._fields(value) if is_dataclass(value) else value
+            return self._plan(value)
+        return self.value(_plain(value))
 
     def local(self, value: Any) -> Any:
         """A recorded value with the paths of this checkout."""
@@ -121,15 +157,30 @@ class Capture:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
         known = self._tasks.get(id(task))
         if known is None:
-            self._tasks[id(task)] = known = (task, self._mapping(task.to_dict()))  # kept: no other has its id
+            self._tasks[id(task)] = known = (task, self._mapping(_plain(task)))  # kept: no other has its id
         return known[1]
 
-    def _fields(self, value: Any) -> dict[str, Any]:
-        return {name: self._item(name, item) for name, item in fields_of(value).items()}
+    def _plan(self, plan: Plan) -> dict[str, Any]:
+        """A plan as it is recorded; one that is recorded as it stands is looked through only once, as a whole."""
+        form: dict[str, Any] = _plain(plan)
+        if self._keeps(encode(form)):
+            self._tasks.update((id(task), (task, row)) for task, row in zip(plan.tasks, form["tasks"], strict=True))
+            return form
+        tasks = [self.task(task) for task in plan.tasks]
+        return {name: tasks if name == "tasks" else self.value(item) for name, item in form.items()}
+
+    def _keeps(self, text: str) -> bool:
+        """Whether a value with this JSON is surely recorded as it is: no path, no secret, no name that marks one."""
+        # Without escapes, every string of the value stands in its JSON as it is, between characters of no word.
+        if not text.isascii() or _SEP in text or "\\" in text:
+            return False
+        low = text.lower()
+        return not any(name in low for name in _TELLING) and not self.secrets.touches(text)
 
     # The two that follow have `text` in them, once more for speed: every string of every event is looked at.
 
-    def _list(self, value: Sequence[Any]) -> list[Any]:
+    def sequence(self, value: Sequence[Any]) -> list[Any]:
+        """A list as it is recorded."""
         shortest = self.secrets.shortest
         return [
             item
@@ -165,3 +216,20 @@ class Capture:
         if type(item) in (list, tuple) and is_secret(key):  # a repeated header, or old passwords
             return [REDACTED if type(one) is str and one else self.value(one) for one in item]
         return item if type(item) in ATOMS else self.value(item)
+
+
+@cache
+def _free_fields(kind: type[Event]) -> tuple[str, ...]:
+    """The fields of an event that can hold a path or a secret: numbers, fixed words and our own hashes cannot."""
+    return tuple(field.name for field in msgspec.structs.fields(kind) if not _is_fixed(inspect.type_info(field.type)))
+
+
+def _is_fixed(kind: inspect.Type) -> bool:
+    if isinstance(kind, inspect.Metadata):
+        return kind.extra == HASHED
+    return isinstance(kind, inspect.IntType | inspect.FloatType | inspect.BoolType | inspect.LiteralType)
+
+
+def _plain(value: Any) -> Any:
+    """A declared value, such as a message or a task, as JSON values; what JSON does not know becomes text."""
+    return msgspec.to_builtins(value, enc_hook=str)

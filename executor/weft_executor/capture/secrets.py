@@ -108,6 +108,10 @@ class Secrets:
             return redacted
         return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it
 
+    def touches(self, text: str) -> bool:
+        """Whether a text is another without secrets."""
+        return self._redacted(text) != text
+
     def reveals(self, text: str) -> bool:
         """Whether a text holds a known secret in any of its forms; what only looks like a secret does not count."""
         if any(value in text and (pattern is None or pattern.search(text)) for value, pattern in self.values):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
     from weft_executor.results.kept_files import Artifact
     from weft_planner.approvals import ApprovalRequest
@@ -51,7 +53,7 @@ class Result:
             "question": self.question,
             "skills": list(self.skills),
             "tasks": [task.to_dict() for task in self.tasks],
-            "usage": {key: getattr(self.usage, key) for key in self.usage.__slots__},
+            "usage": msgspec.structs.asdict(self.usage),
             "cost_usd": self.cost_usd,
             "artifacts": [artifact.to_dict() for artifact in self.artifacts],
             "waiting": [request.to_dict() for request in self.waiting],

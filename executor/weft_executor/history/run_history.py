@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.replans import Replans
-from weft_executor.journal import codec
-from weft_executor.journal.event_check import plan_faults
 from weft_executor.model_loop.form import UnfitAnswer
 from weft_executor.results.memo import FinishedPart, FinishedWork
 from weft_planner.events import (
@@ -31,10 +29,13 @@ from weft_planner.events import (
     TaskReused,
     TaskStarted,
     ToolCalled,
+    decode,
 )
+from weft_planner.plan.graph_faults import graph_faults
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.task_id import parent_of
 from weft_skills.errors import InputError
+from weft_skills.tools.envelope import Envelope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -89,7 +90,7 @@ class RunHistory:
         history = cls()
         for row in rows:
             history.last_seq = row.seq
-            event = codec.event(row.type, capture.local(row.body))
+            event = decode(row.type, capture.local(row.body))
             if event is not None:
                 history.note(event)
         return history
@@ -153,7 +154,7 @@ class RunHistory:
                 self._latest[event.task] = event
                 self.finished.files.note(event.task, event.envelope)
                 if event.call:
-                    self.finished.envelopes[event.call] = codec.envelope(event.envelope)
+                    self.finished.envelopes[event.call] = Envelope.from_dict(event.envelope)
             case _:
                 pass
 
@@ -176,7 +177,7 @@ class RunHistory:
     def _check(self, event: PlanChanged) -> None:
         """Raise if a change does not fit the plan before it: a record may come from anyone."""
         before = self.plan or Plan(tuple(self.ledger.early.values()))
-        if faults := list(plan_faults(event.applied(before))):
+        if faults := list(graph_faults(event.applied(before))):
             what = f"a change of its plan does not fit the plan before it: {'; '.join(faults)}"
             raise InputError(f"the record is malformed: {what}", hint="export the run again with weft trace export")
 

@@ -12,6 +12,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from weft_executor.history.difference import (
     difference,
     of_changes,
@@ -225,7 +227,7 @@ class Tape:
         recorded = plan.parts_of(now.of) if now.of is not None else ()
         differences = list(of_tasks(recorded, now.added)) if recorded else []
         self._all_differ(f"task {now.of}", differences)
-        return replace(now, added=recorded) if differences else now
+        return msgspec.structs.replace(now, added=recorded) if differences else now
 
     def _replan(self, now: PlanChanged) -> PlanChanged:
         """A change that a model made; what a person did is given."""
@@ -247,7 +249,7 @@ class Tape:
         what = difference(self.capture.text(recorded), self.capture.text(now.content))
         if what is not None:
             self.differs(f"task {now.task}", f"skill {now.name!r}: its instructions: {what}")
-        return replace(now, content=recorded)
+        return msgspec.structs.replace(now, content=recorded)
 
     def _task(self, now: TaskFinished) -> TaskFinished:
         recorded = self.history.tasks.get(now.task)

@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from weft_executor.journal.summary import CHANGING, updated
-from weft_executor.stores.row import Row, RunSummary
-from weft_planner.event_fields import type_name_of
-from weft_planner.events import Event, TaskFinished, TextStreamed
+from weft_executor.stores.row import NO_TEXTS, EncodedRow, Row, RunSummary
+from weft_planner.events import Event, TaskFinished, TextStreamed, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -39,11 +38,16 @@ class LogEntry(NamedTuple):
         summary, done = self.log.written
         return summary is self.summary and done == self.done
 
-    def row(self) -> Row:
+    def row(self) -> Row | EncodedRow:
         """The row to store: without secrets, paths relative to named roots."""
         log, seq, at, event, _, _ = self
-        kind: type = type(event)
-        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_name_of(kind), log.capture.event(event)))
+        kind, text = type(event), log.capture.unchanged(event)
+        if text is not None:
+            key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
+            task = getattr(event, "task", None)
+            place = (log.run_id, seq, stamp(at), type_of(kind), task, key, text, NO_TEXTS)
+            return tuple.__new__(EncodedRow, place)
+        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_of(kind), log.capture.event(event)))
 
 
 class Sink(Protocol):
@@ -99,8 +103,7 @@ class Log:
     def captured(self, entry: LogEntry) -> RunSummary:
         """The run's summary as it is stored after an entry."""
         before = entry.summary
-        done = None if before.done is None else before.done + entry.done
-        return replace(before, goal=self.capture.text(before.goal), done=done)
+        return replace(before, goal=self.capture.text(before.goal), done=before.done + entry.done)
 
     def settle(self) -> Awaitable[None]:
         """Wait until everything recorded so far is on disk."""

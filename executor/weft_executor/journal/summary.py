@@ -52,7 +52,7 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)
         case TaskFinished(status="done") | TaskReused():  # each task once: a resumed run does not record them again
             early = None if summary.early is None else summary.early | {event.task}
-            return replace(summary, done=None if summary.done is None else summary.done + 1, early=early)
+            return replace(summary, done=summary.done + 1, early=early)
         case RunFinished():
             return replace(summary, status=event.status, seconds=(summary.seconds or 0.0) + event.seconds)
         case _:
@@ -63,7 +63,7 @@ def _early(summary: RunSummary, event: PlanChanged) -> RunSummary:
     """The summary with items that grew before there is a plan, and without tasks that will not be in it."""
     names = summary.early or frozenset()
     lost = names.intersection(event.dropped)
-    done = None if summary.done is None else summary.done - len(lost)
+    done = summary.done - len(lost)
     grown = sum(parent_of(task.id) is not None for task in event.added)
     parts = summary.early_parts + grown - sum(parent_of(name) is not None for name in event.dropped)
     return replace(summary, done=done, early=names - lost, early_parts=parts)

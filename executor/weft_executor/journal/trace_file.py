@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-import json
-import re
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
-from weft_executor.journal import event_check
+import msgspec
+from msgspec import Meta
+
+from weft_executor.capture.json_text import decode, encode
 from weft_executor.stores.row import VERSION, Row
+from weft_planner import events
+from weft_planner.plan.graph_faults import graph_faults
+from weft_planner.plan.plan import Plan
 from weft_skills.errors import InputError
+from weft_skills.tools.envelope import Envelope
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-_POSITION = ("v", "run_id", "seq", "at", "type")
-# A run's id becomes a folder name: it must not lead out of the folder of runs.
-_RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,127}")
+_AGAIN = "export the run again with weft trace export"
+
+
+class _Place(msgspec.Struct):
+    """What every line has besides the fields of its event."""
+
+    v: int
+    # A run's id becomes a folder name: it must not lead out of the folder of runs.
+    run_id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\-]{0,127}\Z")]
+    seq: Annotated[int, Meta(ge=1)]
+    at: Annotated[datetime, Meta(tz=True)]
+    type: str
+
+
+_POSITION = frozenset(_Place.__struct_fields__)
 
 
 def lines(rows: Iterable[Row]) -> Iterator[str]:
     """The rows as JSON lines."""
     for row in rows:
-        yield json.dumps(row.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        yield encode(row.to_dict())
 
 
 def read(path: Path, types: Collection[str] = ()) -> Iterator[Row]:
@@ -49,44 +66,48 @@ def read(path: Path, types: Collection[str] = ()) -> Iterator[Row]:
 def parse(line: str, where: str) -> Row:
     """The row in a line."""
     try:
-        document: Any = json.loads(line, parse_constant=_refused)
+        document: Any = decode(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where} is not JSON: {error}", hint="export the run again with weft trace export") from error
-    if not isinstance(document, dict) or any(key not in document for key in _POSITION):
-        raise InputError(f"{where} is not an event: it needs {', '.join(_POSITION)}", hint="is this a weft trace?")
-    version, kind = document["v"], document["type"]
-    if isinstance(version, int) and version > VERSION:
-        raise InputError(
-            f"{where} was written by a newer weft (events of version {version}; this one reads {VERSION})",
-            hint="update weft",
-        )
-    body = {key: value for key, value in document.items() if key not in _POSITION or key == "run_id"}
-    if kind not in ("run_started", "run_resumed"):
-        body.pop("run_id", None)
-    wrong = _position_faults(document) or event_check.faults(kind, body)
-    if wrong:
-        what = f"{where}: an event of type {kind!r} is malformed: {'; '.join(wrong)}"
-        raise InputError(what, hint="export the run again with weft trace export")
-    return Row(document["run_id"], document["seq"], document["at"], kind, body)
-
-
-def _position_faults(document: dict[str, Any]) -> list[str]:
-    """What is wrong with the fields that every event has."""
-    fits = {
-        "v": type(document["v"]) is int and document["v"] > 0,
-        "run_id": isinstance(document["run_id"], str) and _RUN_ID.fullmatch(document["run_id"]),
-        "seq": type(document["seq"]) is int and document["seq"] > 0,
-        "at": isinstance(document["at"], str) and _is_time(document["at"]),
-        "type": isinstance(document["type"], str),
-    }
-    return [f"{name!r} is {str(document[name])[:60]!r}" for name, fit in fits.items() if not fit]
-
-
-def _is_time(text: str) -> bool:
+        raise InputError(f"{where} is not JSON: {error}", hint=_AGAIN) from error
+    if not isinstance(document, dict) or not _POSITION.issubset(document):
+        needed = ", ".join(_Place.__struct_fields__)
+        raise InputError(f"{where} is not an event: it needs {needed}", hint="is this a weft trace?")
+    _check_version(document["v"], where)
     try:
-        return datetime.fromisoformat(text).tzinfo is not None
-    except ValueError:
-        return False
+        place = msgspec.convert(document, _Place)
+        body = {key: value for key, value in document.items() if key not in _POSITION or key == "run_id"}
+        if place.type not in ("run_started", "run_resumed"):
+            del body["run_id"]
+        wrong = "; ".join(_faults(events.decode(place.type, body)))
+    except (msgspec.ValidationError, InputError) as error:
+        raise InputError(f"{where}: {error}", hint=_AGAIN) from error
+    if wrong:
+        raise InputError(f"{where}: an event of type {place.type!r} is malformed: {wrong}", hint=_AGAIN)
+    return Row(place.run_id, place.seq, document["at"], place.type, body)
+
+
+def _check_version(version: Any, where: str) -> None:
+    if type(version) is not int or version == VERSION:
+        return
+    if version > VERSION:
+        what = f"{where} was written by a newer weft (events of version {version}; this one knows {VERSION})"
+        raise InputError(what, hint="update weft")
+    what = f"{where} was exported before weft 0.1.0, which cannot read it (events of version {version})"
+    raise InputError(what, hint="name another file, or run the goal again")
+
+
+def _faults(event: events.Event | None) -> Iterator[str]:
+    """What is wrong with an event whose values have their types; anyone may have edited a file."""
+    match event:
+        case events.PlanMade(plan=plan) | events.RunStarted(plan=Plan() as plan):
+            yield from graph_faults(plan)
+        case events.ToolCalled(envelope=document):
+            try:
+                Envelope.from_dict(document)
+            except msgspec.ValidationError as error:
+                yield f"'envelope': {error}"
+        case _:
+            pass
 
 
 def _check_order(row: Row, last_seq: dict[str, int], where: str) -> None:
@@ -98,7 +119,3 @@ def _check_order(row: Row, last_seq: dict[str, int], where: str) -> None:
             hint="events must be unique and ordered by seq: export the run again with weft trace export",
         )
     last_seq[row.run_id] = row.seq
-
-
-def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a JSON number")

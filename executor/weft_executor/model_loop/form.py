@@ -102,7 +102,7 @@ def _value(text: str) -> Any:
     fence = _FENCED.match(answer)
     block = (fence[2] if fence else answer).strip()
     try:
-        value = join_surrogates(json.loads(block, strict=False, object_pairs_hook=unique_keys))
+        value = json.loads(block, strict=False, object_pairs_hook=unique_keys)
         canonical(value)
     except NotJson:
         raise
@@ -111,7 +111,7 @@ def _value(text: str) -> Any:
         raise NotJson("it is malformed" if looks_like else "it is text" if block else "it is empty") from error
     except ValueError as error:  # NaN, Infinity, or thousands of digits
         raise NotJson("a number in it cannot be read") from error
-    return value
+    return join_surrogates(value)
 
 
 def _pretty(schema: Mapping[str, Any]) -> str:

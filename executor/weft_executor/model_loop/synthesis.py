@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from weft_executor.model_loop.model_loop import ModelLoop, Toolbox
 from weft_executor.model_loop.truncation import GO_ON, marked
 from weft_executor.results.inputs import UpstreamResult, nothing_below, shorten
@@ -81,7 +83,7 @@ class Synthesis:
             model(),
             Toolbox(self.form.memo),
             self.task,
-            (*before, replace(user, content=f"{user.content}\n\n{self.form.shown}")),
+            (*before, msgspec.structs.replace(user, content=f"{user.content}\n\n{self.form.shown}")),
             self.continuations,
             role="synthesis",
             schema=self.form.enforced,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weft_executor.approvals.approvals import Approvals, Settle
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.capture.capture import HASH, Capture
-from weft_executor.capture.fast_json import canonical, digest_of
+from weft_executor.capture.json_text import canonical, digest_of
 from weft_executor.results.kept_files import KeptFiles
 from weft_executor.results.refusals import Refusals
 from weft_executor.results.sent_messages import SentMessages
@@ -212,9 +212,8 @@ class Memo:
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what a task is given: its own fields, and the results that it builds on."""
-        names = (*task.depends_on, *task.references, *task.reads)
-        before = {name: results[name] for name in names if name in results}
-        return self.capture.hash_of_recorded([self.capture.task(task), self.capture.value(before)])
+        before = [results.get(name) for name in (*task.depends_on, *task.references, *task.reads)]
+        return self.capture.hash_of_recorded([self.capture.task(task), self.capture.sequence(before)])
 
     def output(self, task: Task, inputs: str) -> str | None:
         """The task's output, if it was finished with these inputs."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec.structs import replace
 
 from weft_executor.results.outcome import Done, Grown, Outcome
 from weft_planner.events import PlanChanged, TaskReused, Warned

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from weft_executor.capture.fast_json import compact
+from weft_executor.capture.json_text import encode as encode_json
 from weft_executor.stores import texts
-from weft_executor.stores.texts import LARGE
-from weft_planner.event_fields import ATOMS
+from weft_executor.stores.row import EncodedRow
 
 if TYPE_CHECKING:
     from weft_executor.stores.row import Row, RunSummary
@@ -17,10 +15,6 @@ if TYPE_CHECKING:
 SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent, done, skills, batch, batch_goal"
 _NAMES = SUMMARY.split(", ")
 
-# A body as JSON, and the large texts taken out of it, by hash.
-Body = tuple[str, Mapping[str, str]]
-_NONE: Mapping[str, str] = {}
-
 
 def summary_values(summary: RunSummary) -> list[object]:
     """A summary's values in the order of `SUMMARY`."""
@@ -28,14 +22,15 @@ def summary_values(summary: RunSummary) -> list[object]:
     return [" ".join(value) if isinstance(value, tuple) else value for value in values]
 
 
-def encode(row: Row) -> Body:
-    """A row's body as JSON, and the large texts taken out of it, by hash."""
-    for value in row.body.values():
-        kind = type(value)
-        if len(value) >= LARGE if kind is str else kind not in ATOMS:
-            large: dict[str, str] = {}
-            return clean(compact(texts.split(row.body, large))), large
-    return clean(compact(row.body)), _NONE
+def encoded(row: Row | EncodedRow) -> EncodedRow:
+    """A row as it is written, unless it is already."""
+    if isinstance(row, EncodedRow):
+        return row
+    run_id, seq, at, kind, body = row
+    large: dict[str, str] = {}
+    text = encode_json(texts.split(body, large))
+    key = body.get("key") if kind == "task_finished" else None
+    return EncodedRow(run_id, seq, at, kind, clean(body.get("task")), clean(key) or None, text, large)
 
 
 def missing(sha: str) -> str:

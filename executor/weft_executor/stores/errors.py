@@ -7,6 +7,7 @@ WeftError
 │   └── StoreFailed      it was opened, but can no longer be written
 │       └── LeaseLost    some of the runs are no longer this process's; others can be written
 └── InputError
+    ├── EarlierForm      it was written before 0.1.0, and no version reads it
     ├── UnknownRun       there is no run of that id, or no journal
     ├── RunHeld          another process is using the run
     ├── NotRunning       no process is using the run
@@ -47,6 +48,18 @@ class LeaseLost(StoreFailed):
     ) -> None:
         super().__init__(message, hint=hint)
         self.run_ids = frozenset(run_ids)
+
+
+class EarlierForm(InputError):
+    """The journal was written before 0.1.0; it is left as it is."""
+
+    code = "EARLIER_FORM"
+
+    def __init__(self, journal: str) -> None:
+        super().__init__(
+            f"the journal {journal} was written before weft 0.1.0, which cannot read it; it was left as it is",
+            hint="name another with --journal URL, or move this one away",
+        )
 
 
 class UnknownRun(InputError):

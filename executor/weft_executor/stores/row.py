@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # The version of the events, as exported traces carry it; stores have schema versions of their own.
-VERSION = 1
+VERSION = 2
 # Costs are sums of small floats: digits beyond these are rounding errors.
 COST_PLACES = 10
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 
 class Row(NamedTuple):
@@ -26,6 +31,19 @@ class Row(NamedTuple):
         """The row as a line of an exported trace."""
         place = {"v": VERSION, "run_id": self.run_id, "seq": self.seq, "at": self.at, "type": self.type}
         return place | {key: value for key, value in self.body.items() if key not in place}
+
+
+class EncodedRow(NamedTuple):
+    """A row as stores write it: its body as JSON, and the large texts taken out of that, by hash."""
+
+    run_id: str
+    seq: int
+    at: str
+    type: str
+    task: str | None
+    key: str | None
+    body: str
+    texts: Mapping[str, str] = NO_TEXTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +82,7 @@ class StoreStatus:
 class RunSummary:
     """A run in one line of a list; `status` is a run's status, or `running`.
 
-    `done` counts the tasks that have a result, None in journals that did not count them; `skills` are those selected.
+    `done` counts the tasks that have a result; `skills` are those selected.
     Until there is a plan, `early` has the tasks with a result, as the plan may do without them, and `early_parts`
     counts the items that have grown; neither is stored.
     """
@@ -77,7 +95,7 @@ class RunSummary:
     tasks: int = 0
     cost_usd: float | None = 0.0
     parent: str | None = None
-    done: int | None = 0
+    done: int = 0
     skills: tuple[str, ...] = ()
     batch: str | None = None
     batch_goal: str | None = None

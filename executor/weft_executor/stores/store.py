@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from weft_executor.stores.lease import Handover, Holder, StopRequest
-    from weft_executor.stores.row import BatchCount, Row, RunSummary, StoreStatus
+    from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary, StoreStatus
 
 
 class Store(Protocol):
@@ -23,7 +23,7 @@ class Store(Protocol):
         """Seconds between two questions whether it has `changed`."""
 
     def append(
-        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows in order, new or changed summaries, and lease changes; all or nothing.
 

@@ -6,13 +6,12 @@ So are long lists, as JSON: every goal of a batch starts with the same list of a
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from weft_executor.capture.fast_json import compact
+from weft_executor.capture.capture import ATOMS
+from weft_executor.capture.json_text import decode, encode
 from weft_executor.capture.shared_lists import SharedList
-from weft_planner.event_fields import ATOMS
 
 # From how many characters a text is large, and from how many items a list is long.
 LARGE = 400
@@ -33,7 +32,7 @@ def split(value: Any, texts: dict[str, str]) -> Any:
         case Mapping():
             # A field named like one of our markers gets an extra `$`, which `join` removes.
             return {(f"${key}" if _is_marker(key) else key): split(item, texts) for key, item in value.items()}
-        case list() if len(value) >= LONG and len(whole := compact(value)) >= LARGE:
+        case list() if len(value) >= LONG and len(whole := encode(value)) >= LARGE:
             sha = _store(whole, texts)
             if type(value) is SharedList:
                 value.stored = (sha, whole)
@@ -56,13 +55,19 @@ def join(value: Any, read: Callable[[str], str]) -> Any:
         case {"$text": str(sha)}:
             return read(sha)
         case {"$json": str(sha)}:
-            return json.loads(read(sha))
+            return decode(read(sha))
         case Mapping():
             return {(key[1:] if _is_marker(key) else key): join(item, read) for key, item in value.items()}
         case list():
             return [join(item, read) for item in value]
         case _:
             return value
+
+
+def read(body: str, text_of: Callable[[str], str]) -> dict[str, Any]:
+    """The value in a stored body, with its large texts put back; most have none."""
+    value = decode(body)
+    return join(value, text_of) if '"$' in body else value  # type: ignore[no-any-return]
 
 
 def hashes(value: Any) -> Iterator[str]:

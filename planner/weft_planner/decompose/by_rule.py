@@ -6,8 +6,10 @@ For small models, which plan badly or not at all; the planning call is saved as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from weft_planner.goal.coverage import missing
 from weft_planner.goal.parts import parts_of

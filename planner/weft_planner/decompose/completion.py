@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import networkx as nx
 
 from weft_planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
@@ -35,7 +36,7 @@ def completed(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, .
         return plan, ()
     whole, put_back = _with_all(plan, wanted, most)
     tasks, linked = _with_links(whole.tasks, wanted)
-    return (replace(whole, tasks=tasks) if linked else whole), (*put_back, *linked)
+    return (whole.with_tasks(tasks) if linked else whole), (*put_back, *linked)
 
 
 def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
@@ -55,7 +56,7 @@ def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, .
         return whole_plan(wanted), (f"{named}: its instruction is the whole goal now",)
     tasks, detailed = _with_own_words(tasks, parts, lost)
     tasks, changed = _with_phrases(tasks, wanted.goal)
-    return replace(plan, tasks=tasks), (
+    return plan.with_tasks(tasks), (
         f"{named}: it was put back into {', '.join(dict.fromkeys((*added, *detailed, *changed)))}",
     )
 
@@ -86,7 +87,7 @@ def _with_own_words(
     for name, part in _matched(tasks, parts).items():
         (task,) = (other for other in tasks if other.id == name)
         if set(missing(part.text, _instructions([task]))) & set(lost):
-            told = replace(task, instruction=f"{task.instruction} ({part.text})".strip())
+            told = msgspec.structs.replace(task, instruction=f"{task.instruction} ({part.text})".strip())
             tasks = tuple(told if other is task else other for other in tasks)
             changed.append(name)
     return tasks, changed
@@ -113,7 +114,9 @@ def _with_phrases(tasks: tuple[Task, ...], goal: str) -> tuple[tuple[Task, ...],
         told = first if _EACH.search(phrase) and len(first) > 1 else [_nearest(tasks, phrase)]
         names = [task.id for task in told]
         tasks = tuple(
-            replace(task, instruction=f"{task.instruction} ({phrase})".strip()) if task.id in names else task
+            msgspec.structs.replace(task, instruction=f"{task.instruction} ({phrase})".strip())
+            if task.id in names
+            else task
             for task in tasks
         )
         changed += names
@@ -130,7 +133,8 @@ def _with_links(tasks: tuple[Task, ...], wanted: Wanted) -> tuple[tuple[Task, ..
                 continue
             graph.add_edge(before, name)
             tasks = tuple(
-                replace(task, depends_on=(*task.depends_on, before)) if task.id == name else task for task in tasks
+                msgspec.structs.replace(task, depends_on=(*task.depends_on, before)) if task.id == name else task
+                for task in tasks
             )
             said.append(f"the plan did not say that {name} needs the result of {before}: it does now")
     return tasks, said

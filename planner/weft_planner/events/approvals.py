@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from weft_planner.approvals import ApprovalRequest
+from weft_planner.approvals import ApprovalRequest, Decision
+from weft_planner.events.event import Event
 
 IMPORTED = "imported:"
 WITHDRAWN = "plan"
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-    from weft_planner.approvals import Decision
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalAsked(ApprovalRequest):
+class ApprovalAsked(ApprovalRequest, Event, frozen=True):
     """A person is asked: the request itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalGiven:
+class ApprovalGiven(Event, frozen=True):
     """A request, `call`, was answered `by` cli, page or callback, or decided by rule N of the policy (`policy:N`).
 
     An answer in a record that was imported is by `imported:` and who it was: it is history, and allows no further call.
@@ -49,8 +43,7 @@ class ApprovalGiven:
         return self.by.removeprefix(IMPORTED) == WITHDRAWN
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
+class ToolStarted(Event, frozen=True):
     """A call that may not be repeated unasked is about to start; it ended if a `ToolCalled` has the same `call`."""
 
     task: str | None

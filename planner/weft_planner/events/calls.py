@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from weft_planner.model import Message, Reply, Role
+from weft_planner.events.event import Event, Hash
+from weft_planner.model import Message, Reply, Role
 
 
-@dataclass(frozen=True, slots=True)
-class PromptMade:
+class PromptMade(Event, frozen=True):
     """A prompt was rendered from its template with these variables."""
 
     role: Role
@@ -20,16 +17,14 @@ class PromptMade:
     variables: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLoading:
+class ModelLoading(Event, frozen=True):
     """What a model needs is loaded before its first call: a library, or the embedded model."""
 
     model: str
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLoaded:
+class ModelLoaded(Event, frozen=True):
     """A model can be called."""
 
     model: str
@@ -37,8 +32,7 @@ class ModelLoaded:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class CallStarted:
+class CallStarted(Event, frozen=True):
     """A request was sent to a model; `request` is the hash by which its reply is found.
 
     `about` is a hash of what the prompt was made from, whatever the words.
@@ -49,12 +43,11 @@ class CallStarted:
     model: str
     messages: tuple[Message, ...]
     tools: tuple[str, ...] = ()
-    request: str = ""
-    about: str = ""
+    request: Hash = ""
+    about: Hash = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CallRetried:
+class CallRetried(Event, frozen=True):
     """A call failed for a passing reason; it is retried after `wait` seconds."""
 
     role: Role
@@ -65,8 +58,7 @@ class CallRetried:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallFinished:
+class CallFinished(Event, frozen=True):
     """A model answered."""
 
     role: Role
@@ -74,11 +66,10 @@ class CallFinished:
     model: str
     reply: Reply
     seconds: float
-    request: str = ""
+    request: Hash = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CallFailed:
+class CallFailed(Event, frozen=True):
     """A call failed and is not retried."""
 
     role: Role
@@ -86,11 +77,10 @@ class CallFailed:
     model: str
     error: str
     seconds: float
-    request: str = ""
+    request: Hash = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TextStreamed:
+class TextStreamed(Event, frozen=True):
     """A piece of a streamed answer arrived."""
 
     role: Role

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from weft_planner.plan.plan import Plan, Task
+from weft_planner.events.event import Event
+from weft_planner.plan.plan import Plan, Task
 
 ChangeCause = Literal["for_each", "goal", "replan", "stream", "person"]
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRefused:
+class PlanRefused(Event, frozen=True):
     """A model's answer is not a valid plan, or not a valid change of that number; these are all its faults.
 
     `task` is the sub-goal that the plan is for.
@@ -26,8 +23,7 @@ class PlanRefused:
     task: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PlanMade:
+class PlanMade(Event, frozen=True):
     """The plan that will run; `repairs` says how it differs from what the model, or the file, had.
 
     If no model was asked, `rule` says why, unless the plan was given.
@@ -39,8 +35,7 @@ class PlanMade:
     rule: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanChanged:
+class PlanChanged(Event, frozen=True):
     """The plan changed while it ran: the plan is the one that was made, with every change since.
 
     `of` is the task that the change belongs to; `rewired` maps ids to those that take their place in dependencies and
@@ -51,7 +46,7 @@ class PlanChanged:
     of: str | None = None
     added: tuple[Task, ...] = ()
     dropped: tuple[str, ...] = ()
-    rewired: Mapping[str, str] = field(default_factory=dict)
+    rewired: Mapping[str, str] = {}
     synthesis: str | None = None
     note: str = ""
 
@@ -60,8 +55,7 @@ class PlanChanged:
         return plan.changed(self.added, self.dropped, self.rewired, self.synthesis)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplanAsked:
+class ReplanAsked(Event, frozen=True):
     """A person asked for a change of the plan, in these words."""
 
     request: str

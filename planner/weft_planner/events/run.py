@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+import msgspec
 
-    from weft_planner.events.tasks import TaskReused
-    from weft_planner.plan.plan import Plan
+from weft_planner.events.event import Event
+from weft_planner.events.tasks import TaskReused
+from weft_planner.plan.plan import Plan
 
 RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "interrupted"]
 
@@ -17,8 +17,7 @@ RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "interrup
 PLAN_NOT_CHANGED = "PLAN_NOT_CHANGED"
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierOutput:
+class EarlierOutput(msgspec.Struct, frozen=True):
     """The output of a task of an earlier run, or its beginning."""
 
     task: str
@@ -26,8 +25,7 @@ class EarlierOutput:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierRun:
+class EarlierRun(msgspec.Struct, frozen=True):
     """What a run takes over from the one that it follows up: the goal, the answer and results, or their beginnings."""
 
     run_id: str
@@ -37,8 +35,7 @@ class EarlierRun:
     results: tuple[EarlierOutput, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(Event, frozen=True):
     """A run began; `use` maps skill names to files that replace those skills.
 
     Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
@@ -55,8 +52,8 @@ class RunStarted:
     files: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     parent: str | None = None
-    versions: Mapping[str, str] = field(default_factory=dict)
-    use: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = {}
+    use: Mapping[str, str] = {}
     plan: Plan | None = None
     reused: tuple[TaskReused, ...] = ()
     batch: str | None = None
@@ -66,31 +63,27 @@ class RunStarted:
     after: EarlierRun | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunResumed:
+class RunResumed(Event, frozen=True):
     """A stopped run was resumed."""
 
     run_id: str
     settings: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(Event, frozen=True):
     """A warning for the user; the run continues."""
 
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerChecked:
+class AnswerChecked(Event, frozen=True):
     """An answer was compared with the form asked for; `answer` is its hash, `faults` all that is wrong with it."""
 
     answer: str
     faults: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(Event, frozen=True):
     """The run ended; `code` names the error, if there was one. `data` is the answer in the form asked for, if any."""
 
     status: RunStatus

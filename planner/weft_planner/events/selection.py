@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import msgspec
 
-if TYPE_CHECKING:
-    from weft_planner.model import ToolSpec
-    from weft_skills.selection.detector import Selection
+from weft_planner.events.event import Event
+from weft_planner.model import ToolSpec
+from weft_skills.selection.detector import Selection
 
 
-@dataclass(frozen=True, slots=True)
-class SkillPrint:
+class SkillPrint(msgspec.Struct, frozen=True):
     """A skill's fingerprint: the hashes of its description and its file; `body` is empty if the file was not read."""
 
     name: str
@@ -19,8 +17,7 @@ class SkillPrint:
     body: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogueTaken:
+class CatalogueTaken(Event, frozen=True):
     """The skills found, and the listings of skills and tools that prompts contain.
 
     `own_tools` are the functions that the program passed as tools: no other process has them. `task` is the sub-goal
@@ -36,8 +33,7 @@ class CatalogueTaken:
     mcp: tuple[ToolSpec, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SkillsSelected:
+class SkillsSelected(Event, frozen=True):
     """The detector selected skills, out of `available`, for the run or for a sub-goal, `task`.
 
     `keywords` are those that a model gave for a goal in another language than the skills.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+import msgspec
+
+from weft_planner.events.event import Event, Hash
 
 TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pending"]
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionChecked:
+class ConditionChecked(Event, frozen=True):
     """Whether a task is needed: its condition as planned, whether it holds, and which values or reason decided it."""
 
     task: str
@@ -21,16 +21,14 @@ class ConditionChecked:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class TaskStarted:
+class TaskStarted(Event, frozen=True, gc=False):
     """A task started; `inputs` is the hash of what it was given."""
 
     task: str
-    inputs: str = ""
+    inputs: Hash = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskReused:
+class TaskReused(Event, frozen=True):
     """A task's output was taken from the parent run, from a file, or (`cache`) from another run of the same task."""
 
     task: str
@@ -38,8 +36,7 @@ class TaskReused:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class SkillLoaded:
+class SkillLoaded(Event, frozen=True):
     """A skill's body was loaded for a task."""
 
     task: str | None
@@ -47,16 +44,14 @@ class SkillLoaded:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
+class FilePart(msgspec.Struct, frozen=True):
     """A part of a file: its number, from 1, and its text."""
 
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileRead:
+class FileRead(Event, frozen=True):
     """What a task's prompts hold of a file: these of the parts that it was divided into.
 
     They stand in the task's own prompt if `inline`; else they are read one by one. `sha256` is the hash of the file,
@@ -73,8 +68,7 @@ class FileRead:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultChecked:
+class ResultChecked(Event, frozen=True):
     """A task's result was judged by its check; `attempt` counts from 1."""
 
     task: str
@@ -83,18 +77,16 @@ class ResultChecked:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCalled:
+class ToolCalled(Event, frozen=True):
     """A tool answered; `call` is the hash of the call, by which its answer is found."""
 
     task: str | None
     name: str
     envelope: Mapping[str, Any]
-    call: str = ""
+    call: Hash = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FileKept:
+class FileKept(Event, frozen=True):
     """What a tool left in the run's artifacts: as `text`, or as `data` in base64 (with `,` for `/`) if it is none.
 
     It is how the file reaches another machine that continues the run.
@@ -107,8 +99,7 @@ class FileKept:
     data: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolLogged:
+class ToolLogged(Event, frozen=True):
     """What a tool's process wrote besides its answer, for the trace and the tool's author."""
 
     name: str
@@ -118,8 +109,7 @@ class ToolLogged:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFinished:
+class TaskFinished(Event, frozen=True, gc=False):
     """A task ended; `key` is the hash of what its model was asked, if other runs may use its output for the same."""
 
     task: str
@@ -127,4 +117,4 @@ class TaskFinished:
     seconds: float = 0.0
     output: str | None = None
     error: str | None = None
-    key: str = ""
+    key: Hash = ""

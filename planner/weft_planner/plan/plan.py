@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import msgspec
+from msgspec.structs import replace
 
 from weft_planner.plan.forms.result_keys import ResultCheck
 from weft_planner.plan.references import VALUE, Reference, references, renamed, strings
 from weft_planner.plan.task_id import number_of, parent_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
 
     import networkx as nx
 
@@ -21,15 +23,13 @@ ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
 _OPTIONAL = ("output_schema", "check", "model", "most_tasks", "max_cost")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """The item that a grown task is for: any JSON value of the list that its parent goes through."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     """One step of a plan.
 
     With `when` it runs only if a condition holds. With `for_each` it goes on in a task for each item of a list, at most
@@ -56,7 +56,7 @@ class Task:
     check: ResultCheck | None = None
     model: str | None = None
     most_tasks: int | None = None
-    max_cost: float | None = None
+    max_cost: int | float | None = None
 
     @property
     def given(self) -> tuple[Reference, ...]:
@@ -117,7 +117,7 @@ class Task:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The task as in the plan's JSON, without empty fields; a hash of it is in every record."""
+        """The task as in the plan's JSON, without empty fields."""
         given: dict[str, Any] = {"id": self.id}
         if self.title:
             given["title"] = self.title
@@ -167,19 +167,27 @@ class Task:
         )
 
 
-@dataclass(frozen=True)
-class Plan:
-    """A validated plan; `grown` tasks joined it since it was made, and no new task has an id of those `dropped`.
-
-    Other tasks have taken the place of those `replaced`: nothing waits for these any more, and no answer needs them.
-    """
+class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
+    """A validated plan. What changed since it was made is no part of it as a value, and not recorded with it."""
 
     tasks: tuple[Task, ...]
     synthesis: str | None = None
     clarification: str | None = None
-    grown: int = field(default=0, repr=False, compare=False)
-    dropped: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
-    replaced: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+
+    @cached_property
+    def grown(self) -> int:
+        """How many tasks joined it since it was made."""
+        return 0
+
+    @cached_property
+    def dropped(self) -> frozenset[str]:
+        """The ids of tasks that it no longer has, and that no new task may have."""
+        return frozenset()
+
+    @cached_property
+    def replaced(self) -> frozenset[str]:
+        """The tasks that others have taken the place of: nothing waits for them any more, and no answer needs them."""
+        return frozenset()
 
     @cached_property
     def graph(self) -> nx.DiGraph[str]:
@@ -211,24 +219,35 @@ class Plan:
         """
         without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
         kept = [task.rewired(rewired) for task in without] if rewired else without
-        return Plan(
-            (*kept, *added),
-            self.synthesis if synthesis is None else _text(synthesis),
-            self.clarification,
+        told = self.synthesis if synthesis is None else _text(synthesis)
+        return Plan((*kept, *added), told, self.clarification)._since(
             self.grown + len(added),
             self.dropped.union(dropped) if dropped else self.dropped,
             self.replaced.union(rewired).difference(dropped) if rewired else self.replaced,
         )
 
+    def with_tasks(self, tasks: Sequence[Task], *, grown: int = 0) -> Plan:
+        """The plan with these tasks, some of which have joined it."""
+        return replace(self, tasks=tuple(tasks))._since(self.grown + grown, self.dropped, self.replaced)
+
+    def having_grown(self, grown: int) -> Plan:
+        """The plan as if so many tasks had joined it."""
+        return replace(self)._since(grown, self.dropped, self.replaced)
+
+    def _since(self, grown: int, dropped: frozenset[str], replaced: frozenset[str]) -> Plan:
+        """Set what changed since it was made, of a plan that nobody has seen yet."""
+        self.__dict__.update(grown=grown, dropped=dropped, replaced=replaced)
+        return self
+
     def without_grown(self) -> Plan:
         """The plan without the tasks that grow while it runs: items, and tasks of sub-goals."""
         kept = tuple(task for task in self.tasks if parent_of(task.id) is None)
-        return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
+        return self if len(kept) == len(self.tasks) else self.with_tasks(kept)
 
     def without_replaced(self) -> Plan:
         """The plan without the tasks that others have taken the place of."""
         kept = tuple(task for task in self.tasks if task.id not in self.replaced)
-        return self if len(kept) == len(self.tasks) else replace(self, tasks=kept)
+        return self if len(kept) == len(self.tasks) else self.with_tasks(kept)
 
     def parts_of(self, task_id: str) -> tuple[Task, ...]:
         """The grown tasks that are parts of a task, in their order: items by their numbers."""
@@ -252,10 +271,10 @@ class Plan:
         """Whether running the plan needs any model call."""
         return self.needs_synthesis or any(task.action_type != "tool" or task.asks for task in self.tasks)
 
-    def to_dict(self, form: Callable[[Task], dict[str, Any]] = Task.to_dict) -> dict[str, Any]:
-        """The plan as JSON values; `form` makes those of a task."""
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON values."""
         return {
-            "tasks": [form(task) for task in self.tasks],
+            "tasks": [task.to_dict() for task in self.tasks],
             "synthesis": self.synthesis,
             "clarification": self.clarification,
         }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 MOST_LEVELS = 100
 _CUT = "…"
 
@@ -21,8 +23,8 @@ def is_too_deep(value: Any) -> bool:
 
 def flattened(value: Any, levels: int = MOST_LEVELS) -> Any:
     """The value, with an ellipsis in place of what is nested deeper."""
-    if hasattr(value, "to_dict"):
-        value = value.to_dict()
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.structs.asdict(value)
     if not isinstance(value, Mapping | list | tuple):
         return value
     if levels == 0:

@@ -1,4 +1,4 @@
-"""Lone surrogates: JSON may escape half a character, but no file, journal or terminal accepts one."""
+"""Lone surrogates and numbers without a value: JSON parsers let them pass, but no file, journal or terminal does."""
 
 from __future__ import annotations
 
@@ -7,10 +7,16 @@ from typing import Any
 
 
 def join_surrogates(value: Any) -> Any:
-    """A JSON value with surrogate pairs joined into characters and lone surrogates replaced by U+FFFD."""
+    """A JSON value with surrogate pairs joined into characters and lone surrogates replaced by U+FFFD.
+
+    NaN and Infinity, which Python writes but JSON lacks, become null, as in JavaScript.
+    """
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
-    return value
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    else:
+        if "NaN" not in text and "Infinity" not in text:
+            return value
+    return json.loads(text, parse_constant=lambda _: None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+import msgspec
 
 Status = Literal["success", "partial", "error"]
 Code = Literal[
@@ -67,9 +67,30 @@ class Envelope:
             document["error"] = {"code": self.error.code, "message": self.error.message}
         return document | {"stats": {"time_ms": self.time_ms}, "context": context}
 
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Envelope:
+        """The envelope in a document of that form; raises msgspec.ValidationError if it is of another."""
+        found = msgspec.convert(document, _Document)
+        return cls(found.status, found.text, found.context, found.data, found.error, found.stats.time_ms)
+
     def to_json(self) -> str:
         """The envelope as a model receives it."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
+
+
+class _Stats(msgspec.Struct, frozen=True):
+    time_ms: int = 0
+
+
+class _Document(msgspec.Struct, frozen=True):
+    """The form that `to_dict` writes."""
+
+    status: Status
+    text: str = ""
+    context: Context = Context("")
+    data: Mapping[str, Any] = {}
+    error: Fault | None = None
+    stats: _Stats = _Stats()
 
 
 def failure(code: Code, message: str, context: Context, *, time_ms: int = 0) -> Envelope:

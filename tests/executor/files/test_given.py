@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from tests.fakes import Recorder
@@ -52,9 +53,9 @@ def test_a_task_gets_the_files_it_names_or_all_if_it_builds_on_nothing(report: P
     both = (str(report), str(other))
     assert given.wanted_by(FIRST) == both
     assert given.wanted_by(SECOND) == ()
-    assert given.wanted_by(replace(SECOND, instruction="Compare with other.md")) == both[1:]
-    assert given.wanted_by(replace(FIRST, instruction=f"Read {report}")) == both[:1]
-    assert given.wanted_by(replace(SECOND, instruction="Check it against the files")) == both
+    assert given.wanted_by(msgspec.structs.replace(SECOND, instruction="Compare with other.md")) == both[1:]
+    assert given.wanted_by(msgspec.structs.replace(FIRST, instruction=f"Read {report}")) == both[:1]
+    assert given.wanted_by(msgspec.structs.replace(SECOND, instruction="Check it against the files")) == both
 
 
 async def test_a_file_that_fits_is_taken_whole_and_recorded(report: Path) -> None:
@@ -69,7 +70,7 @@ async def test_a_file_that_fits_is_taken_whole_and_recorded(report: Path) -> Non
 async def test_of_a_long_file_the_passages_that_are_asked_about_are_taken_and_the_rest_is_said(report: Path) -> None:
     record = Recorder()
     given = files(long(report, 100), record=record)
-    task = replace(FIRST, instruction="What is the secret word?")
+    task = msgspec.structs.replace(FIRST, instruction="What is the secret word?")
     (read,) = await given.take(task, Plan((task,)), "What is the secret word?", SMALL)
     assert read.inline
     assert [part.number for part in read.parts] == [read.of]
@@ -81,7 +82,7 @@ async def test_of_a_long_file_the_passages_that_are_asked_about_are_taken_and_th
 
 async def test_a_task_about_the_whole_of_a_long_file_gets_parts_to_read_one_by_one(report: Path) -> None:
     given = files(long(report, 200))
-    task = replace(FIRST, instruction="Sum it up")
+    task = msgspec.structs.replace(FIRST, instruction="Sum it up")
     (read,) = await given.take(task, Plan((task,)), "Sum it up", SMALL)
     assert not read.inline
     assert len(read.parts) == 4 < read.of
@@ -90,7 +91,7 @@ async def test_a_task_about_the_whole_of_a_long_file_gets_parts_to_read_one_by_o
 
 async def test_several_tasks_share_the_parts_and_what_each_read_counts(report: Path) -> None:
     given = files(long(report, 60))
-    tasks = tuple(replace(FIRST, id=f"t{at}", instruction="Sum it up") for at in (1, 2))
+    tasks = tuple(msgspec.structs.replace(FIRST, id=f"t{at}", instruction="Sum it up") for at in (1, 2))
     for task in tasks:
         await given.take(task, Plan(tasks), "Sum it up", SMALL)
     assert {len(read.parts) for read in given.reads.values()} == {2}
@@ -100,7 +101,7 @@ async def test_several_tasks_share_the_parts_and_what_each_read_counts(report: P
 
 async def test_every_long_file_gets_a_part(report: Path) -> None:
     other = long(report.with_name("other.txt"), 60)
-    task = replace(FIRST, instruction="Sum them up")
+    task = msgspec.structs.replace(FIRST, instruction="Sum them up")
     reads = await files(long(report, 60), other).take(task, Plan((task,)), "Sum them up", SMALL)
     assert [len(read.parts) for read in reads] == [2, 2]
 
@@ -108,7 +109,7 @@ async def test_every_long_file_gets_a_part(report: Path) -> None:
 async def test_passages_come_from_the_files_that_have_them(report: Path) -> None:
     other = long(report.with_name("other.txt"), 60)
     report.write_text("Nothing here.\n" * 200, encoding="utf-8")
-    task = replace(FIRST, instruction="What is the secret word?")
+    task = msgspec.structs.replace(FIRST, instruction="What is the secret word?")
     given = files(report, other)
     reads = await given.take(task, Plan((task,)), "", SMALL)
     assert [len(read.parts) for read in reads] == [0, 1]
@@ -148,7 +149,7 @@ async def test_a_recorded_read_is_used_again_and_changes_are_told(report: Path) 
     (read,) = await live.take(FIRST, Plan((FIRST,)), "List the risks", SMALL)
 
     async def again(path: Path) -> list[FileRead]:
-        moved = replace(read, path=str(path))
+        moved = msgspec.structs.replace(read, path=str(path))
         record = Recorder()
         given = GivenFiles(
             (str(path),),

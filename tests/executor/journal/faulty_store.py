@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from weft_executor.journal.log import Log
     from weft_executor.journal.writer import Writer
-    from weft_executor.stores.row import Row, RunSummary
+    from weft_executor.stores.row import EncodedRow, Row, RunSummary
 
 SOON = BEAT / 2
 STARTED = RunStarted("r", "goal", "/w", {})
@@ -52,7 +52,7 @@ class FaultyStore(SqliteStore):
         self.faults = Faults()
 
     def append(
-        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         change = handover or Handover(myself())
         places = [(row.run_id, row.seq) for row in rows]

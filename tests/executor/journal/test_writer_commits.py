@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from tests.executor.journal.faulty_store import SOON, STARTED, Commit, FaultyStore, begun, eventually, settled
@@ -47,7 +48,7 @@ async def test_closing_gives_back_what_is_leased_after_a_failure(store: FaultySt
     writer = Writer(store)
     for name in ("b", "a"):
         log = Log(writer, name, Capture())
-        log.record(replace(STARTED, run_id=name))
+        log.record(msgspec.structs.replace(STARTED, run_id=name))
         writer.take(name)
         await settled(log)
     store.faults.append = StoreFailed("the disk is full")

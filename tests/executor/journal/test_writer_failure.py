@@ -6,10 +6,10 @@ import asyncio
 import sqlite3
 import threading
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from tests.executor.journal.faulty_store import SOON, STARTED, FaultyStore, begun, eventually, settled
 from weft_executor.capture.capture import Capture

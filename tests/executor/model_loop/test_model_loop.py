@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+from msgspec.structs import replace
 
 from tests.fakes import Recorder, ScriptedModel, saying
 from weft_executor.model_loop.model_loop import ModelLoop, Toolbox

@@ -7,6 +7,7 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from tests.executor.scheduling.run_plan import run_plan
@@ -123,7 +124,7 @@ async def test_a_thousand_items_never_exceed_a_width_of_four() -> None:
 
     runs = Runs(str(list(range(1000))), counting, max_items=1000)
     runs.concurrency = 64
-    outcomes = await asyncio.wait_for(runs(LIST, replace(EACH, width=4)), 60)
+    outcomes = await asyncio.wait_for(runs(LIST, msgspec.structs.replace(EACH, width=4)), 60)
     assert len(outcomes) == 1002
     assert all(isinstance(one, Done) for one in outcomes.values())
     assert peak == 4
@@ -136,7 +137,7 @@ async def test_equal_items_are_two_tasks() -> None:
 
 
 async def test_a_list_in_the_plan_needs_no_task_before_it() -> None:
-    outcomes = await Runs("")(replace(EACH, for_each=("<<list.output>>", 7), depends_on=()))
+    outcomes = await Runs("")(msgspec.structs.replace(EACH, for_each=("<<list.output>>", 7), depends_on=()))
     assert outcomes["each"] == Done("### <<list.output>>\n\ndid <<list.output>>\n\n### 7\n\ndid 7")
 
 
@@ -150,7 +151,9 @@ async def test_a_map_over_a_map_takes_its_outputs_one_to_one_and_unparsed() -> N
 
     runs = Runs("a\nb\nc", listing)
     then = Task("then", "llm", instruction="<<item>>", for_each="<<each.output>>", depends_on=("each",))
-    outcomes = await runs(LIST, EACH, then, replace(then, id="third", for_each="<<then.output>>", depends_on=("then",)))
+    outcomes = await runs(
+        LIST, EACH, then, msgspec.structs.replace(then, id="third", for_each="<<then.output>>", depends_on=("then",))
+    )
     assert [name for name in outcomes if parent_of(name) == "then"] == ["then[1]", "then[3]"]
     assert outcomes["then[1]"] == Done('of then[1]: ["looks", "like", "a list"]')
     assert outcomes["third[3]"] == Done("of third[3]: of then[3]: of each[3]: c")
@@ -174,7 +177,9 @@ async def test_a_map_over_a_map_takes_its_outputs_one_to_one_and_unparsed() -> N
 )
 async def test_what_is_no_list_fails_the_task_and_is_quoted(listed: str, for_each: str, error: str) -> None:
     runs = Runs(listed)
-    outcomes = await runs(LIST, replace(EACH, for_each=for_each), Task("after", "llm", depends_on=("each",)))
+    outcomes = await runs(
+        LIST, msgspec.structs.replace(EACH, for_each=for_each), Task("after", "llm", depends_on=("each",))
+    )
     assert outcomes["each"] == Failed(error)
     assert runs.changes() == []
 
@@ -182,18 +187,18 @@ async def test_what_is_no_list_fails_the_task_and_is_quoted(listed: str, for_eac
 @pytest.mark.parametrize("for_each", ["<<list.output.files>>", "<<list.output.deeper[1].text>>"])
 async def test_a_field_may_be_the_list(for_each: str) -> None:
     listed = '{"files": ["a", "b"], "more": [], "deeper": [0, {"text": "- a\\n- b"}]}'
-    outcomes = await Runs(listed)(LIST, replace(EACH, for_each=for_each))
+    outcomes = await Runs(listed)(LIST, msgspec.structs.replace(EACH, for_each=for_each))
     assert outcomes["each"] == Done("### a\n\ndid a\n\n### b\n\ndid b")
 
 
 async def test_first_takes_that_many_and_warns_how_many_are_left() -> None:
     runs = Runs(str(list(range(300))))
-    outcomes = await runs(LIST, replace(EACH, first=2))
+    outcomes = await runs(LIST, msgspec.structs.replace(EACH, first=2))
     assert outcomes["each"] == Done("### 0\n\ndid 0\n\n### 1\n\ndid 1")
     warned = [event.message for event in runs.record.events if isinstance(event, Warned)]
     assert warned == ["task 'each' takes the first 2 of 300 items; 298 are left out"]
     enough = Runs("a\nb")
-    await enough(LIST, replace(EACH, first=2))
+    await enough(LIST, msgspec.structs.replace(EACH, first=2))
     assert not any(isinstance(event, Warned) for event in enough.record.events)
 
 
@@ -207,7 +212,7 @@ async def test_more_than_max_items_fails_before_anything_is_spent() -> None:
 
 async def test_the_plan_grows_no_further_than_max_grown() -> None:
     runs = Runs("a\nb\nc", max_grown=5)
-    outcomes = await runs(LIST, EACH, replace(EACH, id="more", depends_on=("each", "list")))
+    outcomes = await runs(LIST, EACH, msgspec.structs.replace(EACH, id="more", depends_on=("each", "list")))
     assert isinstance(outcomes["each"], Done)
     assert outcomes["more"] == Failed(
         "the plan may grow by 5 tasks in all; it has grown by 3 already, and this would add 3: "
@@ -217,21 +222,25 @@ async def test_the_plan_grows_no_further_than_max_grown() -> None:
 
 def test_in_a_replay_the_record_says_which_task_grew() -> None:
     part, history = Task("each[1]", "llm", item=Item(1)), RunHistory()
-    history.note(PlanMade(Plan((LIST, EACH, replace(EACH, id="more"))), 1))
+    history.note(PlanMade(Plan((LIST, EACH, msgspec.structs.replace(EACH, id="more"))), 1))
     history.note(PlanChanged("for_each", "each", (part,)))
     history.note(TaskFinished("more", "failed", 0.0, None, "the plan may grow by 1 tasks in all; …"))
     plan, limits = Plan((LIST, EACH)), RecordedLimits(history, SetLimits(Known(max_grown=0), 1))
     assert limits.fault(EACH, [part], plan) is None
-    assert limits.fault(replace(EACH, id="more"), [part], plan) == "the plan may grow by 1 tasks in all; …"
-    assert limits.fault(replace(EACH, id="new"), [part], plan) is None, "it had not grown when the record ended"
-    assert "max_items" in str(limits.fault(replace(EACH, id="new"), [part, part], plan))
+    assert (
+        limits.fault(msgspec.structs.replace(EACH, id="more"), [part], plan) == "the plan may grow by 1 tasks in all; …"
+    )
+    assert limits.fault(msgspec.structs.replace(EACH, id="new"), [part], plan) is None, (
+        "it had not grown when the record ended"
+    )
+    assert "max_items" in str(limits.fault(msgspec.structs.replace(EACH, id="new"), [part, part], plan))
 
 
 async def test_an_item_depends_on_what_has_a_result_except_the_list() -> None:
     runs = Runs("a", lambda task: failing([], task))
     style = Task("style", "llm")
-    both = replace(EACH, depends_on=("list", "style"))
-    mentioned = replace(both, id="mentioned", instruction="<<item>> of <<list.output>>")
+    both = msgspec.structs.replace(EACH, depends_on=("list", "style"))
+    mentioned = msgspec.structs.replace(both, id="mentioned", instruction="<<item>> of <<list.output>>")
     await runs(LIST, style, both, mentioned)
     depends = {task.id: task.depends_on for task in runs.plan.tasks if task.item}
     assert depends == {"each[1]": ("style",), "mentioned[1]": ("list", "style")}
@@ -263,7 +272,10 @@ async def test_a_list_that_changed_since_changes_the_plan() -> None:
 
 
 def finished(*tasks: tuple[str, Any, str]) -> FinishedWork:
-    parts = [FinishedPart(replace(_item(name), item=Item(value)), output, "run 1") for name, value, output in tasks]
+    parts = [
+        FinishedPart(msgspec.structs.replace(_item(name), item=Item(value)), output, "run 1")
+        for name, value, output in tasks
+    ]
     return FinishedWork(parts=parts)
 
 
@@ -289,9 +301,11 @@ async def test_items_that_are_told_the_same_are_reused_wherever_they_are() -> No
 
 async def test_an_item_that_is_told_its_number_is_reused_only_in_its_place() -> None:
     runs = Runs("a\nb")
-    numbered = replace(EACH, instruction="<<item.number>>: <<item>>")
+    numbered = msgspec.structs.replace(EACH, instruction="<<item.number>>: <<item>>")
     work = finished(("each[1]", "a", "A"), ("each[3]", "b", "B"))
-    work.parts[:] = [replace(one, task=replace(one.task, instruction=numbered.instruction)) for one in work.parts]
+    work.parts[:] = [
+        replace(one, task=msgspec.structs.replace(one.task, instruction=numbered.instruction)) for one in work.parts
+    ]
     runs.memo.finished = work
     outcomes = await runs(LIST, numbered)
     assert outcomes["each"] == Done("### a\n\nA\n\n### b\n\ndid b")

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.skills.workbench import REPLY, WALLS, Workbench, walls
+from tests.skills.workbench import REPLY, WALLS, Workbench, any_walls, walls
 from weft_skills.confinement.choose import RefusingConfinement
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft_skills.confinement import Confinement
     from weft_skills.tools.envelope import Envelope
 
 PROGRAM = REPLY + "import shout, sys; reply([shout.loud('ada'), sys.prefix])"
@@ -22,10 +23,21 @@ slow = pytest.mark.slow
 
 @pytest.fixture(params=WALLS)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
-    bench = Workbench(tmp_path)
-    bench.confinement = walls(request.param, bench.home)
-    wheel(tmp_path / "wheels")
-    bench.user = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "wheels"), "OPENAI_API_KEY": "sk-secret"}
+    return prepared(tmp_path, walls(request.param, tmp_path / "home"))
+
+
+@pytest.fixture
+def plain_bench(tmp_path: Path) -> Workbench:
+    """For what has nothing to do with the kind of walls: each environment takes a second or two of CPU time."""
+    return prepared(tmp_path, any_walls(tmp_path / "home"))
+
+
+def prepared(root: Path, confinement: Confinement) -> Workbench:
+    bench = Workbench(root)
+    assert bench.home == root / "home"
+    bench.confinement = confinement
+    wheel(root / "wheels")
+    bench.user = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(root / "wheels"), "OPENAI_API_KEY": "sk-secret"}
     return bench
 
 
@@ -62,24 +74,24 @@ async def test_requirements_are_installed_once_in_an_environment_of_their_own(be
 
 
 @slow
-async def test_a_build_that_failed_is_tried_again(bench: Workbench) -> None:
-    found = bench.root / "wheels" / "shout-1.0-py3-none-any.whl"
-    found.rename(bench.root / found.name)
-    assert "shout==1.0 has no wheel on the index" in (await call(bench)).text
-    (bench.root / found.name).rename(found)
-    assert (await call(bench)).status == "success"
+async def test_a_build_that_failed_is_tried_again(plain_bench: Workbench) -> None:
+    found = plain_bench.root / "wheels" / "shout-1.0-py3-none-any.whl"
+    found.rename(plain_bench.root / found.name)
+    assert "shout==1.0 has no wheel on the index" in (await call(plain_bench)).text
+    (plain_bench.root / found.name).rename(found)
+    assert (await call(plain_bench)).status == "success"
 
 
 @slow
-async def test_a_package_without_a_wheel_is_an_error_that_says_so(bench: Workbench) -> None:
-    (bench.root / "wheels" / "shout-1.0-py3-none-any.whl").unlink()
-    source = bench.root / "shout-1.0"
+async def test_a_package_without_a_wheel_is_an_error_that_says_so(plain_bench: Workbench) -> None:
+    (plain_bench.root / "wheels" / "shout-1.0-py3-none-any.whl").unlink()
+    source = plain_bench.root / "shout-1.0"
     source.mkdir()
     (source / "setup.py").write_text("raise SystemExit('ran setup.py')")
     (source / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: shout\nVersion: 1.0\n")
-    with tarfile.open(bench.root / "wheels" / "shout-1.0.tar.gz", "w:gz") as archive:
+    with tarfile.open(plain_bench.root / "wheels" / "shout-1.0.tar.gz", "w:gz") as archive:
         archive.add(source, "shout-1.0")
-    text = (await call(bench)).text
+    text = (await call(plain_bench)).text
     assert "shout==1.0 has no wheel" in text
     assert "ran setup.py" not in text
 
@@ -161,11 +173,11 @@ async def test_requirements_that_are_a_link_show_nothing_of_where_it_leads(bench
 
 
 @slow
-async def test_packages_of_another_index_are_not_taken_for_those_of_ours(bench: Workbench) -> None:
+async def test_packages_of_another_index_are_not_taken_for_those_of_ours(plain_bench: Workbench) -> None:
     """The same requirements, fetched from elsewhere, make an environment of their own."""
-    wheel(bench.root / "other", **{"shout/__init__.py": "def loud(text): return 'poisoned'"})
-    ours = dict(bench.user)
-    bench.user["PIP_FIND_LINKS"] = str(bench.root / "other")
-    assert (await call(bench)).data["output"][0] == "poisoned"
-    bench.user = ours
-    assert (await call(bench)).data["output"][0] == "ADA"
+    wheel(plain_bench.root / "other", **{"shout/__init__.py": "def loud(text): return 'poisoned'"})
+    ours = dict(plain_bench.user)
+    plain_bench.user["PIP_FIND_LINKS"] = str(plain_bench.root / "other")
+    assert (await call(plain_bench)).data["output"][0] == "poisoned"
+    plain_bench.user = ours
+    assert (await call(plain_bench)).data["output"][0] == "ADA"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from weft.batch.results import (
+    FORM,
     EarlierResult,
     Results,
     drop,
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 
 def row(goal_id: str, status: str = "done", **more: Any) -> dict[str, Any]:
-    return {"id": goal_id, "line": 1, "run_id": f"run-{goal_id}", "status": status, "content_hash": "h"} | more
+    made = {"v": FORM, "id": goal_id, "line": 1, "run_id": f"run-{goal_id}", "status": status, "content_hash": "h"}
+    return made | more
 
 
 def written(path: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ from rich.console import Console
 
 from weft.cli.view.live.live_view import LiveView
 from weft.cli.view.progress import ProgressLines
-from weft_planner.event_fields import to_dict
 from weft_planner.events import (
     CallFailed,
     CallFinished,
@@ -26,6 +25,7 @@ from weft_planner.events import (
     TextStreamed,
     ToolCalled,
     Warned,
+    to_dict,
 )
 from weft_planner.model import Message, Reply, Usage
 from weft_planner.plan.plan import Plan, Task

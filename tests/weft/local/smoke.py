@@ -25,7 +25,7 @@ GOAL = "Write API documentation for a to-do service, then a changelog for its fi
 def briefly() -> None:
     """Limit every answer to a few tokens: this model's text is useless, and time matters."""
     small = profile.profiles()["small"]
-    short = {role: {**values, "max_tokens": 16} for role, values in small.sampling.items() if role != "decomposer"}
+    short = {role: {**values, "max_tokens": 8} for role, values in small.sampling.items() if role != "decomposer"}
     bounded = replace(small, prompt_tokens=400, sampling={**small.sampling, **short})
     known = {"full": profile.FULL, "small": bounded}
     profile.__dict__["profiles"] = lambda *_: known
@@ -44,10 +44,9 @@ async def work(workspace: Path) -> None:
         assert planned.plan is not None
         assert [task.id for task in planned.plan.tasks] in (["t1"], ["t1", "t2"])
         assert planned.tasks[0].name == "cataloging-apis"
-        both = replace(planned.plan, synthesis="Put both together.")
-        result = await weft.run(Goal(GOAL, plan=Plan(both.tasks, synthesis=both.synthesis)))
-        assert (result.status, result.cost_usd) == ("done", 0.0)
-        assert result.usage.calls == len(both.tasks) + 1
+        first = Plan(planned.plan.tasks[:1], synthesis="Put it together.")
+        result = await weft.run(Goal(GOAL, plan=first))
+        assert (result.status, result.cost_usd, result.usage.calls) == ("done", 0.0, 2)
 
 
 def main(workspace: Path) -> None:

@@ -40,6 +40,17 @@ ASKED = Request((Message("user", "x"),))
 STREAMED = Request((Message("user", "x"),), on_text=lambda _: None)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def little_to_collect() -> Iterator[None]:
+    """Leave litellm itself out of collections: each would take half a second."""
+    litellm_model.load()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def collected() -> Iterator[None]:
     """Collect what a test leaves behind within that test."""

@@ -16,9 +16,9 @@ from weft.traces.timeline import timeline
 from weft_executor.capture.capture import Capture
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.run_history import RunHistory
-from weft_executor.journal import codec
 from weft_executor.journal.summary import updated
 from weft_executor.stores.row import Row, RunSummary
+from weft_planner.events import decode
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def rows(*events: tuple[int, str, dict[str, Any]]) -> Iterator[Row]:
 def test_the_result_has_the_last_plan_and_its_tasks() -> None:
     ledger, history = Ledger(), RunHistory.of(rows(), Capture())
     for row in rows():
-        event = codec.event(row.type, row.body)
+        event = decode(row.type, row.body)
         assert event is not None
         ledger.note(event)
     for plan in (ledger.plan, history.plan):
@@ -101,7 +101,7 @@ def test_the_result_has_the_last_plan_and_its_tasks() -> None:
 def test_a_summary_counts_the_tasks_of_the_last_plan() -> None:
     summary = RunSummary("r", "", "running", "")
     for row in rows():
-        event = codec.event(row.type, row.body)
+        event = decode(row.type, row.body)
         assert event is not None
         summary = updated(summary, event, row.at)
     assert summary.tasks == len(LAST)
@@ -147,9 +147,7 @@ def test_a_rerun_begins_from_the_last_plan() -> None:
 
 
 def test_changes_are_described_in_a_line() -> None:
-    texts = [
-        describe(event) for row in rows() if (event := codec.event(row.type, row.body)) and row.type == "plan_changed"
-    ]
+    texts = [describe(event) for row in rows() if (event := decode(row.type, row.body)) and row.type == "plan_changed"]
     assert texts == ["all: 2 tasks added", "plan: 1 task added, dropped old, old → new, another synthesis (it failed)"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from weft.web.app import ROUTES, make_app
 from weft.web.guard import POLICY, Hosts
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
 PATHS = [(one.method, "/api" + re.sub(r"\{[^}]*\}", "x", one.path)) for one in ROUTES]
@@ -24,37 +26,39 @@ def changing() -> list[tuple[str, str]]:
     return [(one.method, "/api" + re.sub(r"\{[^}]*\}", "x", one.path)) for one in ROUTES if one.changes]
 
 
-async def ask(workspace: Path, method: str, path: str, headers: dict[str, str]) -> httpx.Response:
+@asynccontextmanager
+async def stranger(workspace: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """Asks the routes of a workspace, with nothing but the headers that it is given."""
     site = make_site(workspace)
-    app = make_app(site, TOKEN, Hosts("127.0.0.1", PORT))
-    transport = httpx.ASGITransport(app)
+    transport = httpx.ASGITransport(make_app(site, TOKEN, Hosts("127.0.0.1", PORT)))
     async with httpx.AsyncClient(transport=transport, base_url=f"http://127.0.0.1:{PORT}") as asked:
-        response = await asked.request(method, path, headers=headers)
+        yield asked
     await site.close()
-    return response
 
 
 @pytest.mark.parametrize(("method", "path"), [*PATHS, ("GET", "/"), ("GET", "/runs/x")])
 async def test_no_route_answers_a_rebound_host_or_another_site(workspace: Path, method: str, path: str) -> None:
     right = {"authorization": f"Bearer {TOKEN}"}
-    for wrong, status in [
-        ({"host": "evil.example"}, 421), ({"host": f"evil.example:{PORT}"}, 421), ({"host": "127.0.0.1:1"}, 421),
-        ({"host": "127.0.0.1"}, 421), ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403),
-        ({"origin": f"https://127.0.0.1:{PORT}"}, 403), ({"origin": "http://127.0.0.1:8421"}, 403),
-        ({"sec-fetch-site": "cross-site"}, 403), ({"sec-fetch-site": "same-site"}, 403),
-    ]:  # fmt: skip
-        response = await ask(workspace, method, path, right | wrong)
-        assert (response.status_code, wrong) == (status, wrong)
-        assert response.headers["content-security-policy"] == POLICY
+    async with stranger(workspace) as asked:
+        for wrong, status in [
+            ({"host": "evil.example"}, 421), ({"host": f"evil.example:{PORT}"}, 421), ({"host": "127.0.0.1:1"}, 421),
+            ({"host": "127.0.0.1"}, 421), ({"origin": "http://evil.example"}, 403), ({"origin": "null"}, 403),
+            ({"origin": f"https://127.0.0.1:{PORT}"}, 403), ({"origin": "http://127.0.0.1:8421"}, 403),
+            ({"sec-fetch-site": "cross-site"}, 403), ({"sec-fetch-site": "same-site"}, 403),
+        ]:  # fmt: skip
+            response = await asked.request(method, path, headers=right | wrong)
+            assert (response.status_code, wrong) == (status, wrong)
+            assert response.headers["content-security-policy"] == POLICY
 
 
 @pytest.mark.parametrize(("method", "path"), PATHS)
 async def test_every_route_needs_the_token(workspace: Path, method: str, path: str) -> None:
-    for given in ({}, {"authorization": ""}, {"authorization": "Bearer wrong"}, {"authorization": TOKEN},
-                  {"authorization": f"Basic {TOKEN}"}, {"cookie": f"token={TOKEN}"}):  # fmt: skip
-        response = await ask(workspace, method, path, given)
-        assert (response.status_code, response.json()["error"]["code"]) == (401, "NO_TOKEN")
-    assert (await ask(workspace, method, f"{path}?token={TOKEN}", {})).status_code == 401
+    async with stranger(workspace) as asked:
+        for given in ({}, {"authorization": ""}, {"authorization": "Bearer wrong"}, {"authorization": TOKEN},
+                      {"authorization": f"Basic {TOKEN}"}, {"cookie": f"token={TOKEN}"}):  # fmt: skip
+            response = await asked.request(method, path, headers=given)
+            assert (response.status_code, response.json()["error"]["code"]) == (401, "NO_TOKEN")
+        assert (await asked.request(method, f"{path}?token={TOKEN}")).status_code == 401
 
 
 @pytest.mark.parametrize(("method", "path"), changing())
@@ -69,22 +73,30 @@ async def test_read_only_leaves_out_what_changes_anything(workspace: Path, metho
 
 async def test_every_answer_carries_the_policy_and_no_cors(workspace: Path) -> None:
     right = {"authorization": f"Bearer {TOKEN}"}
-    for path, headers in [("/", {}), ("/nothing.js", {}), ("/api/runs", {}), ("/api/runs", right), ("/api/x", right)]:
-        response = await ask(workspace, "GET", path, headers | {"origin": f"http://127.0.0.1:{PORT}"})
-        assert response.headers["content-security-policy"] == POLICY
-        assert response.headers["x-content-type-options"] == "nosniff"
-        assert response.headers["referrer-policy"] == "no-referrer"
-        assert response.headers["cross-origin-opener-policy"] == "same-origin"
-        assert response.headers["cross-origin-resource-policy"] == "same-origin"
-        assert not [name for name in response.headers if name.startswith("access-control")]
-        assert "set-cookie" not in response.headers
-        assert "server" not in response.headers
-        assert (response.headers.get("cache-control") == "no-store") is path.startswith("/api")
+    async with stranger(workspace) as asked:
+        for path, headers in [
+            ("/", {}),
+            ("/nothing.js", {}),
+            ("/api/runs", {}),
+            ("/api/runs", right),
+            ("/api/x", right),
+        ]:
+            response = await asked.get(path, headers=headers | {"origin": f"http://127.0.0.1:{PORT}"})
+            assert response.headers["content-security-policy"] == POLICY
+            assert response.headers["x-content-type-options"] == "nosniff"
+            assert response.headers["referrer-policy"] == "no-referrer"
+            assert response.headers["cross-origin-opener-policy"] == "same-origin"
+            assert response.headers["cross-origin-resource-policy"] == "same-origin"
+            assert not [name for name in response.headers if name.startswith("access-control")]
+            assert "set-cookie" not in response.headers
+            assert "server" not in response.headers
+            assert (response.headers.get("cache-control") == "no-store") is path.startswith("/api")
 
 
 async def test_a_preflight_of_another_site_is_refused(workspace: Path) -> None:
     headers = {"origin": "http://evil.example", "access-control-request-method": "DELETE"}
-    assert (await ask(workspace, "OPTIONS", "/api/runs/x", headers)).status_code == 403
+    async with stranger(workspace) as asked:
+        assert (await asked.options("/api/runs/x", headers=headers)).status_code == 403
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])

@@ -15,6 +15,7 @@ from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare
 from tests.weft.web.served import events, make_site, serving
 from weft.web import streams
+from weft.web.site import Site
 from weft_executor.stores.lease import Handover, myself
 from weft_executor.stores.row import Row, RunSummary
 from weft_executor.stores.sqlite.store import SqliteStore
@@ -92,6 +93,29 @@ async def _all(asked: httpx.AsyncClient, path: str) -> Any:
     async with asked.stream("GET", path) as response:
         async for event in events(response):
             yield event
+
+
+@pytest.mark.changes_skills
+async def test_the_word_of_the_end_comes_after_what_was_written_before_it(workspace: Path) -> None:
+    (workspace / ".agents").mkdir()
+    journal = SqliteStore(workspace / ".agents" / "journal.sqlite")
+    at = "2026-01-01T00:00:00.000000Z"
+    started = {"run_id": RUN, "goal": "g", "workspace": "/w", "settings": {}}
+    running = {RUN: RunSummary(RUN, "g", "running", at)}
+    journal.append([Row(RUN, 1, at, "run_started", started)], running, Handover(myself(), taken=[RUN]))
+
+    class EndsMeanwhile(Site):
+        def run_status(self, run_id: str) -> dict[str, Any] | None:
+            """Asked after a reading; the run ends just before."""
+            if journal.find(RUN).status == "running":
+                last = Row(RUN, 2, at, "run_finished", {"status": "done", "answer": "a"})
+                journal.append([last], {RUN: RunSummary(RUN, "g", "done", at)}, Handover(myself(), released=[RUN]))
+            return super().run_status(run_id)
+
+    async with serving(EndsMeanwhile(workspace)) as (_, asked):
+        kinds = [event.type async for event in _all(asked, f"/runs/{RUN}/events")]
+    journal.close()
+    assert kinds == ["run_started", "run_finished", "run_status"]
 
 
 @pytest.mark.changes_skills

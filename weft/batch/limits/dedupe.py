@@ -7,7 +7,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from weft_executor.capture.fast_json import digest
+import msgspec
+
+from weft_executor.capture.json_text import digest
 from weft_executor.results.memo import request_form
 from weft_planner.model import Usage
 
@@ -46,7 +48,7 @@ class DedupedModel:
         while (earlier := self.replies.futures.get(key)) is not None:
             await asyncio.wait([earlier])
             if not earlier.cancelled():
-                return replace(earlier.result(), usage=Usage(), cost=0.0)
+                return msgspec.structs.replace(earlier.result(), usage=Usage(), cost=0.0)
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self.replies.futures[key] = future
         try:

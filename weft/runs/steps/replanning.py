@@ -6,7 +6,7 @@ person asked → a model changes what has not begun → run on. Each attempt cou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft.runs.steps.task_states import losses, objections, states
@@ -123,7 +123,7 @@ class Replanning:
     async def _repeat(self, record: ReplanRecord) -> None:
         """Make a recorded change again, from how the run stood then; what a person changed is given."""
         event = record.event
-        plan = replace(self._plan, grown=record.grown)
+        plan = self._plan.having_grown(record.grown)
         if event.cause == "person":
             change = Change(event.added, event.dropped, event.rewired, event.synthesis)
             stood = states(plan, record.tasks, self._context.memo.capture)
@@ -158,7 +158,7 @@ class Replanning:
             self._given_up = replanned.given_up
             context.record(Warned(f"the plan was not changed: {replanned.note}"))
         else:
-            self.planning.warn(replace(situation.plan, tasks=change.added))
+            self.planning.warn(situation.plan.with_tasks(change.added))
         return replanned
 
     @property

@@ -10,7 +10,7 @@ Only what does no harm starts early: nothing that asks a person, writes, or reac
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -84,7 +84,7 @@ class EarlyTasks:
             del self.recorded[part.id]
         grown = parts if before == task else ()  # the task grows into them again, and finds them in the plan
         plan = self.current.plan
-        self.current.plan = replace(plan, tasks=(*plan.tasks, task, *grown), grown=plan.grown + len(grown))
+        self.current.plan = plan.with_tasks((*plan.tasks, task, *grown), grown=len(grown))
         self.schedule.add(task)
         self.context.memo.keeps_replies = True
         if self._work is None:
@@ -111,7 +111,7 @@ class EarlyTasks:
             self.recorded.pop(task_id, None)
             self.context.memo.forget(task_id)
         left = tuple(task for task in self.current.plan.tasks if task.id not in gone)
-        self.current.plan = replace(self.current.plan, tasks=left)
+        self.current.plan = self.current.plan.with_tasks(left)
         self.context.record(PlanChanged("stream", None, (), gone, note=_NOT_ACCEPTED))
         are = f"{counted(len(lost), 'task')} that began while the plan was written {plural(len(lost), 'is', 'are')}"
         self.context.record(Warned(f"{are} not in it as it was accepted ({', '.join(lost)}); what was spent counts"))
@@ -124,7 +124,7 @@ class EarlyTasks:
     def begun_in(self, plan: Plan) -> Plan:
         """The plan that was accepted, with the tasks that began as they are, and what they have grown into."""
         tasks = tuple(self.begun.get(task.id, task) for task in plan.tasks)
-        return with_parts(replace(plan, tasks=tasks), self._parts)
+        return with_parts(plan.with_tasks(tasks), self._parts)
 
     async def join(self, plan: Plan) -> None:
         """Take the plan whose other tasks have joined, and run until what began is at rest."""

@@ -54,7 +54,7 @@ class SubGoals:
         shown = [asdict(result) for result in results_for(task, self.parts.current.plan, texts)]
         planning = Planning(context, await self._catalogue(task, item))
         plan = joining(task, await self._planned(planning, self._brief(task, goal, shown, planning)), results)
-        plan = replace(plan, tasks=self.parts.join(task, plan.tasks, "goal"))
+        plan = plan.with_tasks(self.parts.join(task, plan.tasks, "goal"))
         return Grown(plan.tasks, partial(self._result, task, goal, plan))
 
     async def _catalogue(self, task: Task, item: Mapping[str, str] | None) -> Catalogue:

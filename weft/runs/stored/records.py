@@ -9,6 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+import msgspec
+
 from weft.runs.goal import Goal
 from weft.runs.run_id import today
 from weft.settings.journal_place import recorded_runs as recorded_runs
@@ -21,13 +23,11 @@ from weft_executor.capture.capture import Capture
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import Secrets
 from weft_executor.capture.shared_lists import SharedLists
-from weft_executor.journal import codec
-from weft_executor.journal.event_check import fits
 from weft_executor.journal.journal import Journal
 from weft_executor.results.artifacts import Artifacts, make_home
 from weft_executor.stores.errors import BadStore, UnknownRun
 from weft_executor.stores.urls import shown
-from weft_planner.events import RunResumed, RunStarted
+from weft_planner.events import RunResumed, RunStarted, decode
 from weft_skills.builtin import toolset
 from weft_skills.discovery.locations import locations
 from weft_skills.errors import InputError
@@ -70,11 +70,11 @@ def first_event(store: Store, run: str, paths: Paths) -> RunStarted:
     here = capture(paths, summary.run_id)
     first: RunStarted | None = None
     for row in store.rows(summary.run_id, types=("run_started", "run_resumed")):
-        match codec.event(row.type, here.local(row.body)):
+        match decode(row.type, here.local(row.body)):
             case RunStarted() as event:
                 first = event
             case RunResumed(settings=settings) if first is not None:
-                first = replace(first, settings=settings)
+                first = msgspec.structs.replace(first, settings=settings)
             case _:
                 pass
     if first is None:
@@ -84,7 +84,7 @@ def first_event(store: Store, run: str, paths: Paths) -> RunStarted:
 
 def event_of(row: Row, paths: Paths) -> Event | None:
     """The event of a stored row, with local paths; None if this version does not know its type."""
-    return codec.event(row.type, capture(paths, row.run_id).local(row.body))
+    return decode(row.type, capture(paths, row.run_id).local(row.body))
 
 
 def substitutes(started: RunStarted) -> dict[str, Path]:
@@ -166,14 +166,23 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     values = {
         key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names
     }
-    values |= _policy(values, now) | {"workspace_writes": writes_of(recorded, now)}
     hints = get_type_hints(Settings)
-    wrong = [f"{key} = {value!r}" for key, value in values.items() if not fits(value, hints[key])]
+    wrong = [f"{key} = {value!r}" for key, value in values.items() if not _fits(value, hints[key])]
     if wrong:
         raise InputError(f"the record has invalid settings: {', '.join(wrong)}", hint="export the run again")
+    values |= _policy(values, now) | {"workspace_writes": writes_of(recorded, now)}
     own = {name: getattr(now, name) for name in _LOCAL}
     asked = {key: getattr(now, key) for key, value in flags.items() if value not in (None, ()) and key in names}
     return replace(Settings(), **{**values, **own, **asked})
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a recorded setting has its declared type."""
+    try:
+        msgspec.convert(value, hint)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def writes_of(recorded: Mapping[str, Any], now: Settings) -> WorkspaceWrites:
@@ -191,8 +200,8 @@ def _policy(values: Mapping[str, Any], now: Settings) -> dict[str, Any]:
     mode, rows = values.get("approve", now.approve), values.get("approvals", ())
     try:
         rules = tuple(ApprovalRule.of(row, number) for number, row in enumerate(rows, 1))
-    except (TypeError, ValueError):
-        return {}  # the record is not valid, and the check of its values says so
+    except ValueError as error:
+        raise InputError(f"the record has invalid settings: {error}", hint="export the run again") from error
     added = (rule for rule in dict.fromkeys(as_floors(rules)) if rule not in now.approvals)
     return {
         "approve": stricter(mode, now.approve) if mode in MODES else mode,

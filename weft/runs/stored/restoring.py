@@ -6,8 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft_executor.journal import codec
-from weft_planner.events import FileKept, Warned
+from weft_planner.events import FileKept, Warned, decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +29,7 @@ class JournalFiles:
     def contents(self) -> Iterator[FileKept]:
         """What was kept, in the order in which it was written, with the paths of this machine."""
         for row in self.store.rows(self.run_id, types=("file_kept",)):
-            event = codec.event(row.type, self.capture.local(row.body))
+            event = decode(row.type, self.capture.local(row.body))
             if isinstance(event, FileKept):
                 yield event
 

@@ -10,8 +10,8 @@ from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, json_reply, stream_reply
 from weft.web.routes.steer import check_local, goal_in
-from weft_planner.event_fields import to_dict as event_dict
 from weft_planner.events import Event, TextStreamed
+from weft_planner.events import to_dict as event_dict
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:

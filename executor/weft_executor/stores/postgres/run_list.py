@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from weft_executor.capture.json_text import decode
 from weft_executor.stores import texts
 from weft_executor.stores.columns import SUMMARY, missing
 from weft_executor.stores.errors import UnknownRun
@@ -124,7 +124,7 @@ def _all(connections: Connections, query: str, given: dict[str, Any] | None = No
 def _joined(connection: Connection, query: str, given: dict[str, Any]) -> list[tuple[int, Row]]:
     """Rows with their large texts put back."""
     found = connection.execute(query, given).fetchall()
-    bodies = [json.loads(body) for *_, body in found]
+    bodies = [decode(body) for *_, body in found]
     wanted = [bytes.fromhex(sha) for sha in {sha for body in bodies for sha in texts.hashes(body)}]
     large: dict[str, str] = {}
     if wanted:

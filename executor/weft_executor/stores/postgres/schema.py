@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from weft_executor.stores.errors import BadStore, UnknownRun
+from weft_executor.stores.errors import BadStore, EarlierForm, UnknownRun
 
 if TYPE_CHECKING:
     from weft_executor.stores.postgres.address import Address
@@ -19,6 +19,10 @@ SELECTIONS = "type IN ('run_started', 'skills_selected')"
 APPROVALS = "type IN ('approval_asked', 'approval_given')"
 
 
+# The version of 0.1.0's tables; what was written before, 1 and 2, is not read.
+FIRST = 3
+
+
 class Step(NamedTuple):
     """What makes a version out of the one before it, and the oldest version that can still use the tables then."""
 
@@ -26,6 +30,7 @@ class Step(NamedTuple):
     oldest_reader: int
 
 
+# What makes each version out of the one before it. The first is 0.1.0's; a later one is added below it.
 STEPS = (
     Step(
         """
@@ -40,7 +45,7 @@ STEPS = (
             tasks INTEGER NOT NULL,
             cost_usd DOUBLE PRECISION,
             parent TEXT,
-            done INTEGER,
+            done INTEGER NOT NULL,
             skills TEXT NOT NULL,
             batch TEXT,
             batch_goal TEXT,
@@ -62,6 +67,7 @@ STEPS = (
             PRIMARY KEY (run, seq)
         ) PARTITION BY RANGE (run);
         CREATE INDEX events_by_type ON events (type, run) WHERE type IN ('run_started', 'skills_selected');
+        CREATE INDEX events_by_approval ON events (run, seq) WHERE type IN ('approval_asked', 'approval_given');
         CREATE INDEX events_by_key ON events (key, at) WHERE key IS NOT NULL;
         CREATE TABLE texts (sha BYTEA PRIMARY KEY, text BYTEA NOT NULL, era BIGINT NOT NULL);
         CREATE INDEX texts_by_era ON texts USING brin (era);
@@ -77,14 +83,12 @@ STEPS = (
         END $$;
         SELECT add_partition(0), add_partition(1);
         """,
-        oldest_reader=1,
+        oldest_reader=FIRST,
     ),
-    # What all runs wait for is asked whenever a page opens: that must not read every event.
-    Step(f"CREATE INDEX events_by_approval ON events (run, seq) WHERE {APPROVALS}", oldest_reader=1),
 )
-VERSION = len(STEPS)
-# The oldest tables that this version can use: what came after them only makes it faster.
-OLDEST = 1
+VERSION = FIRST + len(STEPS) - 1
+# The oldest tables that this version can use.
+OLDEST = FIRST
 
 
 class SchemaVersion(NamedTuple):
@@ -95,7 +99,7 @@ class SchemaVersion(NamedTuple):
 
 
 def find(connection: Connection, address: Address) -> SchemaVersion:
-    """Which version the tables have; raises if the schema has tables of another program."""
+    """Which version the tables have; raises if they are of before 0.1.0, or of another program."""
     (journal, tables) = connection.execute(
         "SELECT to_regclass(%s), (SELECT count(*) FROM pg_tables WHERE schemaname = %s)",
         (f"{address.schema}.weft_version", address.schema),
@@ -108,6 +112,8 @@ def find(connection: Connection, address: Address) -> SchemaVersion:
             )
         return SchemaVersion(0, 0)
     row = connection.execute("SELECT version, oldest_reader FROM weft_version ORDER BY version DESC LIMIT 1").fetchone()
+    if row and row[0] < FIRST:
+        raise EarlierForm(address.url)
     return SchemaVersion(*row) if row else SchemaVersion(0, 0)
 
 
@@ -145,7 +151,8 @@ def migrate(connection: Connection, address: Address) -> tuple[int, int]:
                 "CREATE TABLE weft_version (version INTEGER PRIMARY KEY, oldest_reader INTEGER NOT NULL, "
                 "at TIMESTAMPTZ NOT NULL DEFAULT now())"
             )
-        for number, step in enumerate(STEPS[before:], before + 1):
+        done = max(0, before - FIRST + 1)
+        for number, step in enumerate(STEPS[done:], FIRST + done):
             connection.execute(step.sql.format(schema=address.schema, lock=LOCK, size=PARTITION))
             connection.execute(
                 "INSERT INTO weft_version (version, oldest_reader) VALUES (%s, %s)", (number, step.oldest_reader)

@@ -14,10 +14,9 @@ from weft_executor.stores.postgres.schema import PARTITION
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from weft_executor.stores.columns import Body
     from weft_executor.stores.lease import Handover
     from weft_executor.stores.postgres.connections import Connection
-    from weft_executor.stores.row import Row, RunSummary
+    from weft_executor.stores.row import EncodedRow, RunSummary
 
 _TYPES = ["text", "text", "text", "text", "float8", "int", "float8", "text", "int", "text", "text", "text"]
 _GIVEN = f"unnest({', '.join(f'%s::{kind}[]' for kind in _TYPES)}) AS n ({SUMMARY})"
@@ -85,10 +84,9 @@ def era_of(keys: Collection[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """What one commit writes: rows with their encoded bodies, summaries, and lease changes."""
+    """What one commit writes: rows, summaries, and lease changes."""
 
-    rows: Sequence[Row]
-    bodies: Sequence[Body]
+    rows: Sequence[EncodedRow]
     summaries: Mapping[str, RunSummary]
     handover: Handover | None
 
@@ -109,7 +107,7 @@ class Append:
                 taken = connection.execute(_TAKE, {"me": me, "runs": list(self.handover.taken)})
             large = self.texts()
             self._write_texts(connection, {sha: text for sha, text in large.items() if not known.has(sha)})
-            events = write_events(connection, self.rows, self.bodies, again=again) if self.rows else None
+            events = write_events(connection, self.rows, again=again) if self.rows else None
             if self.handover and self.handover.released:
                 me = self.handover.holder.to_shared_json()
                 connection.execute(_RELEASE, (list(self.handover.released), me))
@@ -130,7 +128,7 @@ class Append:
             connection.execute(_NEW, _columns([one for _, one in sorted(self.summaries.items())]))
         if self.rows:
             self._write_texts(connection, self.texts())
-            write_events(connection, self.rows, self.bodies, again=False)
+            write_events(connection, self.rows, again=False)
 
     def is_there(self, connection: Connection) -> bool:
         """Whether an attempt that was cut off has been committed after all: commits are whole, so one row tells."""
@@ -151,7 +149,7 @@ class Append:
 
     def texts(self) -> dict[str, str]:
         """The large texts of all rows, by hash."""
-        return {sha: text for _, large in self.bodies for sha, text in large.items()}
+        return {sha: text for row in self.rows for sha, text in row.texts.items()}
 
     def _fence(self, connection: Connection) -> Any:
         """Have the server hold the runs that must still be this process's."""
@@ -184,12 +182,11 @@ class Append:
             connection.execute(_TEXTS, (runs, [bytes.fromhex(sha) for sha in ordered], values))
 
 
-def write_events(connection: Connection, rows: Sequence[Row], bodies: Sequence[Body], *, again: bool) -> Any:
+def write_events(connection: Connection, rows: Sequence[EncodedRow], *, again: bool) -> Any:
     """Write events in one statement."""
     columns: tuple[list[Any], ...] = ([], [], [], [], [], [], [])
-    for (run_id, seq, at, kind, fields), (body, _) in zip(rows, bodies, strict=True):
-        key = fields.get("key") if kind == "task_finished" else None
-        values = (run_id, seq, at, kind, _text(fields.get("task")), _text(key) or None, body)
+    for run_id, seq, at, kind, task, key, body, _ in rows:
+        values = (run_id, seq, at, kind, _text(task), _text(key), body)
         for column, value in zip(columns, values, strict=True):
             column.append(value)
     return connection.execute(_EVENTS + (" ON CONFLICT DO NOTHING" if again else ""), columns)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from weft_executor.stores.columns import encode
+from weft_executor.stores.columns import encoded
 from weft_executor.stores.errors import BadStore, LeaseLost, RunExists, RunHeld, StoreFailed
 from weft_executor.stores.postgres import leases, messages, retention, run_list, schema
 from weft_executor.stores.postgres.address import address_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.postgres.connections import Connection
-    from weft_executor.stores.row import BatchCount, Row, RunSummary
+    from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary
 
 
 class PostgresStore:
@@ -43,10 +43,10 @@ class PostgresStore:
             raise _unusable(self.url, error) from error
 
     def append(
-        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows, summaries and lease changes in one transaction, in two round trips."""
-        commit = Append(rows, [encode(row) for row in rows], summaries, handover)
+        commit = Append([encoded(row) for row in rows], summaries, handover)
         keys = self._connections.write(lambda connection, again: self._commit(connection, commit, again=again))
         self._known.note(keys, {row.run_id for row in rows}, commit.texts())
         for run_id in handover.released if handover else ():
@@ -70,7 +70,7 @@ class PostgresStore:
                     if (found := there.fetchone()) is not None:
                         raise RunExists(found[0])
                     seen.update(new)
-                    Append(rows, [encode(row) for row in rows], summaries, None).write(connection)
+                    Append([encoded(row) for row in rows], summaries, None).write(connection)
                 connection.execute("UPDATE runs SET imported = TRUE WHERE run_id = ANY(%s)", (sorted(seen),))
         except psycopg.Error as error:
             raise StoreFailed(

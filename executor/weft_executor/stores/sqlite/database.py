@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from weft_executor.stores.errors import BadStore, StoreFailed, UnknownRun
 from weft_executor.stores.sqlite import messages
-from weft_executor.stores.sqlite.schema import check, migrate
+from weft_executor.stores.sqlite.schema import check, migrate, refuse_earlier
 from weft_executor.stores.sqlite.statements import MAX_ROWS
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class Database:
 
     def _open(self, *, create: bool) -> sqlite3.Connection:
         mode = "rwc" if create else "rw"
+        refuse_earlier(self.path)
         try:
             connection = self._connect(mode)
             check(connection, str(self.path))  # before anything is changed: the file may be another program's
@@ -161,6 +162,7 @@ def version_of(path: Path) -> int:
     """The version of a file's tables, before anything is changed; 0 if there is no file."""
     if not path.is_file():
         return 0
+    refuse_earlier(path)
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])

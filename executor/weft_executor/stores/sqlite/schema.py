@@ -1,25 +1,28 @@
-"""The SQLite store's tables, version by version; an older file is migrated when it is opened."""
+"""The SQLite store's tables; a file of an older version is migrated when it is opened."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_executor.stores.errors import BadStore
+from weft_executor.stores.errors import BadStore, EarlierForm
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
+    from pathlib import Path
 
-# "weft" in ASCII: tells a journal from any other SQLite file.
-APPLICATION = 0x77656674
+# "wft2" in ASCII: tells a journal from any other SQLite file.
+APPLICATION = 0x77667432
+# That of the journals before 0.1.0, which no version reads.
+EARLIER_APPLICATION = 0x77656674
 
 SELECTIONS = "type IN ('run_started', 'skills_selected')"
 APPROVALS = "type IN ('approval_asked', 'approval_given')"
 # The key of a finished task's result, and the events that have one; `{}` is the table and a dot, or nothing.
 KEY = "CASE WHEN json_valid({0}body) THEN json_extract({0}body, '$.key') END"
 RESULTS = f"{{0}}type = 'task_finished' AND {KEY.format('{0}')} <> ''"
-STEPS: Sequence[str] = (
-    """
+
+_TABLES = f"""
     CREATE TABLE runs (
         id INTEGER PRIMARY KEY,
         run_id TEXT NOT NULL UNIQUE,
@@ -30,28 +33,18 @@ STEPS: Sequence[str] = (
         tasks INTEGER NOT NULL,
         cost_usd REAL,
         parent TEXT,
+        done INTEGER NOT NULL,
+        skills TEXT NOT NULL,
+        batch TEXT,
+        batch_goal TEXT,
+        wish TEXT,
+        imported INTEGER NOT NULL DEFAULT 0,
         holder TEXT,
         beat REAL
     );
-    CREATE TABLE events (
-        run INTEGER NOT NULL REFERENCES runs (id),
-        seq INTEGER NOT NULL,
-        at TEXT NOT NULL,
-        type TEXT NOT NULL,
-        task TEXT,
-        body TEXT NOT NULL,
-        PRIMARY KEY (run, seq)
-    ) WITHOUT ROWID;
-    CREATE TABLE texts (id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
-    CREATE TABLE uses (run INTEGER NOT NULL, sha TEXT NOT NULL, PRIMARY KEY (run, sha)) WITHOUT ROWID;
-    """,
-    # `replay --select` reads the selections of all runs, without scanning every event.
-    f"CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS}",
-    # Events are appended at the end of one table, whichever run they belong to: ordered by run, a commit had to write
-    # at least one page for each run.
-    """
-    DROP INDEX events_by_type;
-    ALTER TABLE events RENAME TO events_by_run;
+    CREATE INDEX runs_by_batch ON runs (batch, run_id) WHERE batch IS NOT NULL;
+    CREATE INDEX runs_by_wish ON runs (wish) WHERE wish IS NOT NULL;
+    -- Appended at its end, whichever run an event belongs to: a commit of many runs writes few pages.
     CREATE TABLE events (
         id INTEGER PRIMARY KEY,
         run INTEGER NOT NULL REFERENCES runs (id),
@@ -62,38 +55,28 @@ STEPS: Sequence[str] = (
         body TEXT NOT NULL,
         UNIQUE (run, seq)
     );
-    INSERT INTO events (run, seq, at, type, task, body)
-        SELECT run, seq, at, type, task, body FROM events_by_run ORDER BY run, seq;
-    DROP TABLE events_by_run
-    """,
-    f"CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS}",
-    # What lists of runs filter by, and what a process may ask of the one that holds a run. How many tasks of an older
-    # run are done would take a look at all its events, so it stays unknown unless all are.
-    f"""
-    ALTER TABLE runs ADD COLUMN done INTEGER;
-    ALTER TABLE runs ADD COLUMN skills TEXT NOT NULL DEFAULT '';
-    ALTER TABLE runs ADD COLUMN batch TEXT;
-    ALTER TABLE runs ADD COLUMN batch_goal TEXT;
-    ALTER TABLE runs ADD COLUMN wish TEXT;
-    CREATE INDEX runs_by_batch ON runs (batch, run_id) WHERE batch IS NOT NULL;
-    CREATE INDEX runs_by_wish ON runs (wish) WHERE wish IS NOT NULL;
-    UPDATE runs SET done = tasks WHERE status = 'done';
-    UPDATE runs SET skills = coalesce((
-        SELECT group_concat(json_extract(one.value, '$.name'), ' ')
-        FROM events e, json_each(e.body, '$.selections') one
-        WHERE e.{SELECTIONS} AND e.type = 'skills_selected' AND e.run = runs.id AND one.type = 'object'
-    ), '')
-    """,  # noqa: S608 - no input
-    # Results of other runs are found by what their model was asked; not those of imported runs, which anyone may have
-    # written.
-    f"""
+    -- What `replay --select` reads of all runs, what a page asks for whenever it opens, and results for other runs.
+    CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS};
+    CREATE INDEX events_by_approval ON events (run, seq) WHERE {APPROVALS};
     CREATE INDEX events_by_key ON events ({KEY.format("")}, at) WHERE {RESULTS.format("")};
-    ALTER TABLE runs ADD COLUMN imported INTEGER NOT NULL DEFAULT 0
-    """,
-    # What all runs wait for is asked whenever a page opens: that must not read every event.
-    f"CREATE INDEX events_by_approval ON events (run, seq) WHERE {APPROVALS}",
-)
+    CREATE TABLE texts (id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
+    CREATE TABLE uses (run INTEGER NOT NULL, sha TEXT NOT NULL, PRIMARY KEY (run, sha)) WITHOUT ROWID
+"""
+# What makes each version out of the one before it. The first is 0.1.0's; a later one is added below it, and the version
+# of a file says how many of them it has.
+STEPS: Sequence[str] = (_TABLES,)
 VERSION = len(STEPS)
+
+
+def refuse_earlier(path: Path) -> None:
+    """Raise if a file is a journal of before 0.1.0; it is not opened as a database, which could change it."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(72)
+    except FileNotFoundError:
+        return
+    if header.startswith(b"SQLite format 3\0") and header[68:] == EARLIER_APPLICATION.to_bytes(4, "big"):
+        raise EarlierForm(str(path))
 
 
 def check(connection: sqlite3.Connection, where: str) -> None:
@@ -127,6 +110,8 @@ def _version(connection: sqlite3.Connection, where: str, newest: int) -> int:
         "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), "
         "(SELECT count(*) FROM sqlite_master)"
     ).fetchone()
+    if application == EARLIER_APPLICATION:
+        raise EarlierForm(where)
     if application != APPLICATION and (tables or version):
         raise BadStore(f"{where} is a database, but not a weft journal", hint="name another file with --journal")
     if version > newest:

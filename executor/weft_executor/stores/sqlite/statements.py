@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from weft_executor.stores.columns import Body
     from weft_executor.stores.lease import Handover
-    from weft_executor.stores.row import Row, RunSummary
+    from weft_executor.stores.row import EncodedRow, Row, RunSummary
 
 _SUMMARIES = (
     f"INSERT INTO runs ({SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
@@ -37,27 +36,23 @@ def write_summaries(connection: sqlite3.Connection, summaries: Iterable[RunSumma
     connection.executemany(_SUMMARIES, [summary_values(summary) for summary in summaries])
 
 
-def write_texts(
-    connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
-) -> None:
+def write_texts(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run: Mapping[str, int]) -> None:
     """Write large texts that are not stored yet, and which runs use them."""
     texts_of: dict[str, str] = {}
     uses: set[tuple[int, str]] = set()
-    for row, (_, large) in zip(rows, bodies, strict=True):
-        for sha in large:
-            texts_of[sha] = large[sha]
+    for row in rows:
+        for sha, text in row.texts.items():
+            texts_of[sha] = text
             uses.add((run[row.run_id], sha))
     _insert(connection, _TEXTS, 2, [value for sha, text in texts_of.items() for value in (sha, clean(text))])
     _insert(connection, _USES, 2, [value for use in uses for value in use])
 
 
-def write_events(
-    connection: sqlite3.Connection, rows: Sequence[Row], bodies: Sequence[Body], run: Mapping[str, int]
-) -> None:
+def write_events(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run: Mapping[str, int]) -> None:
     """Write events, up to `MAX_ROWS` in one statement."""
     values: list[object] = []
-    for (run_id, seq, at, kind, fields), (body, _) in zip(rows, bodies, strict=True):
-        values += (run[run_id], seq, at, kind, clean(fields.get("task")), body)
+    for run_id, seq, at, kind, task, _, body, _ in rows:
+        values += (run[run_id], seq, at, kind, task, body)
     _insert(connection, _EVENTS, 6, values)
 
 
@@ -69,7 +64,7 @@ def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator
         yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({marks})", some)  # noqa: S608
 
 
-def written_by_others(connection: sqlite3.Connection, rows: Sequence[Row]) -> set[str]:
+def written_by_others(connection: sqlite3.Connection, rows: Sequence[Row | EncodedRow]) -> set[str]:
     """The runs of rows whose place is taken already."""
     taken = "SELECT 1 FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = ? AND e.seq = ?"
     return {row.run_id for row in rows if connection.execute(taken, (row.run_id, row.seq)).fetchone()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from itertools import islice
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft_executor.stores import texts
-from weft_executor.stores.columns import SUMMARY, encode, missing
+from weft_executor.stores.columns import SUMMARY, encoded, missing
 from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import Holder
 from weft_executor.stores.row import Row, StoreStatus
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from weft_executor.stores.lease import Handover, StopRequest
-    from weft_executor.stores.row import BatchCount, RunSummary
+    from weft_executor.stores.row import BatchCount, EncodedRow, RunSummary
 
 _LIST = "list runs with `weft trace list`"
 
@@ -49,7 +48,7 @@ class SqliteStore:
         self._keys: dict[str, int] = {}
 
     def append(
-        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows, summaries and lease changes in one transaction."""
         try:
@@ -64,24 +63,24 @@ class SqliteStore:
             raise LeaseLost(error.message, lost, error.hint) from error
 
     def _append(
-        self, rows: Sequence[Row], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
-        bodies = [encode(row) for row in rows]  # before the transaction, which other processes may be waiting for
-        runs = {row.run_id for row in rows}
+        written = [encoded(row) for row in rows]  # before the transaction, which other processes may be waiting for
+        runs = {row.run_id for row in written}
         # A copy: another thread's rollback may clear the cache before this one gets to write.
         keys = {run_id: key for run_id in runs if (key := self._keys.get(run_id)) is not None}
-        events_only = len(rows) <= MAX_ROWS and len(keys) == len(runs) and not any(large for _, large in bodies)
+        events_only = len(rows) <= MAX_ROWS and len(keys) == len(runs) and not any(row.texts for row in written)
         if events_only and not summaries and not handover:
             with self._database.writing() as connection:  # a single statement is a transaction of its own
-                write_events(connection, rows, bodies, keys)
+                write_events(connection, written, keys)
             return
         with self._transaction() as connection:
             write_summaries(connection, summaries.values())
             if handover:
                 hand_over(connection, handover)
             self._keys.update(run_keys(connection, list(runs - self._keys.keys())))
-            write_texts(connection, rows, bodies, self._keys)
-            write_events(connection, rows, bodies, self._keys)
+            write_texts(connection, written, self._keys)
+            write_events(connection, written, self._keys)
         for run_id in handover.released if handover else ():
             self._keys.pop(run_id, None)  # it may be pruned from now on, and its key given to another run
 
@@ -268,4 +267,4 @@ class SqliteStore:
             )
             found = connection.execute(query, given)
             for run_id, seq, at, kind, body in found:
-                yield Row(run_id, seq, at, kind, texts.join(json.loads(body), text_of))
+                yield Row(run_id, seq, at, kind, texts.read(body, text_of))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_planner.plan.task_id import parent_of
@@ -22,4 +21,4 @@ def parts_in(tasks: Iterable[Task], of: str | None = None) -> tuple[Task, ...]:
 def with_parts(plan: Plan, early: Iterable[Task]) -> Plan:
     """A plan that was accepted, with the items that its tasks have grown into already."""
     parts = tuple(part for part in parts_in(early) if (parent_of(part.id) or "") in plan)
-    return replace(plan, tasks=(*plan.tasks, *parts), grown=len(parts)) if parts else plan
+    return plan.with_tasks((*plan.tasks, *parts), grown=len(parts)) if parts else plan

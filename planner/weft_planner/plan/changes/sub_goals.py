@@ -6,8 +6,9 @@ Faults go into the prompt that asks a model again: changing their text breaks st
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.task_id import sub_task_id

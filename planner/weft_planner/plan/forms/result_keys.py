@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from weft_planner.plan.forms.output_schema import excluded, schema_faults
 from weft_planner.plan.references import ITEM, strings
@@ -23,8 +24,7 @@ MOST_TRIES = 10
 _CHECK_KEYS = ("ask", "tries", "model")
 
 
-@dataclass(frozen=True, slots=True)
-class ResultCheck:
+class ResultCheck(msgspec.Struct, frozen=True, omit_defaults=True):
     """A question that another call answers about a task's result; if it does not hold, the task is done again.
 
     It is done again at most `tries` times. `model` is a name of `[models]` in the settings.

@@ -16,7 +16,7 @@ import pytest
 
 from tests.executor.stores.runs import fill, line, row
 from weft_executor.journal.open_store import migrate_store
-from weft_executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
+from weft_executor.stores.errors import BadStore, EarlierForm, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import SHARED_EXPIRY, Handover, myself
 from weft_executor.stores.postgres import connections, leases, retention, run_list, schema
 from weft_executor.stores.postgres.address import address_of
@@ -236,8 +236,9 @@ def test_lists_of_many_runs_read_an_index(database: Database, monkeypatch: pytes
     monkeypatch.setattr(run_list, "_joined", note_rows)
     monkeypatch.setattr(run_list, "_all", note_runs)
     database.ask(
-        "INSERT INTO runs (run_id, goal, status, started, tasks, skills, batch) SELECT 'r' || lpad(n::text, 6, '0'), "
-        "'Goal ' || n, CASE WHEN n % 200 = 0 THEN 'failed' ELSE 'done' END, '2026-01-01', 1, '[]', 'b' || n % 100 "
+        "INSERT INTO runs (run_id, goal, status, started, tasks, done, skills, batch) "
+        "SELECT 'r' || lpad(n::text, 6, '0'), "
+        "'Goal ' || n, CASE WHEN n % 200 = 0 THEN 'failed' ELSE 'done' END, '2026-01-01', 1, 1, '[]', 'b' || n % 100 "
         "FROM generate_series(1, 20000) AS n"
     )
     database.ask(
@@ -346,16 +347,27 @@ def test_only_a_schema_that_needs_a_newer_weft_is_refused(database: Database) ->
         PostgresStore(database.url)
 
 
+def test_tables_of_before_the_first_release_are_refused_and_stay(database: Database) -> None:
+    database.ask("DELETE FROM weft_version")
+    database.ask("INSERT INTO weft_version (version, oldest_reader) VALUES (1, 1), (2, 1)")
+    for use in (PostgresStore, migrate_store):
+        with pytest.raises(EarlierForm, match=r"written before weft 0\.1\.0") as caught:
+            use(database.url)
+        assert caught.value.exit_status == 2
+        assert "--journal URL" in caught.value.hint
+    assert database.ask("SELECT version FROM weft_version ORDER BY version") == [(1,), (2,)]
+
+
 def test_an_older_schema_is_migrated_by_command_only(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    more = (*schema.STEPS, schema.Step("ALTER TABLE runs ADD COLUMN note TEXT", oldest_reader=1))
+    more = (*schema.STEPS, schema.Step("ALTER TABLE runs ADD COLUMN note TEXT", oldest_reader=schema.FIRST))
+    before = schema.VERSION
     monkeypatch.setattr(schema, "STEPS", more)
-    monkeypatch.setattr(schema, "VERSION", len(more))
+    monkeypatch.setattr(schema, "VERSION", before + 1)
     PostgresStore(database.url).close()  # what only adds may come later
-    monkeypatch.setattr(schema, "OLDEST", len(more))
+    monkeypatch.setattr(schema, "OLDEST", before + 1)
     with pytest.raises(BadStore, match="tables of an older weft") as caught:
         PostgresStore(database.url)
     assert "weft journal migrate" in caught.value.hint
-    before = len(more) - 1
     assert migrate_store(database.url) == (before, before + 1)
     assert migrate_store(database.url) == (before + 1, before + 1)
     PostgresStore(database.url).close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec.structs import replace
 
 from weft_planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
 

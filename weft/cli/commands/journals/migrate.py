@@ -24,12 +24,13 @@ def migrate(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
 
     A journal in a file is migrated by whatever opens it. One in PostgreSQL is only changed by this command, as the role
     that owns its tables; the previous version of weft can keep using it. In an empty database, the tables are created.
+    A journal from before 0.1.0 cannot be migrated.
 
     \b
     Examples:
       weft journal migrate --journal postgresql://owner@db/weft
 
-    Exit status: 0 done or nothing to do, 4 the journal cannot be used.
+    Exit status: 0 done or nothing to do, 2 it is of before 0.1.0, 4 the journal cannot be used.
     """
     from weft.settings import journal_place
     from weft_executor.journal.open_store import migrate_store

@@ -25,8 +25,7 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
     from weft.runs.stored import records
     from weft.traces.clock import Clock
     from weft.traces.read import find_traces
-    from weft_executor.journal import codec
-    from weft_planner.events import RunFinished, RunResumed, RunStarted
+    from weft_planner.events import RunFinished, RunResumed, RunStarted, decode
 
     max_width = width.of(sys.stdout)
 
@@ -41,7 +40,7 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
             at = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
             if speed > 0:
                 time.sleep(min((at - before) / speed, _LONGEST_PAUSE))
-            event = codec.event(row.type, capture.local(row.body))
+            event = decode(row.type, capture.local(row.body))
             match event:
                 case None:
                     continue

@@ -1,0 +1,62 @@
+"""JSON as journals write, read and hash it, by msgspec: every event of every run passes through here.
+
+Models and tools send what JSON text cannot hold or msgspec refuses: half a surrogate pair, which becomes U+FFFD, and
+lists nested thousands deep, which are cut. NaN and Infinity become null, as in a tool's result; integers may have any
+number of digits.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from weft_skills.text.nesting import flattened
+from weft_skills.text.surrogates import join_surrogates
+
+_PLAIN = msgspec.json.Encoder(enc_hook=str)
+_SORTED = msgspec.json.Encoder(enc_hook=str, order="deterministic")
+_REFUSED = (UnicodeEncodeError, RecursionError)
+
+decode = msgspec.json.Decoder().decode
+
+
+def encode(value: Any) -> str:
+    """A plain value as JSON, without spaces."""
+    try:
+        return _PLAIN.encode(value).decode()
+    except _REFUSED:
+        return _PLAIN.encode(_repaired(value)).decode()
+
+
+def encode_fields(value: msgspec.Struct) -> str | None:
+    """The fields of a tagged value as JSON, without the tag, which comes first; None if they have to be repaired."""
+    try:
+        text = _PLAIN.encode(value).decode()
+    except _REFUSED:
+        return None
+    return "{" + text[text.index(",") + 1 :]
+
+
+def canonical(value: Any) -> bytes:
+    """The JSON of a value that is hashed: the same for all orders of its keys."""
+    try:
+        return _SORTED.encode(value)
+    except _REFUSED:
+        return _SORTED.encode(_repaired(value))
+
+
+def digest(value: Any) -> str:
+    """The SHA-256 of a value's canonical JSON, in hex."""
+    return sha256(canonical(value)).hexdigest()
+
+
+def digest_of(text: bytes) -> str:
+    """The SHA-256 of a text, in hex."""
+    return sha256(text).hexdigest()
+
+
+def _repaired(value: Any) -> Any:
+    """The value as msgspec encodes it."""
+    return join_surrogates(flattened(value))
