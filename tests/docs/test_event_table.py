@@ -11,7 +11,7 @@ from weft_planner import events
 
 PAGE = (Path(__file__).parents[2] / "docs" / "runs-and-replay.md").read_text(encoding="utf-8")
 # Values inside of events, and the one event that is shown and not recorded.
-OTHERS = {"EarlierOutput", "EarlierRun", "SkillPrint", "FilePart", "Event", "TextStreamed"}
+OTHERS = {"EarlierOutput", "EarlierRun", "SkillPrint", "FilePart", "Event", "Recorded", "TextStreamed"}
 RECORDED = [
     kind
     for name, kind in vars(events).items()

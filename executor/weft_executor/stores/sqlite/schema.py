@@ -69,7 +69,7 @@ VERSION = len(STEPS)
 
 
 def refuse_earlier(path: Path) -> None:
-    """Raise if a file is a journal of before 0.1.0; it is not opened as a database, which could change it."""
+    """Raise if a file is a journal from before 0.1.0; it is not opened as a database, which could change it."""
     try:
         with path.open("rb") as file:
             header = file.read(72)
