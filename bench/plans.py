@@ -115,6 +115,16 @@ def ours(text: str) -> Any:
     return None if reading.faults else reading.document
 
 
+def unwrapped(document: Any) -> Any:
+    """A document, or the plan in a bare list of tasks or inside a single outer key, as any caller would look for it."""
+    if isinstance(document, list) and document and all(isinstance(row, dict) for row in document):
+        return {"tasks": document}
+    if isinstance(document, dict) and len(document) == 1 and "tasks" not in document:
+        (inner,) = document.values()
+        return inner if isinstance(inner, dict) and "tasks" in inner else document
+    return document
+
+
 def repaired(peers: Environments, texts: list[str]) -> Reader:
     """Reads what json-repair made of the texts, if it is a valid plan; raises MissingPeer."""
     reported = peers.report("json-repair", "on_json_repair", texts, 120)
@@ -123,7 +133,7 @@ def repaired(peers: Environments, texts: list[str]) -> Reader:
     documents = dict(zip(texts, (line["document"] for line in reported.lines), strict=True))
 
     def read(text: str) -> Any:
-        document = SHAPES["full"].widen(documents[text])
+        document = unwrapped(documents[text])
         return None if problems(document, KNOWN) else document
 
     return read

@@ -8,7 +8,7 @@ Peer: simonw's `llm`, its `--help` and its first call.
 
 The first call is timed from the start of the process until it reaches a provider on this machine. "Cold" is a run
 without a terminal, which loads litellm itself; "first" and "second" are two runs at one terminal: the first starts the
-helper that keeps litellm loaded (docs/adr/008), the second finds it.
+process that keeps litellm loaded (docs/adr/003), the second finds it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from bench.harness.model_server import MODEL, Provider, plan_of, provider
 from bench.harness.peers import MissingPeer, clean
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
 from bench.harness.timing import Spent, cpu, elapsed, in_turn, of_process, over
-from weft.models.warm.place import Place
+from weft.models.call_process.socket_folder import SocketFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,10 +79,10 @@ class Bench:
                 stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal,
             )  # fmt: skip
 
-    def end_helper(self) -> None:
-        """End the helper that a run at a terminal left behind."""
-        place = Place.of(self.home / ".cache" / "weft")
-        while (pid := place.served_by()) is not None:
+    def end_shared_process(self) -> None:
+        """End the shared process that a run at a terminal left behind."""
+        folder = SocketFolder.of(self.home / ".cache" / "weft")
+        while (pid := folder.served_by()) is not None:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
             time.sleep(0.05)
@@ -121,7 +121,7 @@ def run(options: Options) -> Findings:
             subjects = (FIRST, SECOND) if options.quick else (COLD, FIRST, SECOND)
             first = _first_calls(place, llm, 1 if options.quick else 5, subjects)
         finally:
-            place.end_helper()
+            place.end_shared_process()
         commands = _commands(place, llm, 1 if options.quick else 9)
     reason = "`import click` alone takes 4.3 times as long as `python -c pass`"
     ratio = over(cpu(commands[HELP]), cpu(commands[PASS]))
@@ -171,7 +171,7 @@ def _first_calls(place: Bench, llm: list[str], rounds: int, subjects: tuple[str,
         # As weft imports it: without fetching the newest prices.
         place.run(sys.executable, "-c", "import litellm", env={"LITELLM_LOCAL_MODEL_COST_MAP": "True"})
         found[IMPORT].append(time.monotonic() - began)
-        place.end_helper()
+        place.end_shared_process()
         for subject in subjects:
             found[subject].append(place.first_call(starts[subject]))
         if llm:

@@ -237,7 +237,7 @@ async def measure_live(
         await page.get_by_role("button", name="Stop").click()
         heard = await asyncio.to_thread(writer.stdout.readline)
         figures.aim(
-            f"a wish to stop reaches another process, {tasks:,} tasks, s", float(heard or began + 20) - began, 2
+            f"a stop request reaches another process, {tasks:,} tasks, s", float(heard or began + 20) - began, 2
         )
         await page.context.close()
 

@@ -82,9 +82,9 @@ def write_live(path: str, run: str, layers: str, width: str, seconds: str) -> No
             written.append([index + 1, time.time() * 1000])
     print(json.dumps({"written": written, "last": seq}), flush=True)
     sys.stdin.readline()
-    wished = time.perf_counter()
-    while run not in store.wishes():
-        if time.perf_counter() - wished > 20:
+    requested = time.perf_counter()
+    while run not in store.stop_requests():
+        if time.perf_counter() - requested > 20:
             return
         time.sleep(1)  # as the writer of a real holder does
     print(time.time(), flush=True)

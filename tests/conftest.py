@@ -64,7 +64,7 @@ def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
 
 def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
     """What differs in a strict replay of each run that a workspace's journal holds."""
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.traces.strict_replay import strict

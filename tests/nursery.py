@@ -10,7 +10,6 @@ exit status. Only its start differs, so tests of the start itself use `subproces
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -24,7 +23,7 @@ from subprocess import DEVNULL, PIPE
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from tests.nursery_process import Request, send
-from weft.models.workers.process import PROGRAM
+from weft.models.call_process.spawn import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -165,7 +164,7 @@ class Nursery:
     def start_worker(self, *descriptors: int) -> Process:
         """Start processes that make the calls of a batch, exactly as the batch would."""
         return self.start(
-            ["-P", "-c", PROGRAM, json.dumps(sys.path), *map(str, descriptors)],
+            ["-P", *program("serve_private", sys.path, *map(str, descriptors))],
             stdout=DEVNULL,
             pass_fds=descriptors,
             start_new_session=True,

@@ -140,9 +140,9 @@ def _leave(code: str | int | None) -> NoReturn:
 def _fork_workers(address: str) -> None:
     """Let `weft batch` get the processes that make its calls from here too; they import litellm and little else."""
     from tests.nursery import Nursery
-    from weft.models.workers import process
+    from weft.models.call_process import spawn
 
-    process.spawn = Nursery(address).start_worker  # type: ignore[assignment]
+    spawn.private = Nursery(address).start_worker  # type: ignore[assignment]
 
 
 def _warm_up() -> None:

@@ -8,8 +8,14 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.openai_server import OpenAIServer, Script, scripted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow  # builds an sdist and a wheel
@@ -43,9 +49,44 @@ def _in_wheel(name: str) -> str:
     return {"weft": name, "seed": f"weft_planner/{name}"}.get(top, rest)
 
 
-def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    zipfile.ZipFile(wheel).extractall(site)
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the wheel installs."""
+    folder = tmp_path_factory.mktemp("site")
+    zipfile.ZipFile(wheel).extractall(folder)
+    return folder
+
+
+def test_a_project_may_have_modules_of_the_names_that_our_folders_have(
+    site: Path, tmp_path: Path, serve: Callable[[Script], OpenAIServer], own_home: Path
+) -> None:
+    """A user's own planner, executor, seed and skills are imported as theirs, and a goal runs beside them."""
+    project = tmp_path / "project"
+    (project / "skills").mkdir(parents=True)
+    for name in ("planner.py", "executor.py", "seed.py", "skills/__init__.py"):
+        (project / name).write_text(f"WHOSE = {name!r}\n", encoding="utf-8")
+    (project / "main.py").write_text(
+        "import planner, executor, seed, skills\n"
+        "from weft import run_goal_sync\n"
+        "print([module.WHOSE for module in (planner, executor, seed, skills)])\n"
+        "print(run_goal_sync('Say hello').answer)\n",
+        encoding="utf-8",
+    )
+    serve(scripted({"tasks": [{"id": "a", "action_type": "llm", "instruction": "Greet"}]}))
+    env = {**os.environ, "PYTHONPATH": str(site), "WEFT_MODEL": "openai/test-model"}
+    ran = subprocess.run([sys.executable, "main.py"], cwd=project, env=env, capture_output=True, text=True, check=False)
+    assert ran.stdout.splitlines() == [
+        "['planner.py', 'executor.py', 'seed.py', 'skills/__init__.py']",
+        "did: Greet",
+    ], ran.stderr
+    for name in ("click.py", "yaml.py"):  # the command takes nothing from the folder that it is started in
+        (project / name).write_text("raise ImportError\n", encoding="utf-8")
+    command = [sys.executable, "-m", "weft", "run", "--json", "Say hello"]
+    ran = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False)
+    assert json.loads(ran.stdout)["answer"] == "did: Greet", ran.stderr
+
+
+def test_the_wheel_works_outside_the_checkout(site: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     code = "import weft; print(weft.__file__); from weft_planner.prompting.prompts import Prompts; Prompts().check()"

@@ -24,24 +24,28 @@ DATA = ("weft_skills/templates", "weft_skills/library")
 
 @dataclass(frozen=True)
 class Import:
-    """One import of a module of ours; `at_start` where it happens as soon as the importing module is imported."""
+    """One import of a module of ours, be it for types only or inside a function."""
 
     source: str
     target: str
-    at_start: bool
 
 
 @cache
 def modules() -> dict[str, Path]:
     """Every module by its dotted name."""
     found = {}
-    for folder in PACKAGES.values():
+    for folder in (*PACKAGES.values(), ROOT / "bench"):
         for path in sorted(folder.rglob("*.py")):
             place = path.relative_to(folder.parent)
             if not place.as_posix().startswith(DATA):
                 parts = place.parent.parts if path.name == "__init__.py" else place.with_suffix("").parts
                 found[".".join(parts)] = path
     return found
+
+
+def product() -> list[str]:
+    """The modules that are installed: all but the benchmarks."""
+    return [name for name in modules() if name.partition(".")[0] in PACKAGES]
 
 
 @cache
@@ -52,27 +56,18 @@ def tree(name: str) -> ast.Module:
 @cache
 def imports() -> list[Import]:
     """Every import of one of our modules by another."""
-    return [found for name in modules() for found in _imports(name, tree(name), at_start=True)]
+    return [Import(name, target) for name in modules() for node in ast.walk(tree(name)) for target in _targets(node)]
 
 
-def _imports(source: str, node: ast.AST, *, at_start: bool) -> list[Import]:
-    found: list[Import] = []
-    for child in ast.iter_child_nodes(node):
-        later = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) or _for_types_only(child)
-        if isinstance(child, ast.Import):
-            found += [Import(source, alias.name, at_start) for alias in child.names if alias.name in modules()]
-        elif isinstance(child, ast.ImportFrom) and child.module:
-            names = {f"{child.module}.{alias.name}" for alias in child.names}
-            submodules = names & modules().keys()
-            targets = submodules | ({child.module} & modules().keys() if names - submodules else set())
-            found += [Import(source, target, at_start) for target in sorted(targets)]
-        else:
-            found += _imports(source, child, at_start=at_start and not later)
-    return found
-
-
-def _for_types_only(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+def _targets(node: ast.AST) -> list[str]:
+    """The modules of ours that a statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names if alias.name in modules()]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        names = {f"{node.module}.{alias.name}" for alias in node.names}
+        submodules = names & modules().keys()
+        return sorted(submodules | ({node.module} & modules().keys() if names - submodules else set()))
+    return []
 
 
 def circles(edges: dict[str, set[str]]) -> list[str]:
@@ -96,8 +91,7 @@ def circles(edges: dict[str, set[str]]) -> list[str]:
 def test_modules_do_not_import_each_other_in_circles() -> None:
     edges: dict[str, set[str]] = defaultdict(set)
     for one in imports():
-        if one.at_start:
-            edges[one.source].add(one.target)
+        edges[one.source].add(one.target)
     assert circles(edges) == []
 
 
@@ -139,13 +133,13 @@ def test_every_wing_stands_in_a_contract() -> None:
         for layer in one["layers"]
         for wing in layer.split("|")
     }
-    wings = {".".join(name.split(".")[:2]) for name in modules() if name.count(".")}
+    wings = {".".join(name.split(".")[:2]) for name in product() if name.count(".")}
     assert sorted(wings - known - {"weft.__main__"}) == []
 
 
 def test_no_public_class_name_stands_twice() -> None:
     homes: dict[str, list[str]] = defaultdict(list)
-    for name in modules():
+    for name in product():
         for node in tree(name).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(name)

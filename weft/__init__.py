@@ -26,7 +26,7 @@ _MODULES = {
     "weft.runs.goal": "Goal",
     "weft.runs.stop": "Stop",
     "weft.runs.preview": "Preview",
-    "weft.runs.rerun": "RerunPlan",
+    "weft.runs.stored.rerun": "RerunPlan",
     "weft.runs.steps.reviewing": "Review",
     "weft_executor.history.result": "Result TaskReport",
     "weft_executor.results.kept_files": "Artifact",
@@ -43,7 +43,7 @@ _MODULES = {
     # Approvals
     "weft_planner.approvals": "Answer ApprovalRequest Approve",
     "weft_executor.approvals.policy": "ApprovalRule",
-    "weft.runs.answers": "AnsweredAlready UnknownRequest",
+    "weft.runs.stored.requests": "AnsweredAlready UnknownRequest",
     # Models
     "weft_planner.model": "Message Model Reply Request ToolCall ToolSpec Usage",
     # Skills and tools

@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weft.runs import records
 from weft.runs.runtime import Weft
 from weft.runs.stop import Stop
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.workspace.workspace import Workspace
@@ -137,7 +137,7 @@ class Recorded:
             self.memo = Memo(_ignore, run.log.capture)  # which knows the files of this run
             self.histories = [RunHistory.of(rows, run.log.capture) for rows in self._runs]
             for history in self.histories:  # a tool's result is part of the next prompt, including how long it took
-                run.finished.lent.update(history.finished.envelopes)
+                run.history.finished.lent.update(history.finished.envelopes)
             return await run.run(Stop())
 
     def _as_then(self, run: Run) -> None:
@@ -145,7 +145,7 @@ class Recorded:
         history = self.histories[0]
         if history.started is None:
             return
-        run.offered = toolset.recorded(history.started.settings)
+        run.tool_set = toolset.recorded(history.started.settings)
         own = history.catalogue.own_tools if history.catalogue is not None else ()
         tools = [RecordedTool(one.name, one.description, one.parameters) for one in own]
         run.workspace = Workspace(self.paths, run.settings, portable=True, tools=tools)

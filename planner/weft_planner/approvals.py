@@ -52,13 +52,13 @@ class Answer(msgspec.Struct, frozen=True):
         if self.decision not in get_args(Decision):
             return f"the decision {self.decision!r} is not one of {', '.join(get_args(Decision))}"
         if request.kind == "question":
-            return None if self.text.strip() else "it is a question, which is answered with a text"
+            return None if self.text.strip() else "it is a question: answer it with a text"
         if self.decision == "answer":
-            return "it is no question: allow, deny or edit it"
+            return "it is not a question: allow, deny or edit it"
         if self.decision == "edit" and request.tool is None:
             return "only the arguments of a tool can be edited: allow or deny it"
         if self.decision == "edit" and not isinstance(self.arguments, Mapping):
-            return "an edit needs the new arguments, an object"
+            return "an edit needs the new arguments as an object"
         if self.decision == "allow_rest" and request.tool is None:
             return "only the calls of a tool can be allowed for the rest of the run: allow or deny it"
         return None

@@ -26,7 +26,7 @@ _HAS_HANDLES = os.open in os.supports_dir_fd  # not on Windows: there, links are
 
 
 class UnsafePath(InputError):
-    """A link, or something else that is no plain file or folder, stands where weft would write."""
+    """A link, or something else that is not a plain file or folder, stands where weft would write."""
 
     code = "UNSAFE_PATH"
 

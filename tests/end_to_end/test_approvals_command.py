@@ -78,7 +78,7 @@ def test_three_calls_wait_and_another_process_answers_each(office: Path, serve: 
     assert "a person denied this call: no = no" in document["answer"]
     assert notes(office, run_id) == ["milk", "milk"]
     assert weft("approvals", "--json", cwd=office).out == "[]\n"
-    assert weft("approvals", cwd=office).err == "Nothing waits for an answer.\n"
+    assert weft("approvals", cwd=office).err == "Nothing is waiting for an answer.\n"
     assert {run: drift for run, drift in replayed(office).items() if drift} == {}
 
 
@@ -94,7 +94,7 @@ def test_a_wrong_id_or_a_second_answer_exits_2_and_changes_nothing(office: Path,
         (("--approve", "nonsense"), "is not the id of a request"),
         (("--approve", first, "--deny", first), "is answered twice"),
         (("--answer", "because"), "no question waits"),
-        (("--answer", f"{first}=because"), "it is no question"),
+        (("--answer", f"{first}=because"), "it is not a question"),
         (("--edit", f"{first}=wrong.json"), "has no argument 'txt'"),
         (("--edit", f"{first}=missing.json"), "cannot be read"),
         (("--edit", first), "not of the form ID=FILE"),
@@ -107,7 +107,7 @@ def test_a_wrong_id_or_a_second_answer_exits_2_and_changes_nothing(office: Path,
     ran = weft("resume", "last", "--json", "--approve", first, cwd=office, env=MODEL)
     assert (ran.status, [row["id"] for row in json.loads(ran.out)["waiting"]]) == (6, [second])
     ran = weft("resume", "last", "--json", "--approve", first, "--approve", second, cwd=office, env=MODEL)
-    assert (ran.status, "is answered already: allow" in json.loads(ran.out)["error"]["message"]) == (2, True)
+    assert (ran.status, "has been answered already: allow" in json.loads(ran.out)["error"]["message"]) == (2, True)
     (office / "right.json").write_text('{"text": "tea"}', encoding="utf-8")
     ran = weft("resume", "last", "--json", "--edit", f"{second}=right.json", cwd=office, env=MODEL)
     assert (ran.status, json.loads(ran.out)["status"]) == (0, "done")
@@ -288,7 +288,7 @@ def test_an_answer_outlives_a_kill_before_its_call(office: Path, serve: Serve, n
     assert killed.status == -signal.SIGKILL
     assert notes(office, run_id) == []
     ran = weft("resume", run_id, "--json", "--approve", request, cwd=office, env=MODEL)
-    assert (ran.status, "is answered already" in ran.out) == (2, True)
+    assert (ran.status, "has been answered already" in ran.out) == (2, True)
     ran = weft("resume", run_id, "--json", cwd=office, env=MODEL)
     assert (ran.status, json.loads(ran.out)["status"]) == (0, "done"), ran.err
     assert (notes(office, run_id), len(server.calls)) == (["milk"], 3)

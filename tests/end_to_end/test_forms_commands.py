@@ -107,7 +107,7 @@ def test_a_plan_is_written_edited_refused_and_run(workspace: Path, serve: Serve,
     assert ran.status == 2
     message = json.loads(ran.out)["error"]["message"]
     assert "'output_schema' has the keyword 'additionalProperties'" in message
-    assert "'model' is 'gpt', which is no name of a model here; known are: fast, strong" in message
+    assert "'model' is 'gpt', which is not the name of a model here; known are: fast, strong" in message
     assert len(server.calls) == 8
 
 

@@ -21,7 +21,7 @@ from tests.openai_server import Answer, Call, OpenAIServer, Say
 from tests.ray_batch import RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
-from weft.batch.engines.ray.meters import COUNTERS, GAUGES
+from weft.batch.engines.ray.metrics import COUNTERS, GAUGES
 from weft.settings.ray_security import answers_without_token
 from weft.version import __version__
 from weft_executor.journal.open_store import open_store

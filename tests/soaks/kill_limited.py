@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -15,14 +16,13 @@ import time
 from bisect import bisect_left
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.soaks.soak import Soak
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.limits.shared.client import LimiterClient
 from weft.batch.limits.shared.limiter import Limiter
-from weft.batch.limits.shared.messages import LATE, Allotment, Ask
-from weft.models.workers import frames
+from weft.batch.limits.shared.messages import LATE, LimiterGrant, LimiterRequest
 from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ async def work(folder: Path, name: str) -> None:
     """In a process of its own: make calls, as many as are allowed, until killed."""
     reader, writer = await asyncio.open_unix_connection(folder / "limiter")
 
-    async def ask(message: Ask) -> Allotment:
-        frames.write(writer, message)
-        answer = await frames.read(reader)
-        assert isinstance(answer, Allotment)
+    async def ask(message: LimiterRequest) -> LimiterGrant:
+        writer.write(_line(message))
+        answer = _value(await reader.readline())
+        assert isinstance(answer, LimiterGrant)
         return answer
 
     client, provider = LimiterClient(name, Rates(SLOTS, RPM), ask), Provider(folder / f"{name}.calls")
@@ -76,8 +76,8 @@ async def drive(nursery: Nursery, folder: Path, kills: int, draw: random.Random)
     limiter = Limiter(Rates(WORKERS * SLOTS, RPM))
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while (message := await frames.read(reader)) is not None:
-            frames.write(writer, limiter.ask(message))
+        while line := await reader.readline():
+            writer.write(_line(limiter.grant(_value(line))))
         writer.close()
 
     server = await asyncio.start_unix_server(serve, folder / "limiter")
@@ -111,6 +111,14 @@ async def drive(nursery: Nursery, folder: Path, kills: int, draw: random.Random)
             worker.kill()
         for worker in workers:
             await asyncio.to_thread(worker.communicate)
+
+
+def _line(value: object) -> bytes:
+    return pickle.dumps(value).hex().encode() + b"\n"
+
+
+def _value(line: bytes) -> Any:
+    return pickle.loads(bytes.fromhex(line.decode()))  # noqa: S301 - both ends are this test
 
 
 def _figures(folder: Path, began: float, ended: float, kills: int) -> str:

@@ -25,10 +25,10 @@ def variants(goals: Iterable[BatchGoal], models: Sequence[str], repeat: int) -> 
 
 def comparison(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A row for each model, from all lines of results."""
-    found = Comparison()
+    comparison = Comparison()
     for row in rows:
-        found.add(row)
-    return found.rows()
+        comparison.add(row)
+    return comparison.rows()
 
 
 @dataclass(slots=True)

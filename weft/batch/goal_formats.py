@@ -147,8 +147,8 @@ def _lines(text: str) -> Iterator[int]:
 
 def _blank(text: str, place: int) -> int:
     """The end of the white space at this place."""
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
+    space = _SPACE.match(text, place)
+    return space.end() if space else place
 
 
 def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:

@@ -32,17 +32,17 @@ class GoalOrder:
         """Whether it is an experiment."""
         return bool(self.models) or self.repeat > 1
 
-    def goals(self, known: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
+    def goals(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
         """The goals that are taken."""
-        return islice(_shuffled(known, self.seed) if self.shuffle else known, self.limit)
+        return islice(_shuffled(goals, self.seed) if self.shuffle else goals, self.limit)
 
-    def runs(self, known: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
+    def runs(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
         """What to run: the goals, or in an experiment every variant of each."""
-        return variants(self.goals(known), self.models, self.repeat) if self.compares else self.goals(known)
+        return variants(self.goals(goals), self.models, self.repeat) if self.compares else self.goals(goals)
 
-    def count(self, known: int) -> int:
+    def count(self, goals: int) -> int:
         """The number of runs for this many goals."""
-        return min(known, self.limit or known) * max(len(self.models), 1) * self.repeat
+        return min(goals, self.limit or goals) * max(len(self.models), 1) * self.repeat
 
 
 def _shuffled(goals: Iterable[BatchGoal], seed: float) -> Iterator[BatchGoal]:

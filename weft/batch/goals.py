@@ -171,9 +171,9 @@ def _listed(lines: Sequence[int]) -> str:
     return ", ".join(shown[:_MOST_SPANS]) + (", …" if len(shown) > _MOST_SPANS else "")
 
 
-def _goal(found: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
+def _goal(entry: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
     """The goal in a row, or everything that is wrong with it."""
-    line, row = found.line, found.value
+    line, row = entry.line, entry.value
     if not isinstance(row, Mapping):
         return BadRow(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
     faults = list(_faults(row))
@@ -186,7 +186,7 @@ def _goal(found: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
         return BadRow(line, ", ".join(faults))
     name = _name(row)
     made = BatchGoal(
-        id=str(name) if name is not None else f"line-{line}" if found.nth == 1 else f"line-{line}.{found.nth}",
+        id=str(name) if name is not None else f"line-{line}" if entry.nth == 1 else f"line-{line}.{entry.nth}",
         line=line,
         text=_VARIABLE.sub(lambda match: str(variables[match.group(1)]), text) if fill else text,
         skills=tuple(row.get("skills") or ()),
@@ -217,7 +217,7 @@ def _faults(row: Mapping[Any, Any]) -> Iterator[str]:
     elif name != join_surrogates(name):
         yield "'id' is not UTF-8 text"
     skills = row.get("skills")
-    if skills is not None and not (isinstance(skills, list) and all(isinstance(one, str) for one in skills)):
+    if skills is not None and not (isinstance(skills, list) and all(isinstance(name, str) for name in skills)):
         yield "'skills' must be a list of names"
     if row.get("model") is not None and not isinstance(row["model"], str):
         yield "'model' must be a string"

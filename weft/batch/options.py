@@ -16,7 +16,7 @@ _POSITIVE = ("jobs", "max_calls", "rpm", "tpm", "limit", "repeat", "max_cost", "
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """Run a batch's goals in workers, by Ray: on this machine, or on the cluster at an address (`auto`, HOST:PORT).
+    """Run a batch's goals in Ray workers: on this machine, or on the cluster at an address (`auto`, HOST:PORT).
 
     There are as many `workers` as cores, each with up to `slots` goals at a time. When the batch is stopped, running
     goals have `drain` seconds to end. `allow_open` permits a cluster of other machines without authentication.
@@ -49,7 +49,7 @@ class BatchOptions:
     Goals that are not done go to `errors`, if given. The batch stops when more than `max_failures` goals failed, or
     more than `max_failure_share` (0 to 1) of those that ended.
     With `approve_all`, no call and no task waits for a person. `models` and `repeat` make it an experiment: every goal
-    with every model, `repeat` times. With `cluster`, the goals run in workers, by Ray.
+    with every model, `repeat` times. With `cluster`, the goals run in Ray workers.
     """
 
     jobs: int | None = None

@@ -36,9 +36,9 @@ def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills) -> BatchPreview
     """Select the skills of every goal and count; no model is called."""
     selected, total, without, calls = Counter[str](), 0, 0, 0
     for goal in goals:
-        found = _skills_of(goal, skills)
-        selected.update(found)
-        total, without, calls = total + 1, without + (not found), calls + _least_calls(goal)
+        names = _skills_of(goal, skills)
+        selected.update(names)
+        total, without, calls = total + 1, without + (not names), calls + _least_calls(goal)
     return BatchPreview(total, without, dict(selected.most_common(_MOST_SKILLS)), calls)
 
 
@@ -47,7 +47,7 @@ def _skills_of(goal: BatchGoal, skills: WorkspaceSkills) -> list[str]:
     planned = planned_skills(plan_of(goal))
     if planned:
         return list(dict.fromkeys((*goal.skills, *planned)))
-    return [one.name for one in skills.select(goal.text, goal.skills, skills.active())]
+    return [skill.name for skill in skills.select(goal.text, goal.skills, skills.active())]
 
 
 def _least_calls(goal: BatchGoal) -> int:

@@ -152,17 +152,17 @@ def read_earlier(path: Path, *errors: Path) -> dict[str, EarlierResult]:
 
 def _ended(path: Path, elsewhere: Mapping[str, EarlierResult]) -> dict[str, EarlierResult]:
     """The goals with a line in this file and none elsewhere; of two lines, the last is kept."""
-    found: dict[str, EarlierResult] = {}
+    results: dict[str, EarlierResult] = {}
     last: dict[str, int] = {}
     lines = 0
     for number, row in enumerate(_rows(path)):
         lines += 1
         if row["id"] not in elsewhere:
             last[row["id"]] = number
-            found[row["id"]] = EarlierResult(row.get("content_hash", ""), row["run_id"], row["status"])
+            results[row["id"]] = EarlierResult(row.get("content_hash", ""), row["run_id"], row["status"])
     if len(last) < lines:
         _rewrite(path, (row for number, row in enumerate(_rows(path)) if last.get(row["id"]) == number))
-    return found
+    return results
 
 
 def read(*paths: Path) -> Iterator[dict[str, Any]]:

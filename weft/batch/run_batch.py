@@ -124,7 +124,7 @@ class Batch:
             if self.options.resume:
                 self._read_earlier()
             self.id = self._earlier_id() or new_batch_id(self.output)
-            if self._earlier and all(one.status is not None for one in self._earlier.values()):
+            if self._earlier and all(result.status is not None for result in self._earlier.values()):
                 self._find_runs()
             yield
 
@@ -246,13 +246,13 @@ async def run_batch(
     `goals` is a goal file, or goals in memory: texts, or mappings with the keys of a goal file. `settings` are those of
     weft.toml: a mapping overrides files and the environment, a Settings replaces them. `observer` hears of every event.
     """
-    given = with_model(settings, model)
-    if not isinstance(given, Settings):
+    merged = with_model(settings, model)
+    if not isinstance(merged, Settings):
         paths = Paths.of(Path(workspace), os.environ)
         trusted = is_trusted(paths)
-        given = batch_settings(resolve(given or {}, os.environ, paths.workspace, paths.user_config, trusted=trusted))
+        merged = batch_settings(resolve(merged or {}, os.environ, paths.workspace, paths.user_config, trusted=trusted))
     with open_batch(
-        goals, Path(output), workspace=workspace, settings=given, options=options or BatchOptions()
+        goals, Path(output), workspace=workspace, settings=merged, options=options or BatchOptions()
     ) as batch:
         await asyncio.to_thread(batch.check_models)  # loads litellm, which takes seconds
         with batch.locked():

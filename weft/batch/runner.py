@@ -100,7 +100,7 @@ class BatchRunner:
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to resume, also among goals that this run did not take."""
-        return self.stopped is None and all(one.status is not None for one in self.earlier.values())
+        return self.stopped is None and all(result.status is not None for result in self.earlier.values())
 
     def finish_running(self) -> None:
         """Start no further goal; those that run end as they will."""

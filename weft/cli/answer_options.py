@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options
+from weft.cli import stdin
+from weft.cli.option_value import option_value
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from weft_planner.approvals import Answer, ApprovalRequest
 
-Command = TypeVar("Command", bound="Callable[..., Any]")
 
-_OPTIONS = (
+@dataclass(frozen=True, slots=True)
+class AnswerFlags:
+    """The answers on the command line, as they were typed."""
+
+    approve: tuple[str, ...]
+    deny: tuple[str, ...]
+    edit: tuple[str, ...]
+    answer: tuple[str, ...]
+    approval_files: tuple[str, ...]
+
+
+answering = option_value(
+    "answer_flags",
+    AnswerFlags,
     click.option("--approve", "approve", multiple=True, metavar="ID", help="Allow a request (repeatable)."),
     click.option("--deny", "deny", multiple=True, metavar="ID[=NOTE]", help="Deny it; the note reaches the model."),
     click.option(
@@ -29,66 +43,57 @@ _OPTIONS = (
     click.option(
         "--approvals", "approval_files", multiple=True, metavar="FILE", help="Answers as JSON lines (`-`: stdin)."
     ),
-    options.APPROVE_ALL,
 )
-NAMES = ("approve", "deny", "edit", "answer", "approval_files")
 _ID = re.compile(r"[0-9a-f]+(?:#\d*)?")
 _SURELY_ID = re.compile(r"[0-9a-f]{8,}(?:#\d*)?")
 _KEYS = {"id", "decision", "note", "arguments", "text"}
 
 
-def answering(command: Command) -> Command:
-    """Add the options that answer requests."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def answers_in(given: Mapping[str, Any], waiting: Sequence[ApprovalRequest]) -> list[tuple[str, Answer]]:
-    """The answers in the flags NAMES; whether they fit is for the run to say.
+def answers_in(flags: AnswerFlags, waiting: Sequence[ApprovalRequest]) -> list[tuple[str, Answer]]:
+    """The answers that the flags give; whether they fit is for the run to say.
 
     What the run waits for tells whether an answer that has a `=` in it begins with an id.
     """
     from weft_planner.approvals import Answer
 
-    found = [(name, Answer("allow", by="cli")) for name in map(_known_form, given["approve"])]
-    for text in given["deny"]:
+    answers = [(name, Answer("allow", by="cli")) for name in map(_request_id, flags.approve)]
+    for text in flags.deny:
         name, _, note = text.partition("=")
-        found.append((_known_form(name), Answer("deny", note=note, by="cli")))
-    for text in given["edit"]:
+        answers.append((_request_id(name), Answer("deny", note=note, by="cli")))
+    for text in flags.edit:
         name, equals, file = text.partition("=")
         if not (equals and file):
             raise InputError(f"--edit {text} is not of the form ID=FILE", hint="FILE holds the arguments as JSON")
-        found.append((_known_form(name), Answer("edit", arguments=_arguments(file), by="cli")))
-    for text in given["answer"]:
+        answers.append((_request_id(name), Answer("edit", arguments=_arguments(file), by="cli")))
+    for text in flags.answer:
         name, said = _named_question(text, waiting)
-        found.append((name, Answer("answer", text=said, by="cli")))
-    for file in given["approval_files"]:
-        found += _in_file(file)
-    return found
+        answers.append((name, Answer("answer", text=said, by="cli")))
+    for file in flags.approval_files:
+        answers += _in_file(file)
+    return answers
 
 
 def _named_question(text: str, waiting: Sequence[ApprovalRequest]) -> tuple[str, str]:
     """The id in front of an answer, if there is one, and the answer itself."""
-    from weft.runs.answers import ONLY_QUESTION, is_id_of
+    from weft.runs.stored.requests import ONLY_QUESTION, is_id_of
 
     name, equals, said = text.partition("=")
     if not equals or not _ID.fullmatch(name):
         return ONLY_QUESTION, text
-    known = any(one.kind == "question" and is_id_of(name, one) for one in waiting)
-    return (name, said) if known or _SURELY_ID.fullmatch(name) else (ONLY_QUESTION, text)
+    is_open = any(request.kind == "question" and is_id_of(name, request) for request in waiting)
+    return (name, said) if is_open or _SURELY_ID.fullmatch(name) else (ONLY_QUESTION, text)
 
 
-def _known_form(name: str) -> str:
+def _request_id(name: str) -> str:
     if not _ID.fullmatch(name):
-        hint = "use an id that `weft approvals` lists, or any unique beginning of one"
+        hint = "use an id that `weft approvals` lists, or any unique prefix of one"
         raise InputError(f"{name!r} is not the id of a request", hint=hint)
     return name
 
 
 def _read(file: str, what: str) -> str:
     if file == "-":
-        return options.stdin_text(what)
+        return stdin.stdin_text(what)
     try:
         return Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -101,7 +106,7 @@ def _arguments(file: str) -> Mapping[str, Any]:
     except ValueError as error:
         raise InputError(f"{file} is not valid JSON: {error}", hint="write the arguments as one JSON object") from error
     if not isinstance(value, dict):
-        raise InputError(f"{file} holds no JSON object", hint='write the arguments as {"name": value}')
+        raise InputError(f"{file} is not a JSON object", hint='write the arguments as {"name": value}')
     return value
 
 
@@ -127,7 +132,7 @@ def _in_file(file: str) -> Iterator[tuple[str, Answer]]:
 
 def _row_fault(row: Any) -> str | None:
     if not isinstance(row, dict):
-        return "it is no JSON object"
+        return "it is not a JSON object"
     if not isinstance(row.get("id"), str) or not _ID.fullmatch(row["id"]):
         return f"'id' must be the id of a request, not {row.get('id')!r}"
     if unknown := row.keys() - _KEYS:

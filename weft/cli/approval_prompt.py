@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft.cli import confirm, request_text
 from weft.cli.typed_line import typed_line
 from weft.cli.view import output
-from weft.runs.answers import approve_all
+from weft.runs.stored.requests import approve_all
 from weft_planner.approvals import Answer
 
 if TYPE_CHECKING:

@@ -146,7 +146,7 @@ def show_result(result: Result, shown: ResultOutput) -> int:
 
 def _say_next_steps(result: Result, workspace: Path) -> None:
     """After the first run of a workspace, say what can be done with it."""
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
@@ -195,7 +195,7 @@ def _powers(settings: Settings | None) -> list[str]:
 
 def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:
     """The command that resumes a run, as its parts; a password in the journal's URL is left out."""
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft_executor.stores.urls import shown
@@ -237,7 +237,7 @@ def _exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
     """Exit while a run is still stopping; what it finished is recorded."""
     output.say("Stopped.")
     if run_ids:
-        from weft.runs import records
+        from weft.runs.stored import records
 
         command = resume_command(run_ids[-1], weft.paths.workspace, records.url(weft.paths, weft.settings))
         output.say(f"Finished work is kept. Resume with:\n  {shlex.join(command)}")

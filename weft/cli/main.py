@@ -35,21 +35,21 @@ _COMMANDS = {
     ),
     "replan": (
         "weft.cli.commands.runs.replan:replan",
-        "Change the plan of a run as you ask, and continue the run by it.",
+        "Change a run's plan as you ask, then continue the run.",
     ),
     "rerun": ("weft.cli.commands.runs.rerun:rerun", "Run part of an earlier run again, as a new run."),
     "replay": ("weft.cli.commands.traces.replay:replay", "Replay recorded runs without calling a model."),
     "trace": (
-        "weft.cli.commands.traces.trace:trace",
+        "weft.cli.commands.traces.group:trace",
         "List, show, compare, export, import and delete recorded runs.",
     ),
     "journal": (
         "weft.cli.commands.journals.group:journal",
-        "Look after the journal of runs: its size, its tables, its old runs.",
+        "Manage the journal: show its size, upgrade its tables, delete old runs.",
     ),
     "skills": ("weft.cli.commands.skills.group:skills", "List, show, select and manage skills."),
     "models": ("weft.cli.commands.setup.models:models", "List, download and remove local models."),
-    "mcp": ("weft.cli.commands.mcp.group:mcp", "Use the tools of MCP servers, and be one."),
+    "mcp": ("weft.cli.commands.mcp.group:mcp", "Use the tools of MCP servers, or serve weft as one."),
     "serve": ("weft.cli.commands.setup.serve:serve", "Show this workspace in a browser."),
     "init": ("weft.cli.commands.setup.init:init", "Create a commented weft.toml."),
     "doctor": (
@@ -113,7 +113,7 @@ def cli() -> None:
       3    replay found drift
       4    no model, key or configuration
       5    stopped by a budget or limit
-      6    the run waits for your approval or answer; the command to give it is printed
+      6    waiting for your approval or answer; the command to give it is printed
       130  interrupted; the command to resume is printed
     """
 

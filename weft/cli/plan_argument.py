@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.cli import options
+from weft.cli import stdin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,5 +19,5 @@ def read_plan(weft: Weft, path: Path) -> PlanFile:
 
     known = weft.workspace.known()
     if str(path) == "-":
-        return plan_file.parse(options.stdin_text("the plan"), "on stdin", known)
+        return plan_file.parse(stdin.stdin_text("the plan"), "on stdin", known)
     return plan_file.read(path, known)

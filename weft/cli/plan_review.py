@@ -37,11 +37,11 @@ _HINT = (
 def check_terminal(mode: OutputMode, *, dry_run: bool) -> None:
     """Raise unless there is a person who can look at a plan."""
     if dry_run:
-        raise InputError("--dry-run makes no plan that --review could show", hint="leave one of them out")
+        raise InputError("--review and --dry-run cannot be used together", hint="leave one of them out")
     if mode.as_json:
-        raise InputError("--review asks on the terminal, and --json does not", hint=_HINT)
+        raise InputError("--review and --json cannot be used together", hint=_HINT)
     if not confirm.can_ask():
-        raise InputError("--review needs a terminal to ask on, and there is none", hint=_HINT)
+        raise InputError("--review needs a terminal", hint=_HINT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from weft.cli import options
+from weft.cli import configuration
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
     from weft.runs.runtime import Weft
 
 
-def runtime_of(run: str, workspace: Path, flags: dict[str, Any], mode: OutputMode, *, trust: bool) -> tuple[Weft, str]:
+def runtime_of(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> tuple[Weft, str]:
     """The runtime, and the run's whole id; asks for trust if the workspace has tools that need it."""
     from weft.cli import trust_prompt, warm_up
-    from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.runs.stored import records
     from weft.settings.recorded import check_recorded
 
-    where = options.paths(workspace)
+    where = configuration.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)
-    now = options.settings(where, flags, quiet=mode.quiet).settings
+    now = configuration.settings(where, flags, quiet=mode.quiet).settings
     store = records.recorded_runs(where, now)
     recorded = records.first_event(store, run, where)
     store.close()
-    settings = records.settings_of(recorded.settings, now, flags)
+    settings = records.settings_of(recorded.settings, now, flags.given())
     check_recorded(settings, now, where)
     open_model = warm_up.begin(settings, where)
     weft = Weft(workspace, settings, open_model=open_model, use=records.substitutes(recorded))

@@ -48,7 +48,7 @@ def command(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> str:
     """The command that answers the first request, of a run that `resume` resumes."""
     first = requests[0]
     if first.kind == "question":
-        only = sum(one.kind == "question" for one in requests) == 1
+        only = sum(request.kind == "question" for request in requests) == 1
         return f"{shlex.join(resume)} --answer {'TEXT' if only else shlex.quote(f'{short_id(first)}=TEXT')}"
     return shlex.join([*resume, "--approve", short_id(first)])
 

@@ -81,13 +81,13 @@ def _entry_text(state: ServerState) -> str:
     verb = "connects to" if entry.raw.get("url") else "starts, unconfined,"
     lines = [f"{entry.file} has an MCP server that you have not trusted yet. {entry.name!r} {verb}:"]
     lines += [f"  {entry.command_line}"]
-    lines += [f"  {name} of your environment goes to {where}" for name, where in entry.variables()]
+    lines += [f"  {name} from your environment goes to {where}" for name, where in entry.variables()]
     return "\n".join(lines)
 
 
 def _tools_text(state: ServerState) -> str:
     """The tools of a server, each with what it says of itself."""
-    new = "has other tools than those that you trusted" if state.state == "changed" else "has these tools"
+    new = "has tools that differ from those you trusted" if state.state == "changed" else "has these tools"
     lines = [f"The MCP server {state.entry.name!r} {new}:"]
     for tool in state.tools:
         said = " ".join(tool.description.split())

@@ -1,4 +1,4 @@
-"""How a command opens models: through the helper if a person waits at a terminal, else in this process."""
+"""How a command opens models: through the shared process if a person waits at a terminal, else in this process."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 def begin(settings: Settings, paths: Paths) -> OpenModel | None:
-    """Start loading litellm, which takes seconds, in the helper or here; None opens models as usual."""
+    """Start loading litellm, which takes seconds, in the shared process or here; None opens models as usual."""
+    from weft.models.call_process.shared import SharedProcess, is_wanted
     from weft.models.choice import ModelChoice
-    from weft.models.warm.model import Helper, is_wanted
     from weft.providers import litellm_model
 
     terminal = sys.stdin.isatty() and sys.stderr.isatty()
     if is_wanted(settings, ModelChoice(settings).names if terminal else (), os.environ, terminal=terminal):
-        helper = Helper(settings, paths.cache)
-        if helper.begin():
-            return helper.opener()
+        process = SharedProcess(settings, paths.cache)
+        if process.start():
+            return process.opener()
     litellm_model.preload()
     return None
 

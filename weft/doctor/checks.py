@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from weft.models.model_check import find_problem
-from weft.runs import records
-from weft.runs.answers import open_requests
+from weft.runs.stored import records
+from weft.runs.stored.requests import open_requests
 from weft.settings import ollama
 from weft.settings.default_model import choices, explore, is_local, local_is_installed
 from weft_executor.capture.secrets import Secrets
@@ -69,11 +69,11 @@ def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapp
 
 
 def _check_helper(paths: Paths, settings: Settings) -> Check:
-    from weft.models.warm.place import Place
+    from weft.models.call_process.socket_folder import SocketFolder
 
     if not settings.helper_minutes:
         return Check("helper", None, "off: every run loads litellm itself (helper_minutes = 0)")
-    process = Place.of(paths.cache).served_by()
+    process = SocketFolder.of(paths.cache).served_by()
     idle = f"it ends {settings.helper_minutes:g} minutes after the last run"
     if process is None:
         return Check(
@@ -165,10 +165,10 @@ def _check_origins(workspace: Path) -> Iterator[Check]:
         yield Check("skills", None, error.message, error.hint)
         return
     folder = workspace / ".agents" / "skills"
-    changed = [name for name, one in origins.items() if lock_file.fingerprint(folder / name) != one.sha256]
+    changed = [name for name, origin in origins.items() if lock_file.fingerprint(folder / name) != origin.sha256]
     if changed:
         yield Check(
-            "skills", None, f"changed since their import: {', '.join(changed)}", "`weft skills update` compares"
+            "skills", None, f"changed since import: {', '.join(changed)}", "`weft skills update` shows the differences"
         )
 
 
@@ -230,7 +230,7 @@ def _check_database(paths: Paths, settings: Settings) -> Check:
     try:
         store = records.recorded_runs(paths, settings)
     except UnknownRun:
-        return Check("store", True, f"{place}: no journal yet; the first run makes it")
+        return Check("store", True, f"{place}: no journal yet; the first run creates it")
     except WeftError as error:
         return Check("store", False, error.message, error.hint)
     try:
@@ -255,6 +255,6 @@ def _check_approvals(paths: Paths, settings: Settings) -> Iterator[Check]:
     finally:
         store.close()
     if waiting:
-        runs = len({one.run.run_id for one in waiting})
+        runs = len({opened.run.run_id for opened in waiting})
         found = f"{counted(len(waiting), 'request')} of {counted(runs, 'run')} waiting for your answer"
         yield Check("approvals", None, found, "`weft approvals` lists them")

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from weft.doctor.checks import Check
-from weft.runs import records
+from weft.runs.stored import records
 from weft.settings.ray_security import token_is_set
 from weft_executor.stores.urls import shown
 

@@ -14,7 +14,7 @@ _WIDTH = 44
 
 
 def label(task: Task) -> list[str]:
-    """The id, the title if it says more, the skill or tool, and what decides whether and how often: a line each."""
+    """The id, the title if it says more, the skill or tool, and what decides whether and how often: one line each."""
     lines = [task.id]
     if task.title and task.title != task.id:
         lines.append(cut(one_line(task.title), _WIDTH))
@@ -33,4 +33,4 @@ def label(task: Task) -> list[str]:
 
 def printable(text: str) -> str:
     """The text without characters that control what shows it."""
-    return "".join(one if one.isprintable() else "�" for one in text)
+    return "".join(character if character.isprintable() else "�" for character in text)

@@ -17,7 +17,7 @@ def layers(plan: Plan) -> list[list[Task]]:
     by_id = {task.id: task for task in plan.tasks}
     depth: dict[str, int] = {}
     for task_id in nx.topological_sort(plan.graph):
-        depth[task_id] = 1 + max((depth[one] for one in plan.graph.predecessors(task_id)), default=-1)
+        depth[task_id] = 1 + max((depth[before] for before in plan.graph.predecessors(task_id)), default=-1)
     found: list[list[Task]] = [[] for _ in range(1 + max(depth.values(), default=-1))]
     for task in plan.tasks:
         found[depth[task.id]].append(by_id[task.id])
@@ -34,7 +34,7 @@ def _sweep(found: list[list[Task]], plan: Plan, *, down: bool) -> None:
     for row in found if down else found[::-1]:
         means = {}
         for task in row:
-            near = [place[one] for one in neighbours(task.id)]
+            near = [place[neighbour] for neighbour in neighbours(task.id)]
             means[task.id] = sum(near) / len(near) if near else place[task.id]
         row.sort(key=lambda task: means[task.id])
         place |= {task.id: _middle(at, row) for at, task in enumerate(row)}

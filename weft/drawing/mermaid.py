@@ -30,4 +30,6 @@ def mermaid(plan: Plan) -> str:
 
 def _escaped(text: str) -> str:
     """A text as entity codes for whatever is neither a letter, a digit nor plain punctuation."""
-    return "".join(one if one.isalnum() or one in " -_.,:/" else f"#{ord(one)};" for one in text)
+    return "".join(
+        character if character.isalnum() or character in " -_.,:/" else f"#{ord(character)};" for character in text
+    )

@@ -47,7 +47,9 @@ class _Box:
 def svg(plan: Plan) -> str:
     """The picture, one layer of tasks below the other."""
     plan = plan.without_grown()
-    rows: list[list[_Labelled]] = [[(task.id, task.action_type, label(task)) for task in one] for one in layers(plan)]
+    rows: list[list[_Labelled]] = [
+        [(task.id, task.action_type, label(task)) for task in layer] for layer in layers(plan)
+    ]
     edges = [(before, task.id) for task in plan.tasks for before in task.depends_on]
     if plan.needs_synthesis:
         answer = ""  # no task has this id
@@ -84,7 +86,7 @@ def _placed(rows: list[list[_Labelled]]) -> tuple[dict[str, _Box], float, float]
 
 
 def _columns(text: str) -> int:
-    return sum(1 if ord(one) < 0x1100 else 2 for one in text)
+    return sum(1 if ord(character) < 0x1100 else 2 for character in text)
 
 
 def _edge(before: _Box, after: _Box) -> str:

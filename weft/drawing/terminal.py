@@ -1,4 +1,4 @@
-"""A plan as lines of text: a task a line, with the edges as lines at the left, as `git log --graph` draws them."""
+"""A plan as lines of text: one task per line, with the edges as lines at the left, as `git log --graph` draws them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Lanes:
 
     def place(self, task_id: str, before: Iterable[str], task: Task | None) -> list[Line]:
         """The lines that a task adds: one that joins the edges from the tasks before it, then its own."""
-        sources = [self.open.index(one) for one in dict.fromkeys(before) if one in self.open]
+        sources = [self.open.index(source) for source in dict.fromkeys(before) if source in self.open]
         ending = []
         for at in sources:
             source = self.open[at] or ""

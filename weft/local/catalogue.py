@@ -89,9 +89,9 @@ def read() -> ModelCatalogue:
 def parse(text: str) -> ModelCatalogue:
     """The catalogue in a YAML text; raises a ValueError that names every fault."""
     document = yaml.safe_load(text)
-    found = problems(document)
-    if found:
-        raise ValueError("catalogue: " + "; ".join(found))
+    faults = problems(document)
+    if faults:
+        raise ValueError("catalogue: " + "; ".join(faults))
     return ModelCatalogue(document["default"], tuple(_entry(row) for row in document["models"]))
 
 
@@ -100,12 +100,12 @@ def problems(document: Any) -> list[str]:
     if not isinstance(document, dict) or not isinstance(document.get("models"), list):
         return ["it must be a mapping with a list of `models`"]
     rows = document["models"]
-    found = [fault for row in rows for fault in _row_problems(row)]
+    faults = [fault for row in rows for fault in _row_problems(row)]
     names = [row.get("name") for row in rows if isinstance(row, dict)]
-    found += [f"{name!r} is listed twice" for name in sorted({str(n) for n in names if names.count(n) > 1})]
+    faults += [f"{name!r} is listed twice" for name in sorted({str(n) for n in names if names.count(n) > 1})]
     if document.get("default") not in names:
-        found.append(f"the default {document.get('default')!r} is not among the models")
-    return found
+        faults.append(f"the default {document.get('default')!r} is not among the models")
+    return faults
 
 
 def check_name(name: str) -> str:
@@ -123,22 +123,22 @@ def _row_problems(row: Any) -> list[str]:
     if not isinstance(row, dict):
         return [f"{row!r} is not a mapping"]
     name = str(row.get("name"))
-    found = []
+    faults = []
     if not _NAME.fullmatch(name):
-        found.append(f"{name!r} is not a valid model name")
+        faults.append(f"{name!r} is not a valid model name")
     texts = ("title", "note", "licence", "publisher", "profile")
-    found += [f"{name}: {key} must be text" for key in texts if not isinstance(row.get(key), str)]
+    faults += [f"{name}: {key} must be text" for key in texts if not isinstance(row.get(key), str)]
     counts = ("bytes", "context")
-    found += [
+    faults += [
         f"{name}: {key} must be a positive number"
         for key in counts
         if not isinstance(row.get(key), int) or row[key] < 1
     ]
     if not _HASH.fullmatch(str(row.get("sha256"))):
-        found.append(f"{name}: sha256 must be 64 hexadecimal digits")
+        faults.append(f"{name}: sha256 must be 64 hexadecimal digits")
     if not row.get("sources"):
-        found.append(f"{name}: no sources")
-    return found
+        faults.append(f"{name}: no sources")
+    return faults
 
 
 def _entry(row: dict[str, Any]) -> ModelEntry:

@@ -20,7 +20,7 @@ from weft_planner.prompting.profile import fitting, profiles
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from weft.local.server import Endpoint
     from weft.local.store import Installed
@@ -42,12 +42,12 @@ def entry_name(name: str) -> str:
 def installed(name: str) -> Installed:
     """The installed model; raises SetupError, with how to install it, if there is none."""
     wanted, store = entry_name(name), ModelStore(models_dir())
-    found = store.find(wanted)
-    if found is not None:
-        return found
+    model = store.find(wanted)
+    if model is not None:
+        return model
     known = [entry.name for entry in catalogue.read().entries]
     if wanted not in known:
-        own = [one.record.name for one in store.installed() if one.record.name not in known]
+        own = [model.record.name for model in store.installed() if model.record.name not in known]
         raise SetupError(
             f"unknown local model {wanted!r}; models are: {', '.join([*own, *known])}",
             hint="`weft models list` shows them; add your own with `weft models pull NAME --from FILE|URL`",
@@ -62,8 +62,8 @@ def installed(name: str) -> Installed:
 def profile(name: str) -> Profile:
     """The model's profile: the installed model's own, else the small one; for the size in its name."""
     entry = entry_name(name)
-    found = ModelStore(models_dir()).find(entry)
-    return fitting(found.record.profile if found else "small", entry)
+    model = ModelStore(models_dir()).find(entry)
+    return fitting(model.record.profile if model else "small", entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class LocalModel:
     @property
     def needs(self) -> str:
         """The model itself, until its server has loaded it."""
-        found = ModelStore(models_dir()).find(entry_name(self.name))
-        return "" if found is None or is_loaded(found.path) else f"the model {found.record.name}"
+        model = ModelStore(models_dir()).find(entry_name(self.name))
+        return "" if model is None or is_loaded(model.path) else f"the model {model.record.name}"
 
     async def load(self) -> None:
         """Start the server, and load litellm meanwhile."""
@@ -107,7 +107,7 @@ class LocalModel:
             # "openai/…" would look as if something had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
             raise
-        left_out = sum(len(one.content) for one in request.messages) - sum(len(one.content) for one in messages)
+        left_out = _length(request.messages) - _length(messages)
         return msgspec.structs.replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
 
@@ -117,3 +117,7 @@ def _counter(endpoint: Endpoint) -> Any:
         return count_tokens(endpoint, plain)
 
     return count
+
+
+def _length(messages: Iterable[Message]) -> int:
+    return sum(len(message.content) for message in messages)

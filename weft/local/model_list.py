@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from weft.local.store import Installed, ModelStore
 
 
-def rows(store: ModelStore, known: ModelCatalogue | None = None) -> list[dict[str, Any]]:
+def rows(store: ModelStore, models: ModelCatalogue | None = None) -> list[dict[str, Any]]:
     """Every model that is known, by the catalogue that ships with weft unless another is given, or installed."""
-    known = known or catalogue.read()
+    models = models or catalogue.read()
     installed = {model.record.name: model for model in store.installed()}
     listed = [
         {
@@ -23,13 +23,13 @@ def rows(store: ModelStore, known: ModelCatalogue | None = None) -> list[dict[st
             "bytes": entry.bytes,
             "context": entry.context,
             "sha256": entry.sha256,
-            "default": entry.name == known.default,
+            "default": entry.name == models.default,
             "installed": entry.name in installed,
             "note": entry.note,
         }
-        for entry in known.entries
+        for entry in models.entries
     ]
-    names = {entry.name for entry in known.entries}
+    names = {entry.name for entry in models.entries}
     return listed + [installed_row(model) for name, model in installed.items() if name not in names]
 
 

@@ -87,16 +87,16 @@ def pull(
     try:
         store.root.mkdir(parents=True, exist_ok=True)
         with store.locked(wanted.name, lambda: report(Progress("waiting", 0, wanted.bytes, note))):
-            found = None if origin and not wanted.sha256 else store.find(wanted.name)
-            if found is None or (wanted.sha256 and found.record.sha256 != wanted.sha256):
-                found = _pull(wanted, store, report, options)
+            model = None if origin and not wanted.sha256 else store.find(wanted.name)
+            if model is None or (wanted.sha256 and model.record.sha256 != wanted.sha256):
+                model = _pull(wanted, store, report, options)
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise PullError(
             f"{error.filename or store.root} cannot be written",
             hint="Set WEFT_MODELS_DIR to a folder you can write to.",
         ) from error
-    report(Progress("done", found.record.bytes, found.record.bytes))
-    return found
+    report(Progress("done", model.record.bytes, model.record.bytes))
+    return model
 
 
 def _wanted(name: str | None, origin: str | None, catalogue: ModelCatalogue) -> _Wanted:

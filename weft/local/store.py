@@ -77,7 +77,7 @@ class ModelStore:
     def installed(self) -> list[Installed]:
         """All installed models, sorted by name."""
         names = sorted(path.stem for path in self.root.glob("*.gguf"))
-        return [found for name in names if (found := self.find(name))]
+        return [model for name in names if (model := self.find(name))]
 
     def keep(self, record: ModelRecord, file: Path) -> Installed:
         """Move a verified file into the store, in one step."""

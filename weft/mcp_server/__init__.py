@@ -1,7 +1,7 @@
 """weft as an MCP server: goals, runs and skills of one workspace as tools for other agents.
 
 goal_runs   the runs that this process started: waited for, watched, interrupted at the end
-tools       what clients can call (start reading here)
+goal_tools  what clients can call (start reading here)
 protocol    the same as the `mcp` package offers it
 serve       the server on standard input and output
 

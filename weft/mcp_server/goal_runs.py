@@ -72,21 +72,21 @@ class GoalRuns:
         return run_id in self._started
 
     async def begin(self, run: GoalRun) -> str | Result:
-        """Start a run and return its id once it has begun, or its result if nothing was to do; raises as it does."""
+        """Start a run and return its id once it has begun, or its result if there was nothing to do."""
         if len(self._started) + self._starting >= MOST_RUNS:
-            what = f"{MOST_RUNS} runs are under way here already"
-            raise InputError(what, hint="wait until one of them ends: get_run tells")
+            what = f"{MOST_RUNS} runs are already in progress here"
+            raise InputError(what, hint="wait until one of them ends; get_run shows it")
         loop, stop, progress = asyncio.get_running_loop(), Stop(), TaskProgress()
         began: asyncio.Future[str] = loop.create_future()
 
-        def heed(event: Event) -> None:
+        def note(event: Event) -> None:
             if isinstance(event, RunStarted | RunResumed) and not began.done():
                 began.set_result(event.run_id)
             progress.note(event)
 
         self._starting += 1
         try:
-            task = asyncio.ensure_future(run(record=lambda event: _hand_on(loop, heed, event), stop=stop))
+            task = asyncio.ensure_future(run(record=lambda event: _hand_on(loop, note, event), stop=stop))
             either: set[asyncio.Future[Any]] = {began, task}
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             await asyncio.sleep(0)
@@ -120,9 +120,9 @@ class GoalRuns:
     async def close(self) -> list[str]:
         """Interrupt all runs and wait until they have ended; returns their ids, which can be resumed."""
         runs = dict(self._started)
-        for one in runs.values():
-            one.stop.set()
-        await asyncio.gather(*(one.task for one in runs.values()), return_exceptions=True)
+        for started in runs.values():
+            started.stop.set()
+        await asyncio.gather(*(started.task for started in runs.values()), return_exceptions=True)
         return sorted(runs)
 
     def _ended(self, run_id: str, task: asyncio.Task[Result]) -> None:
@@ -131,13 +131,13 @@ class GoalRuns:
             task.exception()  # its failure is on record
 
 
-def _hand_on(loop: asyncio.AbstractEventLoop, heed: Callable[[Event], None], event: Event) -> None:
+def _hand_on(loop: asyncio.AbstractEventLoop, note: Callable[[Event], None], event: Event) -> None:
     """Hand an event to the loop's own thread."""
     try:
         here = asyncio.get_running_loop() is loop
     except RuntimeError:
         here = False
     if here:
-        heed(event)
+        note(event)
     else:
-        loop.call_soon_threadsafe(heed, event)
+        loop.call_soon_threadsafe(note, event)

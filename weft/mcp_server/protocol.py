@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from weft.mcp_server.goal_runs import TaskProgress
-    from weft.mcp_server.tools import GoalTools
+    from weft.mcp_server.goal_tools import GoalTools
 
 WAIT = 50.0  # clients end calls after 60 seconds
 
@@ -80,7 +80,7 @@ async def _told(answer: Awaitable[dict[str, Any]]) -> dict[str, Any]:
     try:
         return await answer
     except UnknownRun as error:
-        raise ToolError(f"{error.message}; list_runs has all of them") from error
+        raise ToolError(f"{error.message}; list_runs lists them all") from error
     except WeftError as error:
         raise ToolError(f"{error.message}; {error.hint}" if error.hint else error.message) from error
 

@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from weft.mcp_server.tools import GoalTools
+from weft.mcp_server.goal_tools import GoalTools
 from weft.providers import litellm_model
 from weft_skills.errors import SetupError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def serve(weft: Weft, *, allow_approvals: bool = False) -> list[str]:
-    """Serve until the client leaves or a signal comes; returns the ids of the runs that were interrupted by that."""
+    """Serve until the client disconnects or a signal comes; returns the ids of the runs that this interrupted."""
     try:
         from weft.mcp_server import protocol
     except ImportError as error:

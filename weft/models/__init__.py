@@ -6,9 +6,9 @@ roles.py        the model for each role, wrapped in the layers below
 budget.py       sets aside what a call may take, waits for room, and stops once there is none
 reservation.py  what a call may take at most
 recording.py    records every call as events
-usage_check.py  takes out usage that cannot be
+usage_check.py  drops impossible usage
 fallback.py     asks the next model when one fails
 retry.py        retries transient failures
 open.py         opens a model by name: the embedded one, or one of litellm's
-workers/        makes calls in other processes, for large batches
+call_process/   makes calls in another process: for large batches, and for one run after the other
 """

@@ -72,12 +72,12 @@ class Budget:
 
     def shares_of(self, task: str | None) -> list[tuple[str, Budget]]:
         """The limits on a task and on those that it is a part of, the closest first, each with its task."""
-        found = []
+        shares = []
         while task is not None and self._shares:
             if task in self._shares:
-                found.append((task, self._shares[task]))
+                shares.append((task, self._shares[task]))
             task = parent_of(task)
-        return found
+        return shares
 
     def check(self) -> None:
         """Raise BudgetSpent if a limit is reached, or a call did not fit any more."""
@@ -153,7 +153,7 @@ class Budget:
                 self._say(record, f"{name} over", f"{name} took {took} where a call was allowed {held}")
 
     def _taken(self, reservation: Reservation, reply: Reply) -> tuple[float, Usage]:
-        """What a call took; of one that says what cannot be, what was sent and the answer as it is."""
+        """What a call took; of one that reports impossible figures, what was sent and the answer as it is."""
         right = checked(reply)
         if right is reply:
             return (reply.usage.tokens * ASSUMED_PRICE if reply.cost is None else reply.cost), reply.usage
@@ -186,10 +186,10 @@ class Budget:
     def _left(self) -> tuple[float, float]:
         """Dollars and tokens that nothing is set aside of."""
         held = self._reserved
-        cost = math.inf if self.max_cost is None else self.max_cost - self.cost - sum(one.cost for one in held)
+        cost = math.inf if self.max_cost is None else self.max_cost - self.cost - sum(call.cost for call in held)
         if self.max_tokens is None:
             return cost, math.inf
-        return cost, self.max_tokens - self.usage.tokens - sum(one.tokens for one in held)
+        return cost, self.max_tokens - self.usage.tokens - sum(call.tokens for call in held)
 
     def _fits(self, wanted: Reservation) -> bool:
         cost, tokens = self._left()

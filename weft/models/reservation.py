@@ -34,8 +34,8 @@ class Reservation:
         """The request, with the length of its answer limited to what was set aside."""
         if self.max_output is None:
             return request
-        known = request.max_tokens
-        return replace(request, max_tokens=self.max_output if known is None else min(known, self.max_output))
+        wanted = request.max_tokens
+        return replace(request, max_tokens=self.max_output if wanted is None else min(wanted, self.max_output))
 
 
 @dataclass(slots=True)

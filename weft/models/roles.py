@@ -78,7 +78,7 @@ class RoleModels:
             record = self.memo.record
             policy = RetryPolicy(seconds=self.settings.retry_patience)
             names = dict.fromkeys((name, *self.settings.fallback))
-            opened = {one: self.open(one) for one in names}
+            opened = {name: self.open(name) for name in names}
             self._opened[name] = opened[name]
             chain = tuple(RetryingModel(model, policy, record) for model in opened.values())
             model = chain[0] if len(chain) == 1 else FallbackModel(chain, record, self._unknown)

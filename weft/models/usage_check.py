@@ -1,4 +1,4 @@
-"""Checks what a provider says of its own usage: figures that cannot be are not counted."""
+"""Checks what a provider says of its own usage: impossible figures are not counted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_DOLLARS = 10**6
 
 
 def sound(usage: Usage) -> Usage:
-    """The usage, with 0 for figures that cannot be: negative, not whole, not finite."""
+    """The usage, with 0 for impossible figures: negative, not whole, not finite."""
     calls, prompt, completion, cached = map(
         _tokens, (usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
     )
@@ -30,7 +30,7 @@ def sound(usage: Usage) -> Usage:
 
 
 def checked(reply: Reply) -> Reply:
-    """The reply, with 0 for usage and cost that cannot be."""
+    """The reply, with 0 for impossible usage and cost."""
     usage = sound(reply.usage)
     cost = reply.cost if reply.cost is None or _is_cost(reply.cost) else 0.0
     return (
@@ -70,5 +70,5 @@ class CheckedModel:
             self.warned.add(name)
             used = reply.usage
             said = f"{used.prompt_tokens} and {used.completion_tokens} tokens, cost {reply.cost}"
-            self.record(Warned(f"{name} reports usage that cannot be ({said[:200]}): it counts as 0 in the result"))
+            self.record(Warned(f"{name} reports impossible usage ({said[:200]}): it counts as 0 in the result"))
         return sound

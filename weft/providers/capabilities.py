@@ -42,19 +42,19 @@ class Capabilities:
         """What is known about a model; full support is assumed until a request is refused."""
         if key not in self._known:
             row = self._read().get(key)
-            known = Capability()
+            capability = Capability()
             if isinstance(row, dict) and time.time() - float(row.get("at", 0)) < _DAYS * 86_400:
-                known.format = row["format"] if row.get("format") in _FORMATS else known.format
-                known.tools = row.get("tools") is not False
-            self._known[key] = known
+                capability.format = row["format"] if row.get("format") in _FORMATS else capability.format
+                capability.tools = row.get("tools") is not False
+            self._known[key] = capability
         return self._known[key]
 
     def save(self, key: str) -> None:
         """Save what was just learnt about a model."""
         if self._path is None:
             return
-        known = self._known[key]
-        rows = self._read() | {key: {"format": known.format, "tools": known.tools, "at": int(time.time())}}
+        capability = self._known[key]
+        rows = self._read() | {key: {"format": capability.format, "tools": capability.tools, "at": int(time.time())}}
         with suppress(OSError):  # without the cache, the next run finds out again
             self._path.parent.mkdir(parents=True, exist_ok=True)
             scratch = self._path.with_suffix(f".{time.monotonic_ns()}")

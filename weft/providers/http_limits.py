@@ -58,7 +58,7 @@ def limited(limit: AnswerLimit) -> Iterator[AnswerLimit]:
 
 
 def install() -> None:
-    """Make every httpx client heed `limited`, once; calls outside of it are not touched."""
+    """Make every httpx client obey `limited`, once; calls outside of it are not touched."""
     if getattr(httpx.AsyncClient._send_single_request, "keeps_limits", False):
         return
     send, send_now = httpx.AsyncClient._send_single_request, httpx.Client._send_single_request
@@ -112,15 +112,15 @@ class _Body:
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         length = response.headers.pop("content-length", "")
         is_error = response.status_code >= 300
-        known = encoding in ("gzip", "x-gzip", "deflate", "identity", "")
+        is_supported = encoding in ("gzip", "x-gzip", "deflate", "identity", "")
         body = cls(
             limit,
             min(_MAX_ERROR, limit.most) if is_error else limit.most,
             is_error,
             "event-stream" in response.headers.get("content-type", ""),
-            encoding not in ("identity", "") and known,
+            encoding not in ("identity", "") and is_supported,
         )
-        if not known:
+        if not is_supported:
             body.limit.exceeded = f"it came in an encoding that was not asked for ({encoding[:40]})"
         elif not is_error and length.isdecimal() and len(length) < 20 and int(length) > limit.most:
             body.limit.exceeded = body.too_large
@@ -182,7 +182,7 @@ class _AsyncStream(httpx.AsyncByteStream):
             async for data in self.stream:
                 for piece in self.body.pieces(data):
                     yield piece
-                    # What has arrived is read without waiting: let others have their turn, and timeouts be heeded.
+                    # What has arrived is read without waiting: let others have their turn, and timeouts take effect.
                     await asyncio.sleep(0)
                 if self.body.full:
                     break

@@ -56,5 +56,5 @@ def missing_key(model: str, env: Mapping[str, str]) -> tuple[str, ...]:
 def mistyped(model: str) -> str:
     """The provider that was probably meant where a model's name begins with one that is unknown; else empty."""
     provider, slash, _ = model.partition("/")
-    known = (*KEYS, *OTHERS)
-    return guess(provider.lower(), known, cutoff=_LIKE) if slash and provider not in known else ""
+    providers = (*KEYS, *OTHERS)
+    return guess(provider.lower(), providers, cutoff=_LIKE) if slash and provider not in providers else ""

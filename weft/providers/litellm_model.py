@@ -125,22 +125,22 @@ class LitellmModel:
     async def complete(self, request: Request) -> Reply:
         """Answer the request; if the model refuses tools or a response format, fall back to what it supports."""
         key = f"{self.name} {self.parameters.get('api_base') or os.environ.get('OPENAI_API_BASE', '')}"
-        known = self.capabilities.of(key)
+        capability = self.capabilities.of(key)
         while True:
-            sent = request if known.tools else without_tools(request)
+            sent = request if capability.tools else without_tools(request)
             try:
-                reply = await self._call(sent, known.format)
+                reply = await self._call(sent, capability.format)
             except FormatRefused:
-                if request.schema is None or not known.step_down():
+                if request.schema is None or not capability.step_down():
                     raise
                 self.capabilities.save(key)
             except ToolsRefused:
-                if not (request.tools and known.tools):
+                if not (request.tools and capability.tools):
                     raise
-                known.tools = False
+                capability.tools = False
                 self.capabilities.save(key)
             else:
-                return reply if known.tools or not request.tools else with_calls(reply, request)
+                return reply if capability.tools or not request.tools else with_calls(reply, request)
 
     async def _call(self, request: Request, rung: str) -> Reply:
         litellm = load() if _loaded() else await asyncio.to_thread(load)

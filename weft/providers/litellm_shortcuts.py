@@ -76,10 +76,14 @@ def renames(expected_type: Any) -> bool:
     seen: set[Any] = set()
     left = [expected_type]
     while left:
-        one = left.pop()
-        if isinstance(one, PropertyInfo) and (one.alias or one.format):
+        annotation = left.pop()
+        if isinstance(annotation, PropertyInfo) and (annotation.alias or annotation.format):
             return True
-        if one not in seen:
-            seen.add(one)
-            left += get_type_hints(one, include_extras=True).values() if is_typeddict(one) else get_args(one)
+        if annotation not in seen:
+            seen.add(annotation)
+            left += (
+                get_type_hints(annotation, include_extras=True).values()
+                if is_typeddict(annotation)
+                else get_args(annotation)
+            )
     return False

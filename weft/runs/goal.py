@@ -116,6 +116,6 @@ def with_named_files(goal: Goal, workspace: Path, settings: Settings) -> Goal:
     model = settings.model_for("task")
     if model is None or profile_of(model).tools:
         return goal
-    known = {os.path.realpath(path) for path in goal.files}
-    found = tuple(path for path in named_files(goal.text, workspace) if str(path) not in known)
-    return replace(goal, files=(*goal.files, *found)) if found else goal
+    given = {os.path.realpath(path) for path in goal.files}
+    named = tuple(path for path in named_files(goal.text, workspace) if str(path) not in given)
+    return replace(goal, files=(*goal.files, *named)) if named else goal

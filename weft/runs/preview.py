@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from weft.runs.steps.planning import Planning
+from weft.runs.steps.selecting import Selecting, language_note
+from weft_planner.decompose.decompose import messages
+from weft_planner.model import estimated_tokens
+
 if TYPE_CHECKING:
+    from weft.runs.run_context import RunContext
     from weft_planner.model import Message
     from weft_planner.plan.plan import Plan
     from weft_skills.selection.detector import Selection
@@ -26,10 +33,29 @@ class Preview:
     def to_dict(self) -> dict[str, Any]:
         """The preview as `run --dry-run --json` prints it."""
         return {
-            "selected": [msgspec.structs.asdict(one) for one in self.selections],
+            "selected": [msgspec.structs.asdict(selection) for selection in self.selections],
             "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
             "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
         }
+
+
+async def preview(context: RunContext) -> Preview:
+    """What a run would ask, without asking."""
+    goal, selecting = context.goal, Selecting(context)
+    catalogue = await selecting.catalogue(ask=False)
+    planning = Planning(context, catalogue)
+    prompt: tuple[Message, ...] = ()
+    rule = ""
+    if goal.plan is None:  # a plan of tools alone needs no model, and so no brief
+        brief = planning.brief(goal.answers)
+        ruled = await asyncio.to_thread(brief.by_rule)
+        rule, prompt = (ruled.rule, ()) if ruled is not None else ("", messages(brief, context.prompts))
+    foreign = selecting.translated(catalogue)
+    keywords = foreign.skills if foreign is not None else ""
+    calls = expected_calls(goal.plan, rule, asks=selecting.asks, form=goal.data is not None, keywords=keywords)
+    unmet = planning.unmet_needs(goal.plan) if goal.plan is not None else ()
+    warnings = (*unmet, *filter(None, [language_note(catalogue) if not keywords else ""]))
+    return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, warnings)
 
 
 def expected_calls(plan: Plan | None, rule: str, *, asks: bool, form: bool = False, keywords: str = "") -> str:

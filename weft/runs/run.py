@@ -12,18 +12,19 @@ import msgspec
 
 from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
-from weft.runs.kept_results import JournalResults
 from weft.runs.pipeline import Pipeline
-from weft.runs.steps.restoring import is_shown, restore_files
+from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.stop import Stop
+from weft.runs.stored.kept_results import JournalResults
+from weft.runs.stored.restoring import JournalFiles, is_shown, restore_files
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
 from weft_executor.history.ledger import Ledger
-from weft_executor.history.run_history import RunHistory, parts_of, planned_reuse, reused_by
+from weft_executor.history.run_history import RunHistory, reused_by
 from weft_executor.results.artifacts import Artifacts
 from weft_executor.results.file_contents import FileContents
-from weft_executor.results.memo import FinishedWork, Memo
+from weft_executor.results.memo import Memo
 from weft_executor.stores.errors import StoreFailed
 from weft_planner.errors import BudgetSpent, ModelError, PlanError
 from weft_planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
-    from weft.runs.plans.plan_edit import GivenChange
+    from weft.runs.plans.plan_edit import PersonEvent
     from weft.runs.steps.reviewing import Review
     from weft.settings.settings import Settings
     from weft.telemetry.exporter import SpanExporter
@@ -43,9 +44,9 @@ if TYPE_CHECKING:
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
     from weft_executor.journal.log import Log
-    from weft_executor.stores.lease import Wish
+    from weft_executor.stores.lease import StopRequest
     from weft_planner.approvals import Approve
-    from weft_planner.events import ApprovalGiven, Record
+    from weft_planner.events import Record
 
 
 # A run that ended so continues later, and is sent as spans then.
@@ -54,12 +55,11 @@ _CONTINUES = ("waiting", "interrupted")
 
 @dataclass(slots=True)
 class Run:
-    """One run: new, or continuing what `history` has on record.
+    """One run: new, or continuing what `history` has on record, which begins with its first event.
 
-    `ledger` is how the run stands, `finished` the work that is not done again, `reused` the outputs taken from another
-    run that are not recorded yet. `approve` asks a person who is there, `answers` were given before it was resumed,
-    as was `given`, how a person changes the plan. `review` shows them a new plan before it runs. A recorded run that is
-    run once more was `offered` other tools, and selected skills `then`.
+    `ledger` is how the run stands. `events` from a person are recorded when it is resumed: answers, and how they change
+    the plan. `approve` asks a person who is there, and `review` shows them a new plan before it runs. `tool_set`
+    replaces the built-in tools of the settings.
     """
 
     goal: Goal
@@ -69,26 +69,14 @@ class Run:
     journal: Journal
     log: Log
     opening: RunStarted | RunResumed
-    date: str
-    history: RunHistory = field(default_factory=RunHistory)
+    history: RunHistory
     ledger: Ledger = field(default_factory=Ledger)
-    finished: FinishedWork = field(default_factory=FinishedWork)
-    reused: tuple[TaskReused, ...] = ()
+    events: tuple[PersonEvent, ...] = ()
     observer: Record | None = None
     approve: Approve | None = None
-    answers: tuple[ApprovalGiven, ...] = ()
-    given: tuple[GivenChange, ...] = ()
-    spans: SpanExporter | None = None
-    offered: tuple[str, ...] | None = None
     review: Review | None = None
-
-    def reuse(self, outputs: tuple[TaskReused, ...]) -> None:
-        """Take these outputs from another run; the run's first event names them, its own events follow the plan."""
-        assert isinstance(self.opening, RunStarted)  # noqa: S101 - a resumed run has them on record
-        self.opening = msgspec.structs.replace(self.opening, reused=outputs)
-        self.reused = planned_reuse(self.opening)
-        self.finished.reused.update({one.task: one.output for one in self.reused})
-        self.finished.parts += parts_of(self.opening)
+    spans: SpanExporter | None = None
+    tool_set: tuple[str, ...] | None = None
 
     def record(self, event: Event) -> None:
         """Count an event, write it to the journal and pass it on."""
@@ -98,21 +86,18 @@ class Run:
         if self.observer is not None and is_shown(event):
             self.observer(event)
         if isinstance(event, PlanMade | PlanChanged):
-            self._record_reused(reused_by(event, self.reused))
+            self._record_reused(reused_by(event, self.history.unrecorded_reuse))
 
     async def run(self, stop: Stop) -> Result:
         """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""
         self._show_history()
         self.record(self.opening)
-        for given in self.answers:
-            self.record(given)
-            self.finished.approvals.note(given)
-        for change in self.given:
-            self.record(change)
+        for event in self.events:
+            self.record(event)
         if is_local(self.settings.model or ""):
             self.record(Warned(LOCAL_NOTICE))
         if self.history.plan is not None:
-            self._record_reused([one for one in self.reused if one.task in self.history.plan])
+            self._record_reused(output for output in self.history.unrecorded_reuse if output.task in self.history.plan)
         self._warn_of_missing_tools()
         if isinstance(self.opening, RunStarted):  # a resumed run was claimed before its record was read
             self.journal.take(self.log.run_id)
@@ -124,10 +109,10 @@ class Run:
         began = time.monotonic()
         try:
             if isinstance(self.opening, RunResumed):
-                await restore_files(self)
+                await self._restore_files()
             async with self._held_servers():
                 with self._wished_for(stop) as own_stop:
-                    end = await self._run_until_stopped(self._pipeline(), stop, own_stop)
+                    end = await self._run_until_stopped(Pipeline(self._context(), self.review), stop, own_stop)
         except Exception as error:
             code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
             await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began, code=code))
@@ -146,14 +131,12 @@ class Run:
         if missing := toolset.missing(offered, self.settings.tool_set):
             names = ", ".join(missing)
             self.record(
-                Warned(
-                    f"the run began with {names}, which you do not allow now; --tools or --allow-web allows them again"
-                )
+                Warned(f"the run began with {names}, which you do not allow now; --tools or --allow-web allows it")
             )
 
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
-        for one in outputs:
-            self.record(one)
+        for output in outputs:
+            self.record(output)
 
     async def _finish(self, end: RunFinished) -> None:
         self.record(end)
@@ -162,7 +145,7 @@ class Run:
             await self.log.settle()
         except StoreFailed as error:
             if self.observer is not None:
-                self.observer(Warned(f"the end of the run is not on record: {error.message}"))
+                self.observer(Warned(f"the end of the run could not be recorded: {error.message}"))
             return
         if self.spans is not None and end.status not in _CONTINUES:
             fault = await self.spans.send(lambda: self.journal.store.rows(self.log.run_id))
@@ -178,35 +161,39 @@ class Run:
             self.observer(PlanChanged("stream", None, tuple(early.values())))
         if plan is not None and self.history.planned is not None:
             self.observer(PlanMade(plan, self.history.planned.attempts))
-        for one in self.history.recorded_reuse:
-            self.observer(one)
+        for output in self.history.recorded_reuse:
+            self.observer(output)
         for finished in self.history.tasks.values():
             if finished.status == "done" and (plan is not None or finished.task in early):
                 self.observer(finished)
 
-    def _pipeline(self) -> Pipeline:
-        settings, ledger = self.settings, self.ledger
-        artifacts = Artifacts.of(self.workspace.paths.workspace, self.log.run_id)
-        contents = FileContents(artifacts, self.log.capture)
-        memo = Memo(self.record, self.log.capture, self.log.settle, self.finished, contents, self._approvals())
+    @property
+    def _contents(self) -> FileContents:
+        return FileContents(Artifacts.of(self.workspace.paths.workspace, self.log.run_id), self.log.capture)
+
+    async def _restore_files(self) -> None:
+        kept = JournalFiles(self.journal.store, self.log.run_id, self.log.capture)
+        await restore_files(self.history.finished.files, self._contents, kept, self.record)
+
+    def _context(self) -> RunContext:
+        settings, ledger, contents = self.settings, self.ledger, self._contents
+        finished, approvals = self.history.finished, self._approvals()
+        memo = Memo(self.record, self.log.capture, self.log.settle, finished, contents, approvals)
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
         models = RoleModels(settings, memo, budget, self.open_model)
-        begun = self.history.started
-        return Pipeline(
+        started, recorded = self.history.started, RecordedRun.resumed(self.history)
+        return RunContext(
             self.goal,
             self.workspace,
             settings,
             models,
             memo,
-            artifacts,
-            self.date,
-            self.history,
-            kept=self._kept(),
-            fixed=self.history.fixed_now,
-            budget=budget,
-            review=self.review,
-            offered=toolset.recorded(begun.settings) if begun is not None else self.offered,
+            contents.artifacts,
+            started.date if started is not None else "",
+            budget,
+            self._kept(),
+            recorded if self.tool_set is None else replace(recorded, tool_set=self.tool_set),
         )
 
     def _kept(self) -> JournalResults | None:
@@ -221,7 +208,7 @@ class Run:
             policy=ApprovalPolicy(
                 self.settings.approve, self.settings.approvals, self.settings.workspace_writes == "allow"
             ),
-            known=self.finished.approvals,
+            known=self.history.finished.approvals,
             approve=self.approve,
             remind=self.observer,
             cwd=str(self.workspace.paths.workspace),
@@ -246,11 +233,11 @@ class Run:
         """A stop that another process can set through the journal; `stop` may be that of a whole batch."""
         own_stop, loop = Stop(), asyncio.get_running_loop()
 
-        def heed(wish: Wish) -> None:
+        def stop_requested(request: StopRequest) -> None:
             with suppress(RuntimeError):  # the loop is closed: the run has ended
-                loop.call_soon_threadsafe((own_stop if wish == "stop" else stop).set)
+                loop.call_soon_threadsafe((own_stop if request == "stop" else stop).set)
 
-        self.journal.listen(self.log.run_id, heed)
+        self.journal.listen(self.log.run_id, stop_requested)
         try:
             yield own_stop
         finally:

@@ -16,17 +16,19 @@ from weft.models.open import OpenModel, model_opener
 from weft.models.roles import RoleModels
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
-from weft.runs import records
-from weft.runs.claim import claim, release
 from weft.runs.goal import Goal, with_named_files, without_secrets
 from weft.runs.pipeline import Pipeline
 from weft.runs.plans.plan_edit import plan_in_hand
-from weft.runs.rerun import plan_rerun
+from weft.runs.preview import preview
 from weft.runs.run import Run
+from weft.runs.run_context import RunContext
 from weft.runs.run_id import new_run_id, today
-from weft.runs.steps.following import earlier_run
-from weft.runs.steps.reopening import Reopening, checked_request
 from weft.runs.stop import Stop
+from weft.runs.stored import records
+from weft.runs.stored.claim import claim, release
+from weft.runs.stored.follow_up import earlier_run
+from weft.runs.stored.reopening import Reopening, checked_request, gone_functions
+from weft.runs.stored.rerun import plan_rerun
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve, with_tools
 from weft.settings.untrusted import is_trusted
@@ -37,22 +39,23 @@ from weft.workspace.workspace import Workspace
 from weft_executor.history.run_history import RunHistory
 from weft_executor.results.artifacts import Artifacts
 from weft_executor.results.memo import Memo
-from weft_planner.events import Event, TaskReused
+from weft_planner.events import Event, RunResumed, TaskReused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
-    from weft.runs.answers import Answers
     from weft.runs.plans.plan_edit import PlanInHand
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.preview import Preview
-    from weft.runs.rerun import RerunPlan
     from weft.runs.steps.reviewing import Review
+    from weft.runs.stored.requests import Answers
+    from weft.runs.stored.rerun import RerunPlan
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
     from weft_planner.approvals import Approve
     from weft_planner.events import Record
     from weft_planner.plan.plan import Plan
+    from weft_skills.tools.recorded import RecordedTool
 
 
 class Weft:
@@ -123,21 +126,35 @@ class Weft:
         record: Record | None = None,
         *,
         parent: str | None = None,
+        reused: tuple[TaskReused, ...] = (),
         date: str = "",
         run_id: str | None = None,
     ) -> Run:
-        """A new run, ready to start; `parent` is the run it repeats a part of, `date` replaces today's.
+        """A new run, ready to start; `date` replaces today's.
 
-        `run_id` is a new id that the caller has made, for example to keep files in the run's folder.
+        `parent` is the run that it repeats a part of, and `reused` are outputs taken from there. `run_id` is a new id
+        that the caller has made, for example to keep files in the run's folder.
         """
         goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
         goal, settings = self._prepared(goal)
         self.workspace.check(goal)
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))
-        opening = records.started(run_id, goal, self.workspace, settings, parent=parent, date=date)
-        given = (goal, self.workspace, settings, self.open_model, self.journal, log, opening, opening.date)
-        return Run(*given, observer=record, spans=self.spans)
+        opening = records.started(run_id, goal, self.workspace, settings, parent=parent, reused=reused, date=date)
+        history = RunHistory()
+        history.note(opening)
+        return Run(
+            goal,
+            self.workspace,
+            settings,
+            self.open_model,
+            self.journal,
+            log,
+            opening,
+            history,
+            observer=record,
+            spans=self.spans,
+        )
 
     async def resume(
         self,
@@ -165,29 +182,61 @@ class Weft:
         stop: Stop | None = None,
         approve: Approve | None = None,
     ) -> Result:
-        """Have a model change the plan of a run as a person asks, and continue it by the changed plan."""
-        how = Reopening(asked=checked_request(request, os.environ))
-        return await self._reopen(run, how, record, stop, approve)
+        """Have a model change the plan of a run as a person asks, and continue it with the changed plan."""
+        reopening = Reopening(asked=checked_request(request, os.environ))
+        return await self._reopen(run, reopening, record, stop, approve)
 
     async def _reopen(
-        self, run: str, how: Reopening, record: Record | None, stop: Stop | None, approve: Approve | None
+        self, run: str, reopening: Reopening, record: Record | None, stop: Stop | None, approve: Approve | None
     ) -> Result:
         # In threads: a journal may be a network away, and other runs must not wait for it.
-        found = await asyncio.to_thread(self.journal.store.find, run)
-        run_id = found.run_id
-        if found.status == "done" and not how.changes:
-            how.resolved(self, run_id, await asyncio.to_thread(self.history, run_id))
+        summary = await asyncio.to_thread(self.journal.store.find, run)
+        run_id = summary.run_id
+        if summary.status == "done" and not reopening.changes:
+            reopening.resolved(await asyncio.to_thread(self.history, run_id), self.workspace)
             return await asyncio.to_thread(self.result, run_id)
         await claim(self.journal, run_id)
         try:
-            resumed = await asyncio.to_thread(how.run, self, run_id, record, approve)
+            resumed = await asyncio.to_thread(self._resumed, run_id, reopening)
         except BaseException:
             await release(self.journal, run_id)
             raise
         if resumed is None:
             await release(self.journal, run_id)
             return await asyncio.to_thread(self.result, run_id)
+        resumed.observer, resumed.approve = record, approve
         return await resumed.run(stop or Stop())
+
+    def _resumed(self, run_id: str, reopening: Reopening) -> Run | None:
+        """A claimed run, ready to continue; None if another process finished it before the claim."""
+        summary, history = self.journal.store.find(run_id), self.history(run_id)
+        summary = replace(summary, early=history.ledger.done_early(), early_parts=history.ledger.early_parts)
+        reopened = reopening.reopened(summary, history, self.workspace)
+        if reopened is None or history.started is None:
+            return None
+        needs_model = reopening.asked is not None or self.models.needed_for(history.plan or reopened.goal.plan)
+        settings = self.models.settings() if needs_model else self.settings
+        settings = replace(settings, workspace_writes=records.writes_of(history.started.settings, settings))
+        return Run(
+            reopened.goal,
+            self._workspace_with(gone_functions(history, self.workspace)),
+            settings,
+            self.open_model,
+            self.journal,
+            self.journal.resume(summary, records.capture(self.paths, run_id), history.last_seq),
+            RunResumed(run_id, records.plain(settings)),
+            history,
+            reopened.ledger,
+            reopened.events,
+            spans=self.spans,
+        )
+
+    def _workspace_with(self, functions: Sequence[RecordedTool]) -> Workspace:
+        """The workspace with functions that a run was offered, and that this program did not bring."""
+        if not functions:
+            return self.workspace
+        use = self.workspace.skills.use
+        return Workspace(self.paths, self.settings, use, tools=[*self.own_tools, *functions])
 
     def follow(self, goal: Goal | str, run: str) -> Goal:
         """The goal, with what it takes over from a run that has ended in this journal."""
@@ -223,18 +272,18 @@ class Weft:
         """Run a part of a stored run again, as a new run linked to it."""
         parent = self.journal.store.find(run).run_id
         goal = replace(records.goal_of(self.history(parent)), plan=rerun_plan.plan)
-        again = self.new_run(goal, record, parent=parent)
+        reused = tuple(TaskReused(task, *output) for task, output in rerun_plan.given.items())
+        again = self.new_run(goal, record, parent=parent, reused=reused)
         again.approve = approve
-        again.reuse(tuple(TaskReused(task, *given) for task, given in rerun_plan.given.items()))
         return await again.run(stop or Stop())
 
     async def plan(self, goal: Goal | str, *, record: Record | None = None) -> Plan:
         """The plan for a goal, without running it."""
-        return await self._unrecorded(goal, record or _ignore).plan()
+        return await Pipeline(self._unrecorded(goal, record or _ignore)).plan()
 
     async def preview(self, goal: Goal | str) -> Preview:
         """What a run would start with: selected skills, prompt, estimate. Calls no model."""
-        return await self._unrecorded(goal, _ignore).preview()
+        return await preview(self._unrecorded(goal, _ignore))
 
     @asynccontextmanager
     async def llm_detector(self, record: Record | None = None) -> AsyncIterator[LlmDetector]:
@@ -284,11 +333,11 @@ class Weft:
         settings = self.models.settings() if goal.data or self.models.needed_for(goal.plan) else self.settings
         return with_named_files(goal, self.paths.workspace, settings), settings
 
-    def _unrecorded(self, goal: Goal | str, record: Record) -> Pipeline:
+    def _unrecorded(self, goal: Goal | str, record: Record) -> RunContext:
         goal, settings = self._prepared(Goal(goal) if isinstance(goal, str) else goal)
         memo, artifacts = Memo(record), Artifacts.of(self.paths.workspace, new_run_id())
         models = self._role_models(settings, memo)
-        return Pipeline(goal, self.workspace, settings, models, memo, artifacts, today())
+        return RunContext(goal, self.workspace, settings, models, memo, artifacts, today())
 
     def _role_models(self, settings: Settings, memo: Memo) -> RoleModels:
         return RoleModels(settings, memo, Budget(settings.max_cost, settings.max_tokens), self.open_model)

@@ -1,4 +1,4 @@
-"""Models by names that tasks may choose, such as `fast` and `strong`: the keys of `[models]` that are no roles."""
+"""Models by names that tasks may choose, such as `fast` and `strong`: the keys of `[models]` that are not roles."""
 
 from __future__ import annotations
 

@@ -62,6 +62,11 @@ class Paths:
         return self.user_config.with_name("mcp.json")
 
     @property
+    def has_mcp(self) -> bool:
+        """Whether any MCP server is configured, for the workspace or by the user."""
+        return (self.workspace / ".mcp.json").is_file() or self.user_mcp.is_file()
+
+    @property
     def agents(self) -> Path:
         """The workspace's own folder for skills, prompts and runs."""
         return self.workspace / ".agents"

@@ -21,7 +21,7 @@ def check_recorded(recorded: Settings, now: Settings, paths: Paths) -> None:
     own = set(_model_names(now))
     if addresses := [name for name in _model_names(recorded) if carries_address(name) and name not in own]:
         raise InputError(
-            f"the run was recorded with a model that carries an address: {addresses[0]}",
+            f"the run was recorded with a model that is named by an address: {addresses[0]}",
             hint="if you know it, pass --trust; else name another model with --model",
         )
     if recorded.seed and recorded.seed != now.seed:

@@ -12,6 +12,7 @@ from weft.settings.convert import approval_rules, convert
 from weft_executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
 from weft_skills import switches
 from weft_skills.builtin import toolset
+from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites  # noqa: TC001  read at run time
 from weft_skills.errors import InputError, SetupError
 from weft_skills.text.nearest import guess
 
@@ -80,7 +81,7 @@ class Settings:
     tools: tuple[str, ...] = _setting((), "built-in tools besides the standard ones", guarded=True)
     allow_web: tuple[str, ...] = _setting((), "hosts that tasks may read with WebFetch", own=True)
     web_proxy: bool = _setting(False, "let WebFetch use a proxy, which hides the addresses it reaches", own=True)
-    workspace_writes: toolset.WorkspaceWrites = _setting(  # noqa: RUF009 - a field, like the others
+    workspace_writes: WorkspaceWrites = _setting(  # noqa: RUF009 - a field, like the others
         "deny", "whether tasks may change files of the workspace: deny, ask or allow", guarded=True
     )
     approvals: tuple[ApprovalRule, ...] = _setting((), "rules for tools by name, before `approve`: allow, ask or deny")
@@ -220,7 +221,7 @@ def _drop_own(table: dict[str, Any], path: Path) -> Iterator[str]:
     for one in fields(Settings):
         if one.metadata["own"] and one.name in table:
             del table[one.name]
-            yield f"{path}: {one.name!r} is ignored: it counts as a flag or in your own settings alone"
+            yield f"{path}: {one.name!r} is ignored: it can only be set with a flag or in your own settings"
 
 
 def _drop_guarded(table: dict[str, Any], path: Path) -> Iterator[str]:

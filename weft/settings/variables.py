@@ -1,4 +1,4 @@
-"""Environment variables that look like settings and are none."""
+"""Environment variables that look like settings but are not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PREFIX = "WEFT_"
-# What weft reads, or gives to a tool, that is no setting.
+# What weft reads, or gives to a tool, that is not a setting.
 _OTHERS = frozenset(
     f"{PREFIX}{name}"
     for name in ("ARTIFACTS", "COMPLETE", "MODELS_DIR", "SCRATCH", "TOOL", "TOOL_SECRETS", "WORKSPACE")

@@ -49,12 +49,12 @@ def compare(a: Timeline, b: Timeline) -> Iterator[Difference]:
     yield from _compare_values("run", "goal", a.result.goal, b.result.goal)
     yield from _compare_values("run", "status", a.status, b.status)
     yield from _compare_values("selection", "skills", list(a.result.skills), list(b.result.skills))
-    one, two = _Side.of(a), _Side.of(b)
-    for name, other in _match_tasks(one, two):
+    first, second = _Side.of(a), _Side.of(b)
+    for name, other in _match_tasks(first, second):
         if name is None or other is None:
             yield Difference(name or other or "", "task", name is not None, other is not None)
         else:
-            yield from _compare_tasks(one, name, two, other)
+            yield from _compare_tasks(first, name, second, other)
     answers = (a.result.answer or "", b.result.answer or "")
     if (line := difference(*answers)) is not None:
         yield Difference("answer", line, *answers)
@@ -106,13 +106,13 @@ def _content(task: Task) -> str:
 def _compare_tasks(a: _Side, name: str, b: _Side, other: str) -> Iterator[Difference]:
     yield from _compare_values(name, "renamed", name, other)
     yield from _compare_values(name, "plan", a.definition(name), b.definition(other))
-    one, two = a.spans[name], b.spans[other]
-    if one.inputs and two.inputs:
-        yield from _compare_values(name, "inputs", one.inputs, two.inputs)
+    first, second = a.spans[name], b.spans[other]
+    if first.inputs and second.inputs:
+        yield from _compare_values(name, "inputs", first.inputs, second.inputs)
     outputs = a.outputs.get(name, ""), b.outputs.get(other, "")
     if (line := difference(*outputs)) is not None:
         yield Difference(name, f"output: {line}", *outputs)
-    yield from _compare_spans(name, one, two)
+    yield from _compare_spans(name, first, second)
 
 
 def _json(value: Any) -> str:

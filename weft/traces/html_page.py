@@ -153,7 +153,9 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
         case RunStarted(after=EarlierRun() as earlier):
             yield _Entry(f"follows run {earlier.run_id}: {earlier.goal}", earlier.answer)
         case CallStarted():
-            prompt = "\n\n".join(f"[{one.role}]\n{_with_calls(one.content, one.tool_calls)}" for one in event.messages)
+            prompt = "\n\n".join(
+                f"[{message.role}]\n{_with_calls(message.content, message.tool_calls)}" for message in event.messages
+            )
             yield _Entry(f"{event.task or event.role}: asked {event.model}", prompt)
         case CallFinished(reply=reply):
             tokens = f"{reply.usage.prompt_tokens:,} + {reply.usage.completion_tokens:,} tokens"

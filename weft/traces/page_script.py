@@ -45,29 +45,29 @@ def _add(name: str, done: dict[str, str], above: tuple[str, ...]) -> None:
     if name in above:
         raise ValueError(f"modules of the page import each other: {' → '.join((*above, name))}")
     text = (STATIC / name).read_text(encoding="utf-8")
-    for found in (*_IMPORT.finditer(text), *_REEXPORT.finditer(text)):
-        _add(_target(name, found[3]), done, (*above, name))
+    for match in (*_IMPORT.finditer(text), *_REEXPORT.finditer(text)):
+        _add(_target(name, match[3]), done, (*above, name))
     done[name] = _wrapped(name, text)
 
 
 def _wrapped(name: str, text: str) -> str:
     exported: dict[str, str] = {}
 
-    def take(found: re.Match[str]) -> str:
-        names = found[1].replace(" as ", ": ") if found[1].startswith("{") else f"{{ default: {found[1]} }}"
-        return f"const {names} = weftModules[{_target(name, found[3])!r}];"
+    def take(match: re.Match[str]) -> str:
+        names = match[1].replace(" as ", ": ") if match[1].startswith("{") else f"{{ default: {match[1]} }}"
+        return f"const {names} = weftModules[{_target(name, match[3])!r}];"
 
-    def pass_on(found: re.Match[str]) -> str:
-        exported.update((public, f"weftModules[{_target(name, found[3])!r}].{own}") for own, public in _pairs(found[1]))
+    def pass_on(match: re.Match[str]) -> str:
+        exported.update((public, f"weftModules[{_target(name, match[3])!r}].{own}") for own, public in _pairs(match[1]))
         return ""
 
-    def offer(found: re.Match[str]) -> str:
-        exported.update((public, own) for own, public in _pairs(found[1]))
+    def offer(match: re.Match[str]) -> str:
+        exported.update((public, own) for own, public in _pairs(match[1]))
         return ""
 
-    def declare(found: re.Match[str]) -> str:
-        exported[found[2]] = found[2]
-        return f"{found[1]} {found[2]}"
+    def declare(match: re.Match[str]) -> str:
+        exported[match[2]] = match[2]
+        return f"{match[1]} {match[2]}"
 
     text = _REEXPORT.sub(pass_on, _IMPORT.sub(take, text))
     text = _NAMED.sub(declare, _LIST.sub(offer, text))
@@ -80,14 +80,14 @@ def _wrapped(name: str, text: str) -> str:
 
 def _pairs(names: str) -> list[tuple[str, str]]:
     """What is exported under which name."""
-    return [(one.split()[0], one.split()[-1]) for one in names.split(",") if one.strip()]
+    return [(name.split()[0], name.split()[-1]) for name in names.split(",") if name.strip()]
 
 
 def _target(name: str, path: str) -> str:
     parts: list[str] = []
-    for one in (*PurePosixPath(name).parent.parts, *PurePosixPath(path).parts):
-        if one == "..":
+    for part in (*PurePosixPath(name).parent.parts, *PurePosixPath(path).parts):
+        if part == "..":
             parts.pop()
-        elif one != ".":
-            parts.append(one)
+        elif part != ".":
+            parts.append(part)
     return "/".join(parts)

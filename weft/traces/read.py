@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.runs import records
+from weft.runs.stored import records
 from weft_executor.journal import trace_file
 from weft_skills.errors import InputError
 

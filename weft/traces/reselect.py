@@ -35,21 +35,21 @@ class Reselection:
     @property
     def drifted(self) -> bool:
         """Whether a skill was added, dropped or moved; a changed score alone is not drift."""
-        return [one.name for one in self.then] != [one.name for one in self.now]
+        return [selection.name for selection in self.then] != [selection.name for selection in self.now]
 
     @property
     def scores(self) -> list[tuple[str, float, float]]:
         """The skills whose score changed: name, score then, score now."""
-        before = {one.name: one.score for one in self.then}
+        before = {selection.name: selection.score for selection in self.then}
         return [
-            (one.name, before[one.name], one.score)
-            for one in self.now
-            if one.name in before and abs(one.score - before[one.name]) >= _MIN_CHANGE
+            (selection.name, before[selection.name], selection.score)
+            for selection in self.now
+            if selection.name in before and abs(selection.score - before[selection.name]) >= _MIN_CHANGE
         ]
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as `--json` prints it."""
-        then, now = [one.name for one in self.then], [one.name for one in self.now]
+        then, now = [selection.name for selection in self.then], [selection.name for selection in self.now]
         return {
             "run_id": self.run_id,
             "goal": self.goal,
@@ -86,8 +86,8 @@ class _Selector:
     def select(self, detector: str, started: RunStarted, keywords: str = "") -> tuple[Selection, ...]:
         """What a recorded goal selects today, with the keywords that a model gave for it then."""
         asked = [Selection(name, 1.0, "asked for by name") for name in started.asked_skills if name in self._names]
-        found = self._detect(detector, started.goal, keywords)
-        return (*asked, *(one for one in found if one.name not in started.asked_skills))
+        detected = self._detect(detector, started.goal, keywords)
+        return (*asked, *(selection for selection in detected if selection.name not in started.asked_skills))
 
     def _detect(self, detector: str, goal: str, keywords: str) -> list[Selection]:
         if (detector, goal, keywords) not in self._found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from weft.runs import records
+from weft.runs.stored import records
 from weft_executor.approvals.approvals import denial
 from weft_executor.results.artifacts import Artifacts
 from weft_planner.events import ToolCalled
@@ -40,7 +40,7 @@ class RunChanges:
 
     def to_dict(self) -> dict[str, Any]:
         """The changes as `--json` prints them."""
-        rows = [{"path": one.path, "state": one.state, "sha256": one.sha256} for one in self.files]
+        rows = [{"path": file.path, "state": file.state, "sha256": file.sha256} for file in self.files]
         return {"run_id": self.run_id, "files": rows, "patch": self.patch}
 
 
@@ -48,11 +48,11 @@ def read(store: Store, run: str, paths: Paths) -> RunChanges:
     """The changes of a stored run."""
     run_id = store.find(run).run_id
     changes = changes_of(paths, run_id)
-    kept = {one.key: one for one in changes.every()}
+    kept = {change.key: change for change in changes.every()}
     files: dict[tuple[str, str], ChangedFile] = {}
-    for one in kept.values():
-        if one.state != "proposed":
-            files[one.path, one.state] = ChangedFile(one.path, one.state, one.after)
+    for change in kept.values():
+        if change.state != "proposed":
+            files[change.path, change.state] = ChangedFile(change.path, change.state, change.after)
     for row in store.rows(run_id, types=("tool_called",)):
         event = records.event_of(row, paths)
         if not isinstance(event, ToolCalled) or event.name not in _TOOLS:

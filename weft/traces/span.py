@@ -42,5 +42,5 @@ class Span:
         """Add a call's tokens and cost."""
         self.calls += 1
         self.tokens += event.reply.usage.tokens
-        known = self.cost_usd is not None and event.reply.cost is not None
-        self.cost_usd = (self.cost_usd or 0.0) + (event.reply.cost or 0.0) if known else None
+        is_known = self.cost_usd is not None and event.reply.cost is not None
+        self.cost_usd = (self.cost_usd or 0.0) + (event.reply.cost or 0.0) if is_known else None

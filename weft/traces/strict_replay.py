@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weft.models.open import profile_of
-from weft.runs import records
 from weft.runs.pipeline import Pipeline
-from weft.workspace.mcp_choice import McpChoice
+from weft.runs.run_context import RecordedRun, RunContext
+from weft.runs.stored import records
 from weft.workspace.workspace import Workspace
 from weft_executor.history.ledger import Ledger
-from weft_executor.history.recorded_limits import RecordedLimits
 from weft_executor.history.replay import ReplayMemo, ReplayModel, reused
 from weft_executor.history.run_history import RunHistory, reused_by
 from weft_executor.history.tape import Drift, Tape
 from weft_executor.results.artifacts import Artifacts
 from weft_planner.errors import RecordEnded
 from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
-from weft_skills.builtin import toolset
 from weft_skills.errors import InputError, WeftError
 from weft_skills.tools.recorded import RecordedTool
 
@@ -44,7 +41,7 @@ class Replay:
 
     def to_dict(self) -> dict[str, Any]:
         """The replay as `--json` prints it."""
-        return self.result.to_dict() | {"drift": [one.to_dict() for one in self.drift]}
+        return self.result.to_dict() | {"drift": [difference.to_dict() for difference in self.drift]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,7 @@ async def strict(
     history = RunHistory.of(rows, capture)
     goal = records.goal_of(history)
     started: RunStarted = history.started  # type: ignore[assignment]  # goal_of checked it
-    settings_in_force = [records.settings_of(one, settings, {}) for one in history.settings_in_force]
+    settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.settings_in_force]
     planning = settings_in_force[history.asked_under.get(("decomposer", None), 0)]
     first = replace(settings_in_force[0], stream_plan=planning.stream_plan)
     tape, ledger = Tape(history, capture), Ledger()
@@ -93,8 +90,8 @@ async def strict(
         if record is not None:
             record(event)
         if isinstance(event, PlanMade | PlanChanged):
-            for one in reused_by(event, reused(history)):
-                note(one)
+            for output in reused_by(event, reused(history)):
+                note(output)
 
     memo = ReplayMemo.of(tape, note)
     artifacts = Artifacts.of(paths.workspace, started.run_id, written=False)
@@ -105,27 +102,13 @@ async def strict(
     # The recorded plan is run even if it names a skill that no longer exists.
     planned = history.plan.tasks if history.plan is not None else ()
     gone = [task.name for task in planned if task.action_type == "skill" and task.name]
-    recorded = history.catalogue.own_tools if history.catalogue is not None else ()
-    own = [RecordedTool(tool.name, tool.description, tool.parameters) for tool in recorded]
+    functions = history.catalogue.own_tools if history.catalogue is not None else ()
+    own = [RecordedTool(tool.name, tool.description, tool.parameters) for tool in functions]
     workspace = Workspace(paths, first, use, gone=gone, portable=True, tools=own)
-    pipeline = Pipeline(
-        goal,
-        workspace,
-        first,
-        models,
-        memo,
-        artifacts,
-        started.date,
-        files=history.files,
-        changes=history.replans,
-        file_changed=lambda read, what: tape.differs(f"task {read.task}", what),
-        growth=partial(RecordedLimits, history),
-        offered=toolset.recorded(started.settings),
-        mcp=McpChoice(history.catalogue.mcp if history.catalogue is not None else ()),
-        fixed=history.fixed,
-    )
+    recorded = RecordedRun.replayed(history, lambda read, what: tape.differs(f"task {read.task}", what))
+    context = RunContext(goal, workspace, first, models, memo, artifacts, started.date, recorded=recorded)
     note(started)
-    note(tape.recorded(await _run(pipeline, history)))
+    note(tape.recorded(await _run(Pipeline(context), history)))
     return Replay(ledger.result(journal), tuple(tape.drift))
 
 
@@ -133,7 +116,7 @@ async def _run(pipeline: Pipeline, history: RunHistory) -> RunFinished:
     try:
         return await pipeline.run()
     except RecordEnded:
-        return history.ledger.finished or RunFinished("interrupted", error="the record ends before the run's end")
+        return history.ledger.finished or RunFinished("interrupted", error="the record is incomplete")
     except WeftError as error:
         message = error.message if error.code == "NO_PLAN" else str(error)
         return RunFinished("failed", error=message)

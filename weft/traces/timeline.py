@@ -92,9 +92,9 @@ class Timeline:
             "after": self.after,
             "resumed": self.resumed,
             "resumes": self.resumes,
-            "selected": [msgspec.structs.asdict(one) for one in self.selections],
+            "selected": [msgspec.structs.asdict(selection) for selection in self.selections],
             "plan_faults": self.faults,
-            "plan_changes": [_change(one) for one in self.changes],
+            "plan_changes": [_change(event) for event in self.changes],
             "spans": [
                 {name: getattr(span, name) for name in span.__slots__} | {"seconds": round(span.seconds, 3)}
                 for span in self.spans.values()  # their lists are not copied, which took most of the time
@@ -115,7 +115,7 @@ class _Reader:
     after: str | None = None
     started: str = ""
     resumes: list[float] = field(default_factory=list)
-    waited: set[str] = field(default_factory=set)  # to have waited for a person is no attempt
+    waited: set[str] = field(default_factory=set)  # waiting for a person is not an attempt
     changes: list[PlanChanged] = field(default_factory=list)
     _last_part: dict[str, str] = field(default_factory=dict)
 
@@ -161,11 +161,11 @@ class _Reader:
             span.status = "pending"
 
     def _note_tasks(self, tasks: Iterable[Task]) -> None:
-        reasons = {one.name: f"{one.score:.2f}: {one.reason}" for one in self.selections}
+        reasons = {selection.name: f"{selection.score:.2f}: {selection.reason}" for selection in self.selections}
         for task in tasks:
-            known = self.spans.pop(task.id, None)  # it was written early; the plan says where it stands
-            if known is not None and known.start is not None:
-                self.spans[task.id] = known
+            early = self.spans.pop(task.id, None)  # it was written early; the plan says where it stands
+            if early is not None and early.start is not None:
+                self.spans[task.id] = early
                 continue
             span = Span(task.id, task.action_type, task.name, task.title, depends_on=task.depends_on)
             self.spans[task.id] = replace(span, why=reasons.get(task.name or ""))
@@ -177,7 +177,7 @@ class _Reader:
             self.spans.pop(task_id, None)
         self._note_tasks(event.added)
         for span in self.spans.values() if event.rewired else ():
-            span.depends_on = tuple(dict.fromkeys(event.rewired.get(one, one) for one in span.depends_on))
+            span.depends_on = tuple(dict.fromkeys(event.rewired.get(name, name) for name in span.depends_on))
 
     def _note_task(self, event: TaskStarted | TaskReused | TaskFinished, at: float) -> None:
         span = self.spans[event.task]

@@ -6,7 +6,7 @@ import shutil
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-from weft.runs import records
+from weft.runs.stored import records
 from weft_executor.journal import trace_file
 from weft_executor.journal.summary import updated
 from weft_executor.results.artifacts import Artifacts

@@ -120,9 +120,9 @@ def make_app(site: Site, token: str, hosts: Hosts) -> Guard:
     """The application: the guard, then the routes, then the page's own files."""
     handlers = Handlers(site)
     routes = [
-        Route(f"/api{one.path}", _explained(handlers.of(one.handler)), methods=[one.method])
-        for one in ROUTES
-        if not (site.read_only and one.changes)
+        Route(f"/api{route.path}", _explained(handlers.of(route.handler)), methods=[route.method])
+        for route in ROUTES
+        if not (site.read_only and route.changes)
     ]
     routes.append(Route("/api/{path:path}", _explained(_nothing), methods=_METHODS))
     routes.append(Route("/{path:path}", _explained(Pages().answer), methods=["GET"]))
@@ -140,7 +140,7 @@ def _explained(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[R
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
         except asyncio.CancelledError:  # the server ends before the answer is there
-            return error_reply(HttpError(503, "ENDING", "the server is ending", hint="start it again"))
+            return error_reply(HttpError(503, "ENDING", "the server is shutting down", hint="start it again"))
         except Exception as error:  # noqa: BLE001 - every request gets an answer
             print(f"{request.method} {request.url.path}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
             what = f"unexpected error: {type(error).__name__}"

@@ -96,7 +96,7 @@ def texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
         return ()
     if isinstance(value, str):
         return (value,)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise InputError(f"{name!r} must be a list of strings, not {_short(value)}", hint="see docs/serve.md")
     return tuple(value)
 
@@ -114,7 +114,7 @@ def mapping(body: Mapping[str, Any], name: str) -> dict[str, Any]:
 def text_mapping(body: Mapping[str, Any], name: str) -> dict[str, str]:
     """An object in a body whose values are strings."""
     found = mapping(body, name)
-    if not all(isinstance(one, str) for one in found.values()):
+    if not all(isinstance(item, str) for item in found.values()):
         raise InputError(f"the values of {name!r} must be strings", hint="see docs/serve.md")
     return found
 

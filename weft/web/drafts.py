@@ -41,7 +41,7 @@ class Drafts:
         """A path for a new upload, in a folder of its own; refused if there are too many."""
         self.expire()
         if len(self._drafts) >= _MOST:
-            raise HttpError(429, "TOO_MANY_DRAFTS", f"{_MOST} uploads are waiting", hint="use or cancel some of them")
+            raise HttpError(429, "TOO_MANY_DRAFTS", f"{_MOST} uploads are pending", hint="use or cancel some of them")
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="weft-serve-"))
         return Path(tempfile.mkdtemp(dir=self._folder)) / name

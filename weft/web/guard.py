@@ -93,7 +93,9 @@ class Guard:
         if not all(self._is_ours(value) for name, value in heads if name == "origin") or not all(
             value in ("same-origin", "none") for name, value in heads if name == "sec-fetch-site"
         ):
-            return HttpError(403, "ANOTHER_SITE", "another site may not ask this server", hint="open the page itself")
+            return HttpError(
+                403, "ANOTHER_SITE", "requests from other sites are not allowed", hint="open the page itself"
+            )
         if not private:
             return None  # static files hold no secrets
         given = [value for name, value in heads if name == "authorization"]
@@ -102,7 +104,9 @@ class Guard:
         if _has_body(heads) and not any(
             value.partition(";")[0].strip().lower() in _BODIES for name, value in heads if name == "content-type"
         ):
-            return HttpError(415, "WRONG_TYPE", "this type of body is not read", hint=f"send {' or '.join(_BODIES)}")
+            return HttpError(
+                415, "WRONG_TYPE", "this type of body is not supported", hint=f"send {' or '.join(_BODIES)}"
+            )
         return None
 
     def _is_ours(self, origin: str) -> bool:

@@ -42,16 +42,16 @@ def bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
     except OSError as error:
         raise InputError(f"--host {host} is unknown: {error.strerror}", hint="for example: --host 127.0.0.1") from error
     for number in range(port, min(port + _TRIES, 65_536)) if port else (0,):
-        one = socket.socket(family, socket.SOCK_STREAM)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            one.bind((host, number))
-            one.listen(128)
+            listener.bind((host, number))
+            listener.listen(128)
         except OSError as error:
-            one.close()
+            listener.close()
             last = error
             continue
-        return one
+        return listener
     raise InputError(
         f"no port from {port} on can be used on {host}: {last.strerror}", hint="choose another with --port"
     )
@@ -70,8 +70,8 @@ def _load_routes() -> None:
     """Import what all routes need, beside what pages ask for, so that the first goal starts at once."""
 
     def work() -> None:
-        for one in ROUTES:
-            load(one.handler)
+        for route in ROUTES:
+            load(route.handler)
 
     threading.Thread(target=work, name="routes", daemon=True).start()
 

@@ -111,7 +111,7 @@ class Site:
                 settings = self.settings
                 if not settings.journal and not (self.paths.agents / "journal.sqlite").exists():
                     return None
-                from weft.runs import records  # here, as below: what a first page needs is imported first
+                from weft.runs.stored import records  # here, as below: what a first page needs is imported first
 
                 self._store = records.recorded_runs(self.paths, settings)
             return self._store
@@ -127,7 +127,7 @@ class Site:
         """The journal for runs that are started here, opened when first needed."""
         with self._opening:
             if self._journal is None:
-                from weft.runs import records
+                from weft.runs.stored import records
 
                 self._journal = records.open_journal(self.paths, self.settings)
             return self._journal
@@ -136,7 +136,7 @@ class Site:
         """The run of exactly this id."""
         found = self.reading().find(run_id)
         if found.run_id != run_id:
-            raise UnknownRun(f"there is no run {run_id!r}", hint="the list of runs has all of them")
+            raise UnknownRun(f"there is no run {run_id!r}", hint="see the list of runs")
         return found
 
     def held_by(self, run: RunSummary) -> str | None:

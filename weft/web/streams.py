@@ -34,5 +34,5 @@ class Streams:
         """Raise if no further stream may be opened."""
         if self._open >= MOST_STREAMS:
             raise HttpError(
-                429, "TOO_MANY_STREAMS", f"{MOST_STREAMS} streams are open already", hint="close some of the pages"
+                429, "TOO_MANY_STREAMS", f"{MOST_STREAMS} streams are already open", hint="close some of the pages"
             )

@@ -57,7 +57,10 @@ class Work:
         """Start a run and return its id once its first event is on disk; raises if it cannot start."""
         if self._closing or len(self._started) + self._starting >= MOST_RUNS:
             raise HttpError(
-                429, "TOO_MANY_RUNS", f"{MOST_RUNS} runs are under way here already", hint="wait until one of them ends"
+                429,
+                "TOO_MANY_RUNS",
+                f"{MOST_RUNS} runs are already in progress here",
+                hint="wait until one of them ends",
             )
         stop = Stop()
         began: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -96,11 +99,11 @@ class Work:
         return True
 
     def stop_all(self) -> None:
-        """Stop all runs of this process, and start no further one."""
+        """Stop all runs of this process, and start no more."""
         self._closing = True
         self._interrupted.update(self._started)
-        for one in self._started.values():
-            one.stop.set()
+        for started in self._started.values():
+            started.stop.set()
 
     @contextmanager
     def listening(self, run_id: str, hear: Callable[[TextStreamed], None], woken: asyncio.Event) -> Iterator[None]:
@@ -117,7 +120,7 @@ class Work:
     async def close(self) -> list[str]:
         """Interrupt all runs and wait until they have ended; returns their ids, which can be resumed."""
         self.stop_all()
-        await asyncio.gather(*(one.task for one in self._started.values()), return_exceptions=True)
+        await asyncio.gather(*(started.task for started in self._started.values()), return_exceptions=True)
         return sorted(self._interrupted)
 
     def _hand_on(self, run_id: str, event: TextStreamed) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft.workspace.run_capabilities import of_builtin
 from weft_skills.builtin import readable_roots, toolset
 from weft_skills.builtin.allowed_tools import narrowed, unknown
-from weft_skills.builtin.file_tools import ReadFile
-from weft_skills.builtin.skill_tool import SkillTool
+from weft_skills.builtin.tool_context import ToolContext
 from weft_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
@@ -18,13 +16,13 @@ if TYPE_CHECKING:
 
     from weft.workspace.skills import WorkspaceSkills
     from weft_planner.plan.plan import Task
-    from weft_skills.builtin.writing.tools import WritePlace
+    from weft_skills.builtin.writing.write_place import WritePlace
     from weft_skills.programs.executable import ToolHost
     from weft_skills.skill import Skill
     from weft_skills.tools.tool import Tool
 
 # A plan has its own ways to use skills.
-_NOT_IN_PLANS = ("Skill", "run_script")
+_IN_PLANS = frozenset(tool.name for tool in toolset.TOOLS if tool.in_plans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,70 +89,55 @@ class BuiltinTools:
         skill = self._skill_of(place.task)
         if skill is not None:
             offered = narrowed(offered, skill.extra)
-        made = ((name, self._make(name, place)) for name in offered)
+        context = self._context(place)
+        made = ((name, toolset.make(name, context)) for name in offered)
         withheld = toolset.missing(offered, self.allowed)
         return [WithheldTool(tool) if name in withheld else tool for name, tool in made if tool is not None]
 
     def in_plans(self, offered: Sequence[str]) -> dict[str, Tool]:
         """The tools that a plan may name, by name."""
-        return {tool.name: tool for tool in self.for_task(offered, ToolPlace()) if tool.name not in _NOT_IN_PLANS}
+        return {tool.name: tool for tool in self.for_task(offered, ToolPlace()) if tool.name in _IN_PLANS}
 
     def listed(self, offered: Sequence[str]) -> list[Tool]:
         """The tools that a planner is told of: those that the user has switched on."""
-        return [tool for name, tool in self.in_plans(offered).items() if name in toolset.OPTIONAL.values()]
+        return [tool for name, tool in self.in_plans(offered).items() if name in toolset.SWITCHES]
 
     def unknown_in(self, task: Task, others: Sequence[str]) -> list[str]:
         """The names in `allowed-tools` of a task's skill that stand for no tool."""
         skill = self._skill_of(task)
         return unknown(skill.extra, others) if skill is not None else []
 
-    def _skill_of(self, task: Task | None) -> Skill | None:
-        follows = task is not None and task.action_type == "skill" and task.name
-        return self.skills.registry.get(task.name) if follows and task is not None and task.name else None
-
     def capabilities(self, offered: Sequence[str]) -> frozenset[str]:
         """What tasks can do with the tools that they are offered; nothing here depends on this machine."""
-        return of_builtin(offered)
+        return toolset.capabilities(offered)
+
+    def _context(self, place: ToolPlace) -> ToolContext:
+        """What the tools of a task can use."""
+        hosts, proxy = self.web
+        return ToolContext(
+            registry=self.skills.registry,
+            roots=readable_roots.of(self.skills.registry, place.files, place.artifacts),
+            skills_in_use=lambda: self._in_use(place),
+            trusted=self.trusted,
+            follows=_followed(place.task),
+            listing=place.listing,
+            writing=place.writing,
+            host=place.host,
+            web_hosts=hosts,
+            web_proxy=proxy,
+        )
 
     def _in_use(self, place: ToolPlace) -> list[Skill]:
         """The skill that a task follows, then those that its model has loaded."""
-        own = self._skill_of(place.task)
-        loaded = (self.skills.registry.get(name) for name in dict.fromkeys(place.loaded()))
-        found = {skill.name: skill for skill in (own, *loaded) if skill is not None and skill.kind == "context"}
-        return list(found.values())
+        names = dict.fromkeys((_followed(place.task), *place.loaded()))
+        skills = (self.skills.registry.get(name) for name in names if name)
+        return [skill for skill in skills if skill is not None and skill.kind == "context"]
 
-    def _make(self, name: str, place: ToolPlace) -> Tool | None:
-        """A tool by its key; None if this version does not know it."""
-        visible = readable_roots.of(self.skills.registry, place.files, place.artifacts)
-        match name:
-            case "Skill":
-                task = place.task
-                loaded = [task.name] if task is not None and task.action_type == "skill" and task.name else []
-                return SkillTool(self.skills.registry, stack=loaded, listing=place.listing)
-            case "ReadFile":
-                return ReadFile(visible)
-            case "ListFiles" | "Grep":
-                from weft_skills.builtin.search import tools as search
+    def _skill_of(self, task: Task | None) -> Skill | None:
+        name = _followed(task)
+        return self.skills.registry.get(name) if name else None
 
-                return search.Grep(visible) if name == "Grep" else search.ListFiles(visible)
-            case "WriteFile" | "EditFile":
-                from weft_skills.builtin.writing import tools as writing
 
-                return (writing.EditFile if name == "EditFile" else writing.WriteFile)(place.writing)
-            case "python_run" | "shell_run":
-                from weft_skills.builtin.code import tools as code
-
-                return (code.PythonRun if name == "python_run" else code.ShellRun)(place.host)
-            case "WebFetch":
-                from weft_skills.builtin.web.tool import WebFetch, WebPlace
-
-                allowed, proxy = self.web
-                return WebFetch(WebPlace(self.skills.registry.workspace, place.artifacts, allowed, proxy))
-            case "run_script":
-                from weft_skills.builtin.code.script_tool import RunScript, ScriptHost
-
-                if place.host is None:
-                    return RunScript(None)
-                return RunScript(ScriptHost(place.host, lambda: self._in_use(place), self.trusted))
-            case _:
-                return None
+def _followed(task: Task | None) -> str:
+    """The name of the skill that a task follows; empty if it follows none."""
+    return task.name or "" if task is not None and task.action_type == "skill" else ""

@@ -36,10 +36,10 @@ class Fingerprints:
 
     def take(self, skills: Collection[Skill], listing: str, *, shared: bool = False) -> tuple[SkillPrint, ...]:
         """Read and hash what is not known; of many skills, unless many goals share them, only those that are listed."""
-        if (known := self.known(skills)) is not None:
-            return known
+        if (prints := self.known(skills)) is not None:
+            return prints
         every = shared or len(skills) <= _HASH_ALL
-        found = tuple(
+        prints = tuple(
             SkillPrint(
                 skill.name,
                 _description(skill.description),
@@ -48,8 +48,8 @@ class Fingerprints:
             for skill in sorted(skills, key=attrgetter("name"))
         )
         if every and not any(_may_change(skill) for skill in skills):
-            self._last = (_ids(skills), skills, found)
-        return found
+            self._last = (_ids(skills), skills, prints)
+        return prints
 
 
 def _ids(skills: Collection[Skill]) -> frozenset[int]:

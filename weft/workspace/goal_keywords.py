@@ -53,14 +53,14 @@ def keywords(answer: str, foreign: Foreign) -> str:
     """The keywords in an answer, bounded; raises if there are none."""
     text = _THOUGHT.sub("", answer)
     if "{" in text:
-        raise NoKeywords("the answer is no list of words")
+        raise NoKeywords("the answer is not a list of words")
     lines = [words for line in text.splitlines() if (words := _WORD.findall(_LABEL.sub("", line)))]
     if not lines:
         raise NoKeywords("the answer is empty")
     if max(map(len, lines)) > _PROSE:
         raise NoKeywords("the answer is prose")
     chosen = [[word for word in words if word.lower() not in _NAMING][:MOST_WORDS] for words in lines[:MOST_LINES]]
-    found = "\n".join(" ".join(words) for words in chosen)
-    if language(found) == foreign.goal:
+    keywords = "\n".join(" ".join(words) for words in chosen)
+    if language(keywords) == foreign.goal:
         raise NoKeywords(f"the answer is in {foreign.goal} too")
-    return found
+    return keywords

@@ -65,9 +65,9 @@ class LlmDetector:
         """The skills that the goal names, then those that the model picks."""
         if self._last is not None and self._last[0] == goal and _same(self._last[1], skills):
             return self._last[2]
-        found = self._detect(goal, skills)
-        self._last = (goal, tuple(skills), found)
-        return found
+        selections = self._detect(goal, skills)
+        self._last = (goal, tuple(skills), selections)
+        return selections
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
         """The selected skills, then the best of the rest by rank; the model is not asked twice."""
@@ -79,8 +79,8 @@ class LlmDetector:
             return []
         by_name = {skill.name: skill for skill in skills}
         try:
-            reply = self.ask(self._request(goal, [by_name[one.name] for one in shortlist]))
-            picked = _read(reply, {one.name: one for one in shortlist})
+            reply = self.ask(self._request(goal, [by_name[selection.name] for selection in shortlist]))
+            picked = _read(reply, {selection.name: selection for selection in shortlist})
         except (ModelError, NotJson, _NoSelection) as error:
             self.warnings.append(f"the model picked no skills, so the ranking decides: {error}")
             return self.ranked.detect(goal, skills)
@@ -116,8 +116,8 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
     for row in rows:
         name, reason = (row.get("name"), row.get("reason")) if isinstance(row, dict) else (row, None)
         if isinstance(name, str) and name in shortlist and name not in picked:
-            given = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
-            why = f"the model picked it: {given}" if given else "the model picked it"
+            stated = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
+            why = f"the model picked it: {stated}" if stated else "the model picked it"
             # A model gives no score: what it picks is selected, with the score of the ranking.
             picked[name] = Selection(name, max(shortlist[name].score, ranked.THRESHOLD), why)
     if rows and not picked:
@@ -149,5 +149,5 @@ def _shortened(description: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def _same(then: Sequence[Skill], now: Sequence[Skill]) -> bool:
-    return len(then) == len(now) and all(map(is_, then, now))
+def _same(before: Sequence[Skill], now: Sequence[Skill]) -> bool:
+    return len(before) == len(now) and all(map(is_, before, now))

@@ -43,4 +43,4 @@ def _ranked(goal: str, tools: Sequence[ListedTool]) -> list[ListedTool]:
 
     rows = [Skill(tool.name, f"{tool.tool}: {tool.description}", "", "global") for tool in tools]
     by_name = {tool.name: tool for tool in tools}
-    return [by_name[one.name] for one in detectors.top(RankedDetector(), goal, rows, MOST_LISTED)]
+    return [by_name[selection.name] for selection in detectors.top(RankedDetector(), goal, rows, MOST_LISTED)]

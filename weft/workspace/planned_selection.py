@@ -34,8 +34,8 @@ class PlannedSelection:
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the plan names."""
-        known = {skill.name for skill in skills}
-        return [Selection(name, 1.0, NAMED) for name in self.names if name in known]
+        active = {skill.name for skill in skills}
+        return [Selection(name, 1.0, NAMED) for name in self.names if name in active]
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
         """The skills that the plan names, then the best of the others."""

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_skills.discovery.needs import COMMANDS, WEB
+from weft_skills.discovery.needs import WEB
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from weft_skills.programs.manifest import Manifest
     from weft_skills.tools.tool import Tool
 
 _ADDRESS = frozenset({"url", "urls"})
-_BUILTIN = {"shell_run": COMMANDS, "WebFetch": WEB}
-
-
-def of_builtin(offered: Sequence[str]) -> frozenset[str]:
-    """What the built-in tools that a run offers let tasks do."""
-    return frozenset(what for name, what in _BUILTIN.items() if name in offered)
 
 
 def capabilities(programs: Iterable[Manifest], others: Iterable[Tool]) -> frozenset[str]:
@@ -27,6 +21,8 @@ def capabilities(programs: Iterable[Manifest], others: Iterable[Tool]) -> frozen
     A tool that takes an address and has the network gives web access: a program has it only if its manifest asks for
     it. Nothing here depends on this machine, since a strict replay elsewhere must list the same.
     """
-    opens = any(one.network and _ADDRESS & {given.name for given in one.parameters} for one in programs)
+    opens = any(
+        program.network and _ADDRESS & {parameter.name for parameter in program.parameters} for program in programs
+    )
     opens = opens or any(_ADDRESS & set(tool.parameters.get("properties", ())) for tool in others)
     return frozenset({WEB} if opens else ())

@@ -83,16 +83,16 @@ class WorkspaceSkills:
         """The skills requested by name, then those that the detector finds."""
         self.check(forced, skills)
         requested = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
-        known = {skill.name for skill in skills}
-        found = (detector or self.detector).detect(goal, skills)
-        return merge(requested, [one for one in found if one.name in known])
+        names = {skill.name for skill in skills}
+        selections = (detector or self.detector).detect(goal, skills)
+        return merge(requested, [selection for selection in selections if selection.name in names])
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise if a requested skill does not exist."""
-        known = [skill.name for skill in skills]
+        names = [skill.name for skill in skills]
         for name in forced:
-            if name not in known:
-                near = nearest_names(name, known)
+            if name not in names:
+                near = nearest_names(name, names)
                 raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
 
     def best(

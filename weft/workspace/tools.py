@@ -61,7 +61,7 @@ class WorkspaceTools:
         """The active programs, each with its current manifest."""
         rows = [skill for skill in self._registry.list_skills() if skill.kind == "executable"]
         manifests = {folder: manifest_file.read(folder)[0] for folder in {row.base_dir for row in rows}}
-        return [(row, one) for row in rows for one in manifests[row.base_dir] if one.name == row.name]
+        return [(row, manifest) for row in rows for manifest in manifests[row.base_dir] if manifest.name == row.name]
 
     def untrusted(self) -> list[Skill]:
         """The workspace's programs that the user has not trusted."""
@@ -91,7 +91,7 @@ class WorkspaceTools:
     @property
     def has_mcp(self) -> bool:
         """Whether any MCP server is configured, for the workspace or by the user."""
-        return (self._paths.workspace / ".mcp.json").is_file() or self._paths.user_mcp.is_file()
+        return self._paths.has_mcp
 
     @property
     def mcp(self) -> McpServers:
@@ -119,7 +119,7 @@ class WorkspaceTools:
             return {}
         from weft_skills.mcp.tool import McpTool
 
-        return {one.name: McpTool(one.name, one.description, one.parameters, self.mcp, artifacts) for one in specs}
+        return {spec.name: McpTool(spec.name, spec.description, spec.parameters, self.mcp, artifacts) for spec in specs}
 
     @property
     def own_specs(self) -> tuple[ToolSpec, ...]:
@@ -153,7 +153,7 @@ class WorkspaceTools:
         sources: Mapping[Path, Skill] = {row.base_dir: row for row, _ in programs}
         host = self._host(lambda folder: self.trust.is_trusted(folder, sources[folder].source), log, progress)
         host = replace(host, artifacts=artifacts)
-        by_name.update({one.name: ExecutableTool(one, host) for _, one in programs})
+        by_name.update({manifest.name: ExecutableTool(manifest, host) for _, manifest in programs})
         return by_name
 
     def host(self, artifacts: Path, log: Log | None = None) -> ToolHost:
@@ -207,7 +207,7 @@ def _own_tool(function: OwnTool, workspace: Path) -> FunctionTool | RecordedTool
         return function
     name = getattr(function, "__name__", "")
     if not NAME.fullmatch(name):
-        what = f"the tool {name or function!r} has no name of the form <domain>_<action>"
+        what = f"the name of the tool {name or function!r} is not of the form <domain>_<action>"
         raise InputError(what, hint="name the function, for example, orders_find")
     if name in RESERVED:
         raise InputError(f"the tool {name!r} has the name of a built-in one", hint="rename the function")

@@ -204,9 +204,9 @@ class Workspace:
 
     def unmet(self, names: Sequence[str], able: Collection[str]) -> dict[str, list[str]]:
         """Of these skills, those that need what tasks are not able to do, with what they need."""
-        known = (skill for name in dict.fromkeys(names) if (skill := self.skills.registry.get(name)) is not None)
-        found = {skill.name: [need.what for need in needs(skill) if need.what not in able] for skill in known}
-        return {name: missing for name, missing in found.items() if missing}
+        used = (skill for name in dict.fromkeys(names) if (skill := self.skills.registry.get(name)) is not None)
+        unmet = {skill.name: [need.what for need in needs(skill) if need.what not in able] for skill in used}
+        return {name: missing for name, missing in unmet.items() if missing}
 
     def take_fingerprints(self, catalogue: Catalogue) -> tuple[SkillPrint, ...]:
         """The fingerprints of a catalogue's skills, by which a later replay tells which have changed."""
@@ -217,9 +217,9 @@ class Workspace:
         """The skill that fits a part of a goal best, if any does; no model is asked."""
         asks = self.settings.detector == detectors.ASKING
         with self._selecting:
-            found = (self.skills.ranked if asks else self.skills.detector).detect(text, skills)
-        known = {skill.name for skill in skills}
-        return next((one.name for one in found if one.name in known), None)
+            selections = (self.skills.ranked if asks else self.skills.detector).detect(text, skills)
+        names = {skill.name for skill in skills}
+        return next((selection.name for selection in selections if selection.name in names), None)
 
     def check(self, goal: GoalText) -> None:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
@@ -250,5 +250,5 @@ class Workspace:
 def _ordered(best: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
     """The best skills, then the rest in their order."""
     by_name = {skill.name: skill for skill in skills}
-    names = dict.fromkeys((*(one.name for one in best), *by_name))
+    names = dict.fromkeys((*(selection.name for selection in best), *by_name))
     return [by_name[name] for name in names if name in by_name]

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft_executor.approvals.parking import parked
 from weft_executor.approvals.policy import ApprovalPolicy, Ruling
 from weft_executor.approvals.record import ApprovalRecord
+from weft_executor.approvals.task_slot import slot_released
 from weft_planner.approvals import Answer, ApprovalRequest
 from weft_planner.errors import AnswerNeeded, TaskDenied
 from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, Warned
@@ -152,11 +152,11 @@ class Approvals:
         return _answer(await self._give(asked, answer))
 
     async def _answer_now(self, request: ApprovalRequest) -> Answer | None:
-        """What the person who is there says; silence is no answer, and neither is anything that went wrong."""
+        """What the person who is there says; silence is not an answer, and neither is an error."""
         if self.approve is None:
             return None
         answer: object = None
-        with parked():
+        with slot_released():
             try:
                 answer = await self.approve(request)
             except Exception as error:  # noqa: BLE001 - it is the caller's own function

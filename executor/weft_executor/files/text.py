@@ -33,7 +33,7 @@ class FileText:
 
 
 def read(path: Path) -> FileText:
-    """The text of a file; raises FileRefused if it is too large, no text, or cannot be read."""
+    """The text of a file; raises FileRefused if it is too large, not text, or cannot be read."""
     try:
         with open(path, "rb", opener=_quietly) as file:
             status = os.fstat(file.fileno())

@@ -142,7 +142,7 @@ class Ledger:
     def _reopen(self) -> None:
         """Resume: tasks without a result are pending again, unless others have taken their place.
 
-        To have waited for a person is no attempt.
+        Waiting for a person is not an attempt.
         """
         waited = self.finished is not None and self.finished.status == "waiting"
         self.finished = None

@@ -43,7 +43,7 @@ class ReplayMemo(Memo):
         return cls(record, tape.capture, finished=finished, approvals=ReplayApprovals.of(tape, record), tape=tape)
 
     def recorded(self, event: AnyEvent) -> AnyEvent:
-        """Compare an event with the record, and go on with the recorded one."""
+        """Compare an event with the record, and continue with the recorded one."""
         assert self.tape is not None  # noqa: S101 - `of` gives it one
         event = self.tape.recorded(event)
         self.record(event)

@@ -70,7 +70,6 @@ class RunHistory:
     failed: dict[str, CallFailed] = field(default_factory=dict)
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
-    tools: list[ToolCalled] = field(default_factory=list)
     files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
     finished: FinishedWork = field(default_factory=FinishedWork)
     settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
@@ -153,7 +152,6 @@ class RunHistory:
                 self.finished.verdicts[event.answer] = event.faults
             case ToolCalled():
                 self._latest[event.task] = event
-                self.tools.append(event)
                 self.finished.files.note(event.task, event.envelope)
                 if event.call:
                     self.finished.envelopes[event.call] = Envelope.from_dict(event.envelope)

@@ -223,7 +223,7 @@ class Tape:
         return now if recorded is None else recorded
 
     def _growth(self, plan: Plan, now: PlanChanged) -> PlanChanged:
-        """What a task grew into; what it had not grown into when the record ended is no difference."""
+        """What a task grew into; what it had not grown into when the record ended is not a difference."""
         recorded = plan.parts_of(now.of) if now.of is not None else ()
         differences = list(of_tasks(recorded, now.added)) if recorded else []
         self._all_differ(f"task {now.of}", differences)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from weft_executor.capture.capture import Capture
-    from weft_executor.stores.lease import Wish
+    from weft_executor.stores.lease import StopRequest
     from weft_executor.stores.row import RunSummary
     from weft_executor.stores.store import Store
 
@@ -56,9 +56,9 @@ class Journal:
         """Release a run; it is free once its log has settled."""
         self._writer.release(run_id)
 
-    def listen(self, run_id: str, heed: Callable[[Wish], None] | None) -> None:
-        """Have `heed` called, in another thread, when another process wishes something of a run; None ends it."""
-        self._writer.listen(run_id, heed)
+    def listen(self, run_id: str, listener: Callable[[StopRequest], None] | None) -> None:
+        """Have `listener` called, in another thread, when another process asks a run to stop; None ends it."""
+        self._writer.listen(run_id, listener)
 
     def settle(self) -> Awaitable[None]:
         """Wait until all entries and lease changes so far are on disk."""

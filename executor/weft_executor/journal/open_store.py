@@ -50,7 +50,7 @@ def _kind(url: str) -> str:
     kind = url.partition(":")[0]
     if kind not in KINDS:
         raise InputError(
-            f"the journal is of an unknown kind {kind!r}",
+            f"the journal's URL has an unknown kind {kind!r}",
             hint="use sqlite:///path/to/journal.sqlite or postgresql://user@host/database",
         )
     return kind

@@ -17,7 +17,7 @@ from weft_skills.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weft_executor.stores.lease import Wish
+    from weft_executor.stores.lease import StopRequest
     from weft_executor.stores.row import RunSummary
     from weft_executor.stores.store import Store
 
@@ -26,8 +26,8 @@ LINGER = 0.02
 # How many waiters one commit serves at most. During a commit, the waiters of the one before it continue; a single
 # commit for all of them would leave the disk idle until they have put their next entries.
 COHORT = 100
-# How often the store is asked whether another process wishes to stop one of the runs held here, in seconds.
-WISHES = 1.0
+# How often the store is asked whether another process asks to stop one of the runs held here, in seconds.
+STOP_REQUESTS = 1.0
 
 
 class Waiter(NamedTuple):
@@ -77,7 +77,7 @@ class Writer:
         self._last_beat = self._last_look = time.monotonic()
         self._committing_since: float | None = None
         self._last_commit = 0.0
-        self._listeners: dict[str, Callable[[Wish], None]] = {}
+        self._listeners: dict[str, Callable[[StopRequest], None]] = {}
         self._thread = threading.Thread(target=self._work, name="journal", daemon=True)
         self._thread.start()
 
@@ -124,12 +124,12 @@ class Writer:
         self._queue.append(LeaseChange(run_id, taken=False))
         self._pending.set()
 
-    def listen(self, run_id: str, heed: Callable[[Wish], None] | None) -> None:
-        """Have `heed` called, in the writer's thread, when another process wishes something of a run; None ends it."""
-        if heed is None:
+    def listen(self, run_id: str, listener: Callable[[StopRequest], None] | None) -> None:
+        """Have `listener` called, in the writer's thread, when another process asks a run to stop; None ends it."""
+        if listener is None:
             self._listeners.pop(run_id, None)
         else:
-            self._listeners[run_id] = heed
+            self._listeners[run_id] = listener
             self._pending.set()  # from now on the thread wakes up more often
 
     def close(self) -> None:
@@ -149,14 +149,14 @@ class Writer:
     def _work(self) -> None:
         try:
             while not self._closing or self._queue:
-                self._pending.wait(WISHES if self._listeners else BEAT)
+                self._pending.wait(STOP_REQUESTS if self._listeners else BEAT)
                 self._pending.clear()
                 if self._queue:
                     self._urgent.wait(LINGER)
                 self._urgent.clear()
                 self._commit()
                 self._beat()
-                self._heed_wishes()
+                self._pass_on_stop_requests()
         except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must learn of it
             self.failure = self.failure or _failed(error)
         finally:
@@ -248,14 +248,14 @@ class Writer:
             except WeftError as error:
                 self.failure = error
 
-    def _heed_wishes(self) -> None:
-        if not self._listeners or time.monotonic() - self._last_look < WISHES:
+    def _pass_on_stop_requests(self) -> None:
+        if not self._listeners or time.monotonic() - self._last_look < STOP_REQUESTS:
             return
         self._last_look = time.monotonic()
         with suppress(WeftError):  # a journal that cannot be read is reported when it is written
-            for run_id, wish in self.store.wishes().items():
-                if run_id in self.leases and (heed := self._listeners.get(run_id)) is not None:
-                    heed(wish)
+            for run_id, request in self.store.stop_requests().items():
+                if run_id in self.leases and (listener := self._listeners.get(run_id)) is not None:
+                    listener(request)
 
 
 def _changed_summaries(entries: list[LogEntry]) -> dict[str, RunSummary]:

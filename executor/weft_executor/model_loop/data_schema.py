@@ -28,7 +28,7 @@ class DataSchema:
 
     @classmethod
     def of(cls, schema: Any) -> DataSchema:
-        """What a program gives; raises InputError if it is no schema."""
+        """What a program gives; raises InputError if it is not a schema."""
         if isinstance(schema, DataSchema):
             return schema
         if isinstance(schema, Mapping):
@@ -78,7 +78,7 @@ def _checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
         raise InputError(f"schema= is not JSON: {error}", hint=_ASK) from error
     except SchemaError as error:
         where = spelled(error.absolute_path).lstrip(".") or "schema="
-        raise InputError(f"schema= is no JSON Schema: {where}: {error.message:.300}", hint=_ASK) from error
+        raise InputError(f"schema= is not a JSON Schema: {where}: {error.message:.300}", hint=_ASK) from error
     for reference in _references(document):
         if not _is_in(document, reference):
             what = f"schema= refers to {reference!r}, which is not in it"

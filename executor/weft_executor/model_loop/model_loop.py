@@ -59,7 +59,7 @@ class Toolbox:
             message = "your answer was cut off in the middle of this call, at your token limit — call again with less"
             return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
         if arguments is None:
-            message = f"the arguments are no JSON object: {call.arguments[:200]} — call again with a JSON object"
+            message = f"the arguments are not a JSON object: {call.arguments[:200]} — call again with a JSON object"
             return self.refuse(call, task, failure("INVALID_PARAM", message, Context(self.cwd)))
         return await self.memo.tool(tool, task, arguments)
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from weft_executor.results.artifacts import Artifacts
     from weft_executor.results.kept_results import KeptResults
     from weft_executor.results.memo import Memo
-    from weft_planner.events import Record
     from weft_planner.model import Model, OnText
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.prompting.models import Models
@@ -68,27 +67,25 @@ class SkillSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TaskRunner:
-    """Runs the tasks of one plan; `kept` has results of other runs that may be used again.
+    """Runs the tasks of one run, whose `plan` may change; `kept` has results of other runs that may be used again.
 
-    `earlier` is what a task is told of the run that is followed up.
+    `on_text` says where the text of a task goes as it is written. `earlier` is what a task is told of the run that is
+    followed up.
     """
 
-    plan: Plan
+    plan: Callable[[], Plan]
     goal: str
     models: Models
     skills: SkillSource
     tools: Mapping[str, Tool]
     prompts: Prompts
-    record: Record
     artifacts: Artifacts
     toolbox_for: Callable[[Task], Sequence[Tool]]
     memo: Memo
-    files: tuple[str, ...] = ()
     input_budget: int = INPUT_BUDGET
     tool_calls: int = TOOL_CALLS
     given_files: GivenFiles | None = None
-    on_answer: OnText | None = None  # takes the text of the task whose result is the answer, as it is written
-    on_early: Callable[[Task], OnText] | None = None  # the same, while it is not known which task that is
+    on_text: Callable[[Task], OnText | None] | None = None
     kept: KeptResults | None = None
     earlier: Callable[[Task, Profile], str] | None = None
 
@@ -117,7 +114,7 @@ class TaskRunner:
         asked = self.memo.hash_anywhere(work.loop().request(), work.model.name)
         output = await self.kept.find(self._key(asked, task, checker))
         if output is not None:
-            self.record(TaskReused(task.id, output, "cache"))
+            self.memo.record(TaskReused(task.id, output, "cache"))
         return output
 
     def _key(self, asked: str, task: Task, checker: Checker | None) -> str:
@@ -137,7 +134,7 @@ class TaskRunner:
             output = await work.answer(loop)
             called += loop.called
             verdict = await checker.judge(output)
-            self.record(ResultChecked(task.id, attempt, verdict.holds, verdict.why))
+            self.memo.record(ResultChecked(task.id, attempt, verdict.holds, verdict.why))
             if verdict.holds:
                 return output, called
             rejected, _ = beginning(output, self.input_budget, self.artifacts)
@@ -175,14 +172,10 @@ class TaskRunner:
         )
 
     def _on_text(self, task: Task) -> OnText | None:
-        """Where the task's text goes as it is written: to the person, if it cannot be asked for again."""
-        if self.on_answer is None or task.output_schema is not None or task.check is not None:
+        """Where the task's text goes as it is written: nowhere if it may have to be written again."""
+        if self.on_text is None or task.output_schema is not None or task.check is not None:
             return None
-        if self.on_early is not None:
-            return self.on_early(task)
-        if self.plan.needs_synthesis or self.plan.finals[0] is not task:
-            return None
-        return self.on_answer
+        return self.on_text(task)
 
     def _model(self, task: Task, wanted: str | None = None) -> Model:
         """The task's model: the one that its plan names, else the one that its skill wants, else the role's."""
@@ -252,14 +245,14 @@ class TaskRunner:
     async def _files_for(self, task: Task, model: Model, profile: Profile) -> str:
         """The files that a task needs, for a model that cannot read them: whole, or notes from their parts."""
         assert self.given_files is not None  # noqa: S101 - the caller checked it
-        reads = await self.given_files.take(task, self.plan, self.goal, profile)
+        reads = await self.given_files.take(task, self.plan(), self.goal, profile)
         if not reads:
             return ""
         reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given_files.name)
         return await reader.text_for(task, reads)
 
     def _files_below(self, task_id: str) -> str:
-        return self.memo.finished.files.below(task_id, self.plan, self.artifacts.folder)
+        return self.memo.finished.files.below(task_id, self.plan(), self.artifacts.folder)
 
     def _user_message(self, task: Task, results: Mapping[str, str], profile: Profile) -> tuple[str, str]:
         """The task's instruction, and with it the goal and the results that it builds on, within the budget."""
@@ -273,10 +266,10 @@ class TaskRunner:
             "goal": self.goal,
             "title": task.title,
             "instruction": instruction,
-            "results": results_for(task, self.plan, texts, self._files_below),
-            "files": self.files,
+            "results": results_for(task, self.plan(), texts, self._files_below),
+            "files": self.given_files.paths if self.given_files is not None else (),
         }
-        self.record(PromptMade("task", task.id, variables))
+        self.memo.record(PromptMade("task", task.id, variables))
         return instruction, self.prompts.render(profile.agent("task"), "user", variables)
 
 

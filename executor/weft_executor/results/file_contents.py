@@ -77,7 +77,7 @@ class FileContents:
     def _content(self, file: Artifact) -> FileKept | None:
         try:
             data = safe_files.read(self._path(file.path), below=self.artifacts.workspace, limit=MOST_BYTES)
-        except (OSError, WeftError):  # a link or a device in its place is no file of the tool's
+        except (OSError, WeftError):  # a link or a device in its place is not one of the tool's files
             return None
         if data is None or hashlib.sha256(data).hexdigest() != file.sha256:  # another call has changed it since
             return None

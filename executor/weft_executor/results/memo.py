@@ -173,7 +173,7 @@ class Memo:
         return about, calls[number] if number < len(calls) else None
 
     def forget(self, task: str) -> None:
-        """Count a task's calls from the first again: what it did is no part of the plan, and it ends once more."""
+        """Count a task's calls from the first again: what it did is not part of the plan, and it ends once more."""
         for key in self._keys.pop(task, ()):
             del self._asked[key]
         self.first_asked.pop(task, None)

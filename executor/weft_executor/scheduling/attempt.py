@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from weft_executor.approvals.parking import hold
+from weft_executor.approvals.task_slot import hold_slot
 from weft_executor.results.outcome import Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded, Waiting
 from weft_planner.errors import AnswerNeeded, Halted, RecordEnded, TaskDenied
 from weft_skills.errors import WeftError
@@ -29,7 +29,7 @@ class ScheduleLimits:
 
 async def attempt(work: Awaitable[str | Done | Grown | Unneeded], limit: TimeLimit) -> Outcome | Grown:
     """How the work ended, within its time. Raises Halted."""
-    hold(limit)
+    hold_slot(limit)
     try:
         result = await work
         return Done(result) if isinstance(result, str) else result
@@ -62,9 +62,9 @@ async def needed(check: Awaitable[bool]) -> str | Unneeded:
 
 @dataclass(slots=True, eq=False)
 class TimeLimit:
-    """A task's limit, and its place among those that run. Past it, the task is cancelled, as by `asyncio.timeout`.
+    """A task's limit, and its slot among those that run. Past it, the task is cancelled, as by `asyncio.timeout`.
 
-    Several calls of a task may wait for a person at a time: the clock stands still, and the place is free. It is taken
+    Several calls of a task may wait for a person at a time: the clock stands still, and the slot is free. It is taken
     again at once when the last one is answered, so for a moment there may be more tasks at a time than allowed.
     """
 
@@ -74,21 +74,21 @@ class TimeLimit:
     waiting: int = 0
     left: float = 0.0
     timer: asyncio.TimerHandle | None = None
-    was_parked: bool = False
+    was_released: bool = False
     ended: bool = False
     expired: bool = False
 
-    def leave(self) -> None:
-        """Stop the clock and give the place up."""
+    def release(self) -> None:
+        """Stop the clock and give the slot up."""
         self.waiting += 1
         if self.waiting == 1:
             self._stop()
-            self.was_parked = True
+            self.was_released = True
             self.left = self.when - self.limits.loop.time()
             self.limits.moved(1)
 
-    def come_back(self) -> None:
-        """Take the place again, with the time that was left, on a timer of its own."""
+    def reacquire(self) -> None:
+        """Take the slot again, with the time that was left, on a timer of its own."""
         self.waiting -= 1
         if self.waiting == 0:
             if self.limits.seconds is not None:
@@ -150,11 +150,11 @@ class TimeLimits:
             self._timer = None
 
     def _ring(self) -> None:
-        """Cancel the tasks whose time is up, and wait for the next; those that were parked have their own timers."""
+        """Cancel the tasks whose time is up, and wait for the next; those that were released have their own timers."""
         now, limits = self.loop.time(), self._running_out
-        while limits and (limits[0].ended or limits[0].was_parked or limits[0].when <= now):
+        while limits and (limits[0].ended or limits[0].was_released or limits[0].when <= now):
             limit = limits.popleft()
-            if not limit.was_parked:
+            if not limit.was_released:
                 limit.expire()
         self._timer = self.loop.call_at(limits[0].when, self._ring) if limits else None
 

@@ -59,7 +59,7 @@ class CurrentPlan:
             raise fan_out.NotAList(f"the output of {task_id!r} has no {path.lstrip('.')!r}")
         items = value if isinstance(value, list) else fan_out.read_list(value) if isinstance(value, str) else None
         if items is None:
-            raise fan_out.NotAList(f"{path.lstrip('.')!r} in the output of {task_id!r} is no list")
+            raise fan_out.NotAList(f"{path.lstrip('.')!r} in the output of {task_id!r} is not a list")
         return list(enumerate(items, 1))
 
 
@@ -115,7 +115,7 @@ class FanOut:
             return list(enumerate(task.for_each or (), 1))
         match = VALUE.fullmatch(task.for_each.strip())
         if match is None:
-            raise fan_out.NotAList(f"{task.for_each!r:.80} is no reference")
+            raise fan_out.NotAList(f"{task.for_each!r:.80} is not a reference")
         value = value_of(match)
         return self.current.items(value.id, value.path, results)
 

@@ -75,7 +75,7 @@ class Schedule:
     _started: dict[str, float] = field(default_factory=dict)
     _ended: deque[tuple[str, Outcome | Grown, float]] = field(default_factory=deque)
     _reused: set[str] = field(default_factory=set)
-    _parked: int = 0
+    _suspended: int = 0
     _time: TimeLimits = field(init=False)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _closed: bool = False
@@ -175,7 +175,7 @@ class Schedule:
     def _start(self) -> bool:
         """Start ready tasks up to the limit; whether any was started."""
         started, running, most, loop = False, self._running, self.limits.concurrency, self._time.loop
-        while self._ready and len(running) - self._parked < most and self.halted is None:
+        while self._ready and len(running) - self._suspended < most and self.halted is None:
             task = self._tasks[self._ready.popleft()]
             running[task.id] = loop.create_task(self._run(task), name=task.id)
             started = True
@@ -214,9 +214,9 @@ class Schedule:
             self.halted = halted
             return Cancelled(halted.message)
 
-    def _move(self, parked: int) -> None:
+    def _move(self, suspended: int) -> None:
         """Count a task that waits for a person, or no longer does; others may take its place meanwhile."""
-        self._parked += parked
+        self._suspended += suspended
         self._wake.set()
 
     def _settle(self, task_id: str, outcome: Outcome | Grown, seconds: float) -> None:

@@ -22,7 +22,7 @@ EXPIRY = 60.0
 SHARED_EXPIRY = 30.0
 
 # What one process may ask of the one that holds a run: to stop the run, or the batch that it belongs to.
-Wish = Literal["stop", "stop_batch"]
+StopRequest = Literal["stop", "stop_batch"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from weft_executor.stores.lease import Handover, Holder, Wish
+    from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary, StoreStatus
 
 
@@ -76,11 +76,11 @@ class Store(Protocol):
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         """Renew leases; raises `LeaseLost` with those that were lost to another process, and renews the others."""
 
-    def wish(self, run_id: str, wish: Wish) -> None:
+    def request_stop(self, run_id: str, request: StopRequest) -> None:
         """Ask the process that holds a run for something; raises `NotRunning` if no live process does."""
 
-    def wishes(self) -> Mapping[str, Wish]:
-        """What is wished for, by run."""
+    def stop_requests(self) -> Mapping[str, StopRequest]:
+        """The stop requests that have not been met, by run."""
 
     def delete(self, run_ids: Collection[str]) -> Sequence[str]:
         """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""

@@ -63,11 +63,11 @@ def plan_by_rule(wanted: Wanted, profile: Profile, most: int) -> RulePlan | None
     """The plan for a goal that this kind of model is not asked about; None if the model plans it."""
     if not (profile.simple_by_rule or profile.parts_by_rule):
         return None
-    found = wanted.parts()
-    texts = [part.text for part in found.parts]
+    goal_parts = wanted.parts()
+    texts = [part.text for part in goal_parts.parts]
     if profile.parts_by_rule and 1 < len(texts) <= most and not wanted.lost(texts):
-        return RulePlan(plan_of_parts(found.parts, wanted), f"the goal lists {counted(len(texts), 'part')}")
-    if profile.simple_by_rule and found.simple:
+        return RulePlan(plan_of_parts(goal_parts.parts, wanted), f"the goal lists {counted(len(texts), 'part')}")
+    if profile.simple_by_rule and goal_parts.simple:
         return RulePlan(whole_plan(wanted), "the goal is one task")
     if profile.parts_by_rule:
         return RulePlan(whole_plan(wanted), "the goal lists no parts, and a model of this size does not find any")
@@ -100,6 +100,6 @@ def _with_asked(skills: list[str | None], asked: Sequence[str]) -> list[str | No
     """The skills of the parts, with those that must be used: a part without a skill gets one first."""
     for name in asked:
         if name not in skills:
-            place = next((at for at, one in enumerate(skills) if one is None), 0)
+            place = next((at for at, skill in enumerate(skills) if skill is None), 0)
             skills[place] = name
     return skills

@@ -73,7 +73,7 @@ def _with_parts(tasks: tuple[Task, ...], parts: Sequence[Part], wanted: Wanted) 
         nearest = _instructions([_nearest(tasks, part.text)])
         if len(words) - len(_but_numbers(missing(part.text, nearest))) < _KEPT_PART * len(words):
             new = _free_id(tasks)
-            after = tuple(dict.fromkeys(_nearest(tasks, parts[one].text).id for one in part.after))
+            after = tuple(dict.fromkeys(_nearest(tasks, parts[before].text).id for before in part.after))
             tasks = (*tasks, task_of(new, part.text, wanted.skill_for(part.text), after, wanted.notes))
             added.append(new)
     return tasks, added
@@ -85,10 +85,10 @@ def _with_own_words(
     """The tasks, each with its own part of the goal if it lost words of it: "in two sentences" is said of each."""
     changed: list[str] = []
     for name, part in _matched(tasks, parts).items():
-        (task,) = (one for one in tasks if one.id == name)
+        (task,) = (other for other in tasks if other.id == name)
         if set(missing(part.text, _instructions([task]))) & set(lost):
             told = msgspec.structs.replace(task, instruction=f"{task.instruction} ({part.text})".strip())
-            tasks = tuple(told if one is task else one for one in tasks)
+            tasks = tuple(told if other is task else other for other in tasks)
             changed.append(name)
     return tasks, changed
 
@@ -98,10 +98,10 @@ def _matched(tasks: Sequence[Task], parts: Sequence[Part]) -> dict[str, Part]:
 
     def distance(part: Part, task: Task) -> tuple[int, int]:
         told = _instructions([task])
-        return len(missing(part.text, told)), sum(len(missing(one, [part.text])) for one in told)
+        return len(missing(part.text, told)), sum(len(missing(text, [part.text])) for text in told)
 
-    found = {min(tasks, key=lambda task: distance(part, task)).id: part for part in parts}
-    return found if 1 < len(parts) == len(found) else {}
+    nearest = {min(tasks, key=lambda task: distance(part, task)).id: part for part in parts}
+    return nearest if 1 < len(parts) == len(nearest) else {}
 
 
 def _with_phrases(tasks: tuple[Task, ...], goal: str) -> tuple[tuple[Task, ...], list[str]]:
@@ -128,24 +128,24 @@ def _with_links(tasks: tuple[Task, ...], wanted: Wanted) -> tuple[tuple[Task, ..
     matched = _matched(tasks, wanted.parts().parts)
     ids, graph, said = list(matched), graph_of(tasks), []
     for name, part in matched.items():
-        for before in (ids[one] for one in part.after):
+        for before in (ids[place] for place in part.after):
             if nx.has_path(graph, before, name) or nx.has_path(graph, name, before):
                 continue
             graph.add_edge(before, name)
             tasks = tuple(
-                msgspec.structs.replace(one, depends_on=(*one.depends_on, before)) if one.id == name else one
-                for one in tasks
+                msgspec.structs.replace(task, depends_on=(*task.depends_on, before)) if task.id == name else task
+                for task in tasks
             )
             said.append(f"the plan did not say that {name} needs the result of {before}: it does now")
     return tasks, said
 
 
 def _phrases(goal: str) -> list[str]:
-    masked, found, begin = mask(goal), [], 0
+    masked, phrases, begin = mask(goal), [], 0
     for gap in _PHRASE.finditer(masked):
-        found.append(goal[begin : gap.start()])
+        phrases.append(goal[begin : gap.start()])
         begin = gap.end()
-    return [one.strip() for one in [*found, goal[begin:]] if one.strip()]
+    return [phrase.strip() for phrase in [*phrases, goal[begin:]] if phrase.strip()]
 
 
 def _nearest(tasks: Sequence[Task], text: str) -> Task:

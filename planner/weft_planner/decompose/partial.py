@@ -38,7 +38,7 @@ class PartialPlan:
             if self._in_string:
                 self._read_string(char)
             elif self._in_tasks and self._depth == 2 and char not in "{]," and not char.isspace():
-                self.stopped = True  # that is no task
+                self.stopped = True  # not a task
             elif char == '"' and self._depth:
                 self._in_string, self._string = True, self._at
             elif char in "{[":

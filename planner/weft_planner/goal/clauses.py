@@ -46,7 +46,7 @@ class Clause:
 
 def mask(text: str) -> str:
     """The text with quotations, brackets, code, addresses and abbreviations blanked out, of the same length."""
-    return _MASKED.sub(lambda found: _MASK * len(found.group()), text)
+    return _MASKED.sub(lambda match: _MASK * len(match.group()), text)
 
 
 def language_of(text: str) -> Language:
@@ -55,8 +55,10 @@ def language_of(text: str) -> Language:
     if _DENSE.search(text):
         return known["chinese"]
     begun = {
-        name: sum(bool(one.begins_goal.match(_after_polite(sentence, one)[0])) for sentence in sentences(text))
-        for name, one in known.items()
+        name: sum(
+            bool(language.begins_goal.match(_after_polite(sentence, language)[0])) for sentence in sentences(text)
+        )
+        for name, language in known.items()
     }
     best = max(begun, key=lambda name: begun[name])
     if begun[best]:
@@ -66,11 +68,11 @@ def language_of(text: str) -> Language:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text."""
-    masked, found, begin = mask(text), [], 0
+    masked, parts, begin = mask(text), [], 0
     for end in _SENTENCE.finditer(masked):
-        found.append(text[begin : end.start()])
+        parts.append(text[begin : end.start()])
         begin = end.end()
-    return [one.strip() for one in [*found, text[begin:]] if one.strip()]
+    return [part.strip() for part in [*parts, text[begin:]] if part.strip()]
 
 
 def requests(sentence: str, language: Language) -> tuple[Kind, str, list[Clause]]:
@@ -160,25 +162,25 @@ def _boundaries(masked: str, language: Language) -> Iterator[tuple[int, int, boo
         re.IGNORECASE,
     )
     begin = 0
-    for found in pattern.finditer(masked):
-        kind, before = found.lastgroup, masked[begin : found.start()]
-        if kind in ("then", "weak") and _is_no_then(before, found.group(), language):
+    for match in pattern.finditer(masked):
+        kind, before = match.lastgroup, masked[begin : match.start()]
+        if kind in ("then", "weak") and _is_no_then(before, match.group(), language):
             continue
-        apart = language.any_of(language.apart).match(masked, found.end()) is not None
+        apart = language.any_of(language.apart).match(masked, match.end()) is not None
         if kind != "semicolon" and not apart and _belongs_inside(before, str(kind), language):
             continue
-        begin = found.end()
-        yield found.start(), found.end(), kind in ("then", "weak")
+        begin = match.end()
+        yield match.start(), match.end(), kind in ("then", "weak")
 
 
-def _is_no_then(before: str, found: str, language: Language) -> bool:
+def _is_no_then(before: str, boundary: str, language: Language) -> bool:
     """Whether a "then" belongs to an "if", or is part of "since then"."""
     if not before.strip():
         return True
     last = before.split()[-1].strip(",").casefold()
     excluded = language.no_thens.replace("_", " ").split()
     conditional = re.search(r"(?<!\w)(?:if|when|wenn|falls|si|如果)(?!\w)", before, re.IGNORECASE)
-    return (last in excluded and not re.match(r"[,;]", found)) or conditional is not None
+    return (last in excluded and not re.match(r"[,;]", boundary)) or conditional is not None
 
 
 def _belongs_inside(before: str, kind: str, language: Language) -> bool:

@@ -32,16 +32,16 @@ _NUMBERS = {
 def content_words(text: str) -> list[str]:
     """The words of a text that say what is wanted, each once; in scripts without spaces, pairs of characters."""
     weak = weak_words()
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for dense, word in _WORD.findall(_POSSESSIVE.sub("", text.casefold())):
         if dense:
             runs = filter(None, _DENSE_WEAK.split(dense))
-            found |= dict.fromkeys(
+            words |= dict.fromkeys(
                 pair for run in runs for pair in [run[at : at + 2] for at in range(len(run) - 1)] or [run]
             )
         elif word not in weak or word in _NUMBERS:
-            found[_NUMBERS.get(word, word)] = None
-    return [word for word in found if word != "1"]
+            words[_NUMBERS.get(word, word)] = None
+    return [word for word in words if word != "1"]
 
 
 def missing(goal: str, instructions: Iterable[str]) -> list[str]:
@@ -61,24 +61,26 @@ def missing(goal: str, instructions: Iterable[str]) -> list[str]:
 
 def phrases_of(goal: str, words: Sequence[str]) -> list[str]:
     """Content words of a goal as it writes them, neighbours together: "two sentences" for `2` and `sentences`."""
-    wanted, found, begin, end = set(words), dict[str, None](), 0, -1
+    wanted, phrases, begin, end = set(words), dict[str, None](), 0, -1
     for match in _WORD.finditer(goal):
         normal = content_words(match[0])
         if not normal or not wanted.issuperset(normal):
             continue
         if end >= 0 and goal[end : match.start()].isspace():
-            found.pop(goal[begin:end], None)
+            phrases.pop(goal[begin:end], None)
         else:
             begin = match.start()
         end = match.end()
-        found[goal[begin:end]] = None
-    shown = {word for phrase in found for word in content_words(phrase)}
-    return [*found, *(word for word in words if word not in shown)]
+        phrases[goal[begin:end]] = None
+    shown = {word for phrase in phrases for word in content_words(phrase)}
+    return [*phrases, *(word for word in words if word not in shown)]
 
 
-def _same(one: str, other: str) -> bool:
+def _same(word: str, other: str) -> bool:
     """Whether two words are forms of one."""
-    if one.isdigit() or other.isdigit() or re.match(f"[{_DENSE}]", one):
+    if word.isdigit() or other.isdigit() or re.match(f"[{_DENSE}]", word):
         return False
-    shared = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return shared >= _SHORTEST and shared >= _SHARED * max(len(one), len(other))
+    shared = next(
+        (at for at, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other))
+    )
+    return shared >= _SHORTEST and shared >= _SHARED * max(len(word), len(other))

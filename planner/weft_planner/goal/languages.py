@@ -102,7 +102,7 @@ def languages() -> Mapping[str, Language]:
 @cache
 def weak_words() -> frozenset[str]:
     """The words of all languages that say nothing about what is wanted."""
-    return frozenset(word for one in languages().values() for word in one.weak.split())
+    return frozenset(word for language in languages().values() for word in language.weak.split())
 
 
 @cache

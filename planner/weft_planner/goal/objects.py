@@ -74,78 +74,78 @@ def items_of(text: str, language: Language) -> list[str]:
     ands = "|".join(language.ands.split())
     masked = re.sub(
         rf"(?<!\w)(?:between|both|zwischen|sowohl|entre)(?!\w)[^,;]*?(?<!\w)(?:{ands})(?!\w)",
-        lambda found: "\ue000" * len(found.group()),
+        lambda match: "\ue000" * len(match.group()),
         mask(text),
         flags=re.IGNORECASE,
     )
-    found, begin = [], 0
+    items, begin = [], 0
     for gap in re.finditer(rf"\s*,\s*(?:(?:{ands})\s+)?|\s+(?:{ands})\s+", masked, re.IGNORECASE):
-        found.append(text[begin : gap.start()])
+        items.append(text[begin : gap.start()])
         begin = gap.end()
-    return [one.strip(" .") for one in [*found, text[begin:]]]
+    return [item.strip(" .") for item in [*items, text[begin:]]]
 
 
 def _made(head: str, rest: str, language: Language, *, named_only: bool = False) -> tuple[str, ...]:
     """A request for each thing that a verb like "write" lists; none if a thing may belong to the one before it."""
-    found = items_of(rest, language)
+    items = items_of(rest, language)
     article = language.any_of(f"{language.articles} \\d+", start=True)
-    if len(found) < 2 or not all(article.match(one) for one in found[1:]):
+    if len(items) < 2 or not all(article.match(item) for item in items[1:]):
         return ()
-    if named_only and not (article.match(found[0]) and all(_is_product(one, language) for one in found)):
+    if named_only and not (article.match(items[0]) and all(_is_product(item, language) for item in items)):
         return ()
-    if not all(_stands_alone(one, former, language) for former, one in pairwise(found)):
+    if not all(_stands_alone(item, former, language) for former, item in pairwise(items)):
         return ()
-    return tuple(f"{head} {one}".strip() for one in _with_topic(found, language))
+    return tuple(f"{head} {item}".strip() for item in _with_topic(items, language))
 
 
 def _told(head: str, rest: str, language: Language) -> tuple[str, ...]:
     """A request for each of three or more things that a verb like "explain" lists."""
-    found = items_of(rest, language)
-    if len(found) < 3:
+    items = items_of(rest, language)
+    if len(items) < 3:
         return ()
     if asked := _ASKED.match(mask(rest)):
         names = items_of(rest[asked.start(2) : asked.end(2)], language)
-        short = len(names) > 2 and all(1 <= len(one.split()) <= 2 for one in names)
-        return tuple(f"{head} {asked[1]} {one} {_SINGULAR[asked[3]]}" for one in names) if short else ()
+        short = len(names) > 2 and all(1 <= len(name.split()) <= 2 for name in names)
+        return tuple(f"{head} {asked[1]} {name} {_SINGULAR[asked[3]]}" for name in names) if short else ()
     if language.any_of(f"{language.asks} {language.clauses}", start=True).match(rest):
         return ()
-    last, tail = _without_tail(found[-1])
-    found[-1] = last
-    short = all(one and len(one.split()) <= _MOST_WORDS + 2 for one in found)
-    first, *others = (_preposition(one, language) is not None for one in found)
-    inside = (first and not any(others)) or _AMONG.search(found[0])
-    return tuple(f"{head} {one}{tail}" for one in _with_names(found)) if short and not inside else ()
+    last, tail = _without_tail(items[-1])
+    items[-1] = last
+    short = all(item and len(item.split()) <= _MOST_WORDS + 2 for item in items)
+    first, *others = (_preposition(item, language) is not None for item in items)
+    inside = (first and not any(others)) or _AMONG.search(items[0])
+    return tuple(f"{head} {item}{tail}" for item in _with_names(items)) if short and not inside else ()
 
 
-def _with_names(found: Sequence[str]) -> list[str]:
+def _with_names(items: Sequence[str]) -> list[str]:
     """The things, with "it" and "its" replaced by what the first one is about: each is asked for by itself."""
-    about = _ABOUT.search(found[0])
+    about = _ABOUT.search(items[0])
     if about is None:
-        return list(found)
-    named = (_OF_IT.sub(lambda _: f"of {about[1]}", one) for one in found)
-    return [_ITS.sub(lambda its: f"the {its[1]} of {about[1]}", one) for one in named]
+        return list(items)
+    named = (_OF_IT.sub(lambda _: f"of {about[1]}", item) for item in items)
+    return [_ITS.sub(lambda its: f"the {its[1]} of {about[1]}", item) for item in named]
 
 
 def _weighed(clause: str, rest: str, language: Language) -> Things:
     """Something about each of the things that are compared, and then the comparison."""
     first, tail = _without_tail(rest)
-    found = items_of(first, language)
-    if len(found) < 2:  # "tea with coffee", where "with" is no tail
-        found, tail = [one.strip(" .") for one in _WITH.split(rest)], ""
-        if len(found) == 2:
-            found[1], tail = _without_tail(found[1])
-    if len(found) < 2 or not all(0 < len(one.split()) <= _MOST_WORDS for one in found):
+    items = items_of(first, language)
+    if len(items) < 2:  # "tea with coffee", where "with" is no tail
+        items, tail = [item.strip(" .") for item in _WITH.split(rest)], ""
+        if len(items) == 2:
+            items[1], tail = _without_tail(items[1])
+    if len(items) < 2 or not all(0 < len(item.split()) <= _MOST_WORDS for item in items):
         return Things()
     if any(
-        language.any_of(f"{language.it} {language.them} {language.its} {language.their}").search(one) for one in found
+        language.any_of(f"{language.it} {language.them} {language.its} {language.their}").search(item) for item in items
     ):
         return Things()
-    of = _OF.search(found[0])
-    if of and not any(_OF.search(one) for one in found[1:]):  # "the plot of Hamlet and Macbeth"
-        found = [found[0], *(found[0][: of.end()] + " " + one for one in found[1:])]
-    elif any(_OF.search(one) for one in found):  # "the pros and cons of tea" is one thing
+    of = _OF.search(items[0])
+    if of and not any(_OF.search(item) for item in items[1:]):  # "the plot of Hamlet and Macbeth"
+        items = [items[0], *(items[0][: of.end()] + " " + item for item in items[1:])]
+    elif any(_OF.search(item) for item in items):  # "the pros and cons of tea" is one thing
         return Things()
-    return Things(tuple(f"{language.describe} {one}{tail}" for one in found), clause)
+    return Things(tuple(f"{language.describe} {item}{tail}" for item in items), clause)
 
 
 def _into(head: str, rest: str, language: Language) -> tuple[str, ...]:
@@ -154,10 +154,10 @@ def _into(head: str, rest: str, language: Language) -> tuple[str, ...]:
     match = _INTO.match(masked)
     if match is None:
         return ()
-    found = items_of(rest[match.start(2) :], language)
-    if len(found) < 2 or not all(re.fullmatch(r"[^\W\d_][\w-]*", one) and one[0].isupper() for one in found):
+    names = items_of(rest[match.start(2) :], language)
+    if len(names) < 2 or not all(re.fullmatch(r"[^\W\d_][\w-]*", name) and name[0].isupper() for name in names):
         return ()
-    return tuple(f"{head} {rest[: match.end(1)]}{one}" for one in found)
+    return tuple(f"{head} {rest[: match.end(1)]}{name}" for name in names)
 
 
 def _stands_alone(item: str, former: str, language: Language) -> bool:
@@ -183,16 +183,16 @@ def _preposition(item: str, language: Language) -> re.Match[str] | None:
     return language.any_of(language.prepositions).search(mask(item))
 
 
-def _with_topic(found: Sequence[str], language: Language) -> Sequence[str]:
+def _with_topic(items: Sequence[str], language: Language) -> Sequence[str]:
     """The things, each with the topic that only the last one names: "a tweet and a post about tea"."""
-    if any(_preposition(one, language) for one in found[:-1]):
-        return found
-    topic = _TOPIC.search(mask(found[-1]))
-    each = re.search(r"\s+(?:in|at|with|of)\s[^,]*(?<!\w)each$", found[-1])
+    if any(_preposition(item, language) for item in items[:-1]):
+        return items
+    topic = _TOPIC.search(mask(items[-1]))
+    each = re.search(r"\s+(?:in|at|with|of)\s[^,]*(?<!\w)each$", items[-1])
     start = topic.start() if topic else each.start() if each else None
     if start is None:
-        return found
-    return [*(f"{one}{found[-1][start:]}" for one in found[:-1]), found[-1]]
+        return items
+    return [*(f"{item}{items[-1][start:]}" for item in items[:-1]), items[-1]]
 
 
 def _without_tail(text: str) -> tuple[str, str]:

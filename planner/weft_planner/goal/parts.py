@@ -59,7 +59,7 @@ def parts_of(goal: str) -> GoalParts:
     after = builds_on(reading.pieces, language)
     lead, rules = " ".join(reading.context), " ".join(reading.rules)
     texts = [" ".join(filter(None, (lead, _sentence(piece.text), rules))) for piece in reading.pieces]
-    return GoalParts(tuple(Part(one, before) for one, before in zip(texts, after, strict=True)))
+    return GoalParts(tuple(Part(text, before) for text, before in zip(texts, after, strict=True)))
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class _Reading:
             return
         text = self._with_verb(clause.text, language)
         listed = things(text, language)
-        self.pieces += [Piece(one, group, clause.then, linked=listed.linked) for one in listed.each or (text,)]
+        self.pieces += [Piece(thing, group, clause.then, linked=listed.linked) for thing in listed.each or (text,)]
         if listed.whole:
             self.pieces.append(Piece(listed.whole, group, whole=True))
 
@@ -121,9 +121,9 @@ def _prose(text: str, language: Language) -> _Reading:
         elif content_words(sentence):
             reading.context.append(sentence)
     if material and (each := things(material, language).each):  # "two things: a poem and a song"
-        return _Reading(pieces=[Piece(f"{request} {one}", 0, linked=True) for one in each])
+        return _Reading(pieces=[Piece(f"{request} {thing}", 0, linked=True) for thing in each])
     if not reading.pieces and len(reading.context) == 1:  # "a poem and a song", without a verb
-        return _Reading(pieces=[Piece(one, 0, linked=True) for one in things(text, language).each])
+        return _Reading(pieces=[Piece(thing, 0, linked=True) for thing in things(text, language).each])
     reading.rules += [material] if material else []
     return reading
 

@@ -35,19 +35,19 @@ class Piece:
 
 def builds_on(pieces: Sequence[Piece], language: Language) -> list[tuple[int, ...]]:
     """For each request, the positions of those whose results it needs."""
-    found: list[tuple[int, ...]] = []
+    needs: list[tuple[int, ...]] = []
     for at, piece in enumerate(pieces):
-        found.append(_needs(pieces, at, piece, found, language))
-    return found
+        needs.append(_needs(pieces, at, piece, needs, language))
+    return needs
 
 
 def _needs(
-    pieces: Sequence[Piece], at: int, piece: Piece, found: Sequence[tuple[int, ...]], language: Language
+    pieces: Sequence[Piece], at: int, piece: Piece, needs: Sequence[tuple[int, ...]], language: Language
 ) -> tuple[int, ...]:
     if piece.whole:
-        return tuple(one for one in range(at) if pieces[one].group == piece.group)
-    before = [one for one in range(at) if pieces[one].group != piece.group]
-    ends = tuple(one for one in before if not any(one in found[later] for later in before))
+        return tuple(place for place in range(at) if pieces[place].group == piece.group)
+    before = [place for place in range(at) if pieces[place].group != piece.group]
+    ends = tuple(place for place in before if not any(place in needs[later] for later in before))
     text = mask(piece.text)
     if language.any_of(language.gathers).search(text) or _stands_for(text, "them", language):
         return tuple(before)  # a task sees the results of those that it names, not of those behind them
@@ -56,14 +56,14 @@ def _needs(
     if piece.linked and (former := _former(pieces, at, language)):
         before = former
     if before and _stands_for(text, "it", language):
-        return (_meant(pieces, before[-1], found, language),)
-    named = [one for one in before if _names(text, pieces[one].text, language)]
+        return (_meant(pieces, before[-1], needs, language),)
+    named = [place for place in before if _names(text, pieces[place].text, language)]
     return (named[-1],) if named else ()
 
 
 def _former(pieces: Sequence[Piece], at: int, language: Language) -> list[int]:
     """The requests of a group that its later ones can refer to; none if the first has the same pronoun."""
-    group = [one for one in range(at) if pieces[one].group == pieces[at].group]
+    group = [place for place in range(at) if pieces[place].group == pieces[at].group]
     return [] if group and _stands_for(mask(pieces[group[0]].text), "it", language) else group
 
 
@@ -83,12 +83,12 @@ def _near(text: str, words: str, most: int, language: Language) -> bool:
     return len(before.split()) <= most and not own
 
 
-def _meant(pieces: Sequence[Piece], last: int, found: Sequence[tuple[int, ...]], language: Language) -> int:
+def _meant(pieces: Sequence[Piece], last: int, needs: Sequence[tuple[int, ...]], language: Language) -> int:
     """What "it" stands for: the last thing that was made, or its changed form."""
-    while len(found[last]) == 1 and not pieces[last].then and _stands_for(mask(pieces[last].text), "it", language):
+    while len(needs[last]) == 1 and not pieces[last].then and _stands_for(mask(pieces[last].text), "it", language):
         if language.any_of(language.changes, start=True).match(pieces[last].text):
             break
-        last = found[last][0]
+        last = needs[last][0]
     return last
 
 

@@ -93,7 +93,7 @@ Condition = CompareTest | EmptyTest | Negation | Junction
 
 
 class ConditionError(ValueError):
-    """The text is no condition; the message begins with the column."""
+    """The text is not a condition; the message begins with the column."""
 
 
 def parse(text: str) -> Condition:
@@ -106,8 +106,8 @@ def parse(text: str) -> Condition:
 def values_in(when: object) -> list[ValueOf]:
     """The values that a condition or the question in its place reads, each once; a broken condition has some too."""
     text = when.get("ask") if isinstance(when, Mapping) else when
-    found = VALUE.finditer(text) if isinstance(text, str) else ()
-    return list(dict.fromkeys(value_of(match) for match in found))
+    matches = VALUE.finditer(text) if isinstance(text, str) else ()
+    return list(dict.fromkeys(value_of(match) for match in matches))
 
 
 def faults(when: object) -> Iterator[str]:
@@ -218,11 +218,11 @@ class _Parser:
 
     def _fault(self, what: str) -> ConditionError:
         _, text = self._next()
-        given = f", not {text!r}" if text else ", but it ends there"
+        instead = f", not {text!r}" if text else ", but it ends there"
         if text in ("'", '"'):
-            given += "; the quote is never closed"
+            instead += "; the quote is never closed"
         elif text == "<" and self._text[self._column :].startswith("<"):
-            given += "; close the reference with >>"
+            instead += "; close the reference with >>"
         elif text.lower() in _INSTEAD:
-            given += f"; write {_INSTEAD[text.lower()]!r}"
-        return ConditionError(f"column {self._column}: {what}{given}")
+            instead += f"; write {_INSTEAD[text.lower()]!r}"
+        return ConditionError(f"column {self._column}: {what}{instead}")

@@ -19,7 +19,7 @@ _EXAMPLE = "such as <<files.output>>"
 _MARK = re.compile(r"\s*(?:[-*+•‣–]|\(?[0-9]{1,4}[.)])\s+(?=\S)")
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?[ \t]*\1\s*", re.DOTALL)
 _SENTENCE_END = (".", "!", "?", "…", "。", "！", "？")
-# After three words or more: "A. Smith" and "Acme Inc. Berlin" are no sentences.
+# After three words or more: "A. Smith" and "Acme Inc. Berlin" are not sentences.
 _NEXT_SENTENCE = re.compile(r"(?:\S+\s+){2}\S*[.!?…]\s+[A-Z\u00c0-\u00de]|[。！？]\s*\S")
 # A single line of more words than this is a sentence, even without a full stop.
 _MOST_WORDS = 8

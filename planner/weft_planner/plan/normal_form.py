@@ -157,7 +157,7 @@ def _task(
     for key, aliases in (*_ALIASES.items(), *more.items()):
         _rename(task, key, [alias for alias in aliases if alias in task], label, form)
     _spell(task, ids, label, form)
-    others = [one for one in ids if one != task.get("id")]
+    others = [other for other in ids if other != task.get("id")]
     for key in [key for key in task if key not in _TASK_KEYS and key not in more]:
         if named := _named(task[key], others):
             if named != _named(task.get("depends_on"), others):
@@ -192,7 +192,7 @@ def _spell(task: dict[str, Any], ids: Sequence[str], label: str, form: NormalFor
         task["id"] = str(task["id"])
     wanted = task.get("depends_on")
     if isinstance(wanted, list):
-        task["depends_on"] = [str(one) if _is_number(one) else one for one in wanted]
+        task["depends_on"] = [str(before) if _is_number(before) else before for before in wanted]
     elif _is_number(wanted):
         task["depends_on"] = [str(wanted)]
     elif isinstance(wanted, str):
@@ -219,7 +219,7 @@ def _arguments(text: str) -> Any:
 
 def _named(value: object, ids: Sequence[str]) -> list[str]:
     """The other tasks that a value names: as one text, a list, or parts of a text between commas."""
-    return sorted({one for one in _texts(value) if one in ids})
+    return sorted({text for text in _texts(value) if text in ids})
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -69,34 +69,34 @@ def find(text: str, *keys: str) -> tuple[Any, str]:
     answer = without_thinking(text)
     if not answer.strip():
         raise NotJson("the answer is empty")
-    found, unclear = _documents(answer)
-    fitting = [one for one in found if _has(one[0], keys)]
-    if not (fitting or found):
+    documents, unclear = _documents(answer)
+    fitting = [document for document in documents if _has(document[0], keys)]
+    if not (fitting or documents):
         raise unclear or NotJson(complaint(answer))
-    return fitting[-1] if fitting else found[0]
+    return fitting[-1] if fitting else documents[0]
 
 
 def _documents(answer: str) -> tuple[list[tuple[Any, str]], Ambiguous | None]:
     """Every document in an answer: the whole of it, in tool calls and fences, or else embedded in prose."""
     calls = [match[2] for match in _TOOL_CALL.finditer(answer)]
-    found, unclear = _load_all((answer, *calls, *fenced(answer)))
-    if found or unclear:
-        return found, unclear
+    documents, unclear = _load_all((answer, *calls, *fenced(answer)))
+    if documents or unclear:
+        return documents, unclear
     embedded, unclear = _load_all(islice(objects(answer), _MAX_PIECES))
-    return [one for one in embedded if isinstance(one[0], dict)], unclear
+    return [document for document in embedded if isinstance(document[0], dict)], unclear
 
 
 def _load_all(texts: Iterable[str]) -> tuple[list[tuple[Any, str]], Ambiguous | None]:
-    found: list[tuple[Any, str]] = []
+    documents: list[tuple[Any, str]] = []
     unclear = None
     for text in texts:
         try:
-            found.append(loose_json.load(text))
+            documents.append(loose_json.load(text))
         except Ambiguous as error:
             unclear = error
         except (ValueError, RecursionError):
             continue
-    return found, unclear
+    return documents, unclear
 
 
 def _has(document: Any, keys: tuple[str, ...]) -> bool:

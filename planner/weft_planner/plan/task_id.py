@@ -44,7 +44,7 @@ def root_of(task_id: str) -> str:
 
 
 def number_of(task_id: str) -> int | None:
-    """The number of an item among its task's items; None if the task is no item."""
+    """The number of an item among its task's items; None if the task is not an item."""
     match = _GROWN.fullmatch(task_id)
     return int(match["number"]) if match and match["number"] else None
 
@@ -56,12 +56,12 @@ def in_order(ids: Iterable[str]) -> list[str]:
     for task_id in known:
         parent = parent_of(task_id)
         parts.setdefault(parent if parent in known else None, []).append(task_id)
-    found: list[str] = []
+    ordered: list[str] = []
     left = parts.get(None, [])[::-1]
     while left:
-        found.append(left.pop())
-        left += sorted(parts.get(found[-1], ()), key=lambda one: number_of(one) or 0)[::-1]
-    return found
+        ordered.append(left.pop())
+        left += sorted(parts.get(ordered[-1], ()), key=lambda part: number_of(part) or 0)[::-1]
+    return ordered
 
 
 def depth_of(task_id: str) -> int:

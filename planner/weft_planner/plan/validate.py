@@ -44,23 +44,23 @@ def problems(document: object, known: Known) -> list[str]:
     """All faults of a plan document, each with a remedy; empty if the plan can be run."""
     if not isinstance(document, Mapping):
         return [f"the plan must be a JSON object with a 'tasks' list, not {_kind(document)}"]
-    found = [
+    faults = [
         f"'{key}' must be a string or null, not {_kind(document[key])}"
         for key in ("synthesis", "clarification")
         if document.get(key) is not None and not isinstance(document[key], str)
     ]
     rows = document.get("tasks")
     if not rows and isinstance(document.get("clarification"), str) and document["clarification"].strip():
-        return found
+        return faults
     if not isinstance(rows, list):
-        return [*found, f"'tasks' must be a list of tasks, not {_kind(rows)}"]
+        return [*faults, f"'tasks' must be a list of tasks, not {_kind(rows)}"]
     if not rows:
-        return [*found, "the plan has no tasks; give at least one, or ask a question in 'clarification'"]
+        return [*faults, "the plan has no tasks; give at least one, or ask a question in 'clarification'"]
     if len(rows) > known.max_tasks:
-        found.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
+        faults.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
     for number, row in enumerate(rows, 1):
-        found += row_problems(number, row, known)
-    return [*found, *graph_problems([row for row in rows if isinstance(row, Mapping)])]
+        faults += row_problems(number, row, known)
+    return [*faults, *graph_problems([row for row in rows if isinstance(row, Mapping)])]
 
 
 def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
@@ -84,8 +84,8 @@ def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
             yield f"{label}: '{key}' must be a string, not {_kind(row[key])}"
     approval = row.get("needs_approval")
     if not isinstance(approval, bool | str | None) or (isinstance(approval, str) and not approval.strip()):
-        given = "an empty string" if isinstance(approval, str) else _kind(approval)
-        yield f"{label}: 'needs_approval' must be true, false or a question to a person, not {given}"
+        actual = "an empty string" if isinstance(approval, str) else _kind(approval)
+        yield f"{label}: 'needs_approval' must be true, false or a question to a person, not {actual}"
     yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
     yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
     texts = list(strings((row.get("instruction"), row.get("arguments"))))
@@ -105,8 +105,8 @@ def _dependency_problems(value: object) -> Iterator[str]:
 def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
     action, name = row.get("action_type"), row.get("name")
     if action not in ACTION_TYPES:
-        given = "is missing" if action is None else f"is {action!r}"
-        yield f"'action_type' {given}; it must be one of {', '.join(ACTION_TYPES)}"
+        actual = "is missing" if action is None else f"is {action!r}"
+        yield f"'action_type' {actual}; it must be one of {', '.join(ACTION_TYPES)}"
         return
     arguments = row.get("arguments")
     if action == "tool":
@@ -148,7 +148,7 @@ def argument_problems(given: Mapping[str, Any], schema: Mapping[str, Any], *, in
     for key, value in given.items():
         if key not in properties:
             yield f"has no argument {key!r}; {known_are(str(key), list(properties))}"
-        elif value is not None and not (isinstance(value, str) and any(one.search(value) for one in patterns)):
+        elif value is not None and not (isinstance(value, str) and any(pattern.search(value) for pattern in patterns)):
             yield from (f"takes {wanted} as {key!r}, not {value!r:.80}" for wanted in _unmet(value, properties[key]))
 
 
@@ -201,18 +201,22 @@ def _reference_problems(
     import networkx as nx
 
     upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
-    for text, (one, needs_form) in referred.items():
+    for text, (reference, needs_form) in referred.items():
         start = f"task {row['id']!r} refers to {text}, "
-        if one.id not in graph:
-            yield f"{start}but there is no task {one.id!r}; tasks are: {_some(ids)}"
-        elif one.id == row["id"]:
+        if reference.id not in graph:
+            yield f"{start}but there is no task {reference.id!r}; tasks are: {_some(ids)}"
+        elif reference.id == row["id"]:
             own = "its own output" if ".output" in text else "its own"
             yield f"{start}{own}; leave that out, or name another task"
-        elif one.id not in upstream:
-            waits = one.id in later
-            remedy = "it waits for this task: leave the reference out" if waits else f"add {one.id!r} to its depends_on"
-            yield f"{start}but {one.id!r} is not upstream of it; {remedy}"
-        elif (why := field_fault(one, by_id[one.id], needs_form=needs_form)) is not None:
+        elif reference.id not in upstream:
+            waits = reference.id in later
+            remedy = (
+                "it waits for this task: leave the reference out"
+                if waits
+                else f"add {reference.id!r} to its depends_on"
+            )
+            yield f"{start}but {reference.id!r} is not upstream of it; {remedy}"
+        elif (why := field_fault(reference, by_id[reference.id], needs_form=needs_form)) is not None:
             yield start + why
 
 
@@ -220,14 +224,18 @@ def _referred(row: Mapping[str, Any]) -> dict[str, tuple[Reference, bool]]:
     """What a task refers to, by how it refers to it, and whether that must be there when it is filled in."""
     check = row.get("check")
     texts = (row.get("instruction"), row.get("arguments"), check.get("ask") if isinstance(check, Mapping) else None)
-    found = {str(one): (one, True) for one in references(texts)}
+    referred = {str(reference): (reference, True) for reference in references(texts)}
     source = row.get("for_each")
     if source is not None:  # <<item.output>> is a field of the item
-        found = {text: given for text, given in found.items() if given[0].id != "item"}
+        referred = {text: pair for text, pair in referred.items() if pair[0].id != "item"}
     read = (match for text in strings(source if isinstance(source, str) else ()) for match in VALUE.finditer(text))
-    values = [(f"<<{one['id']}.{one['part']}>>", Reference(one["id"], path_of(one["path"] or ""))) for one in read]
-    values += [(str(one), Reference(one.id, path_of(one.path))) for one in conditions.values_in(row.get("when"))]
-    return found | {text: (one, False) for text, one in values if text not in found}
+    values = [
+        (f"<<{match['id']}.{match['part']}>>", Reference(match["id"], path_of(match["path"] or ""))) for match in read
+    ]
+    values += [
+        (str(value), Reference(value.id, path_of(value.path))) for value in conditions.values_in(row.get("when"))
+    ]
+    return referred | {text: (reference, False) for text, reference in values if text not in referred}
 
 
 def _dependencies(row: Mapping[str, Any]) -> list[str]:

@@ -123,6 +123,8 @@ def _document() -> Any:
 
 
 def _profile(name: str, row: Mapping[str, Any]) -> Profile:
-    examples = tuple(PlanExample(one["goal"], tuple(one["names"]), one["plan"]) for one in row.get("examples", ()))
+    examples = tuple(
+        PlanExample(example["goal"], tuple(example["names"]), example["plan"]) for example in row.get("examples", ())
+    )
     rest = {key: value for key, value in row.items() if key not in ("examples", "shape", "like")}
     return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, **rest)

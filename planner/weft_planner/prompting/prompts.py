@@ -142,15 +142,15 @@ class Prompts:
             name = layer.parent
 
     def _check(self, agent: Agent, layers: Sequence[_Layer]) -> None:
-        found = {name: _effective(name, layers) for name in agent.blocks}
-        for name in (name for name, bodies in found.items() if not bodies):
+        blocks = {name: _effective(name, layers) for name in agent.blocks}
+        for name in (name for name, bodies in blocks.items() if not bodies):
             raise TemplateError(
                 f"the template {self._where(agent.name)} lacks the block {name}",
                 hint=f"write <% block {name} %>…<% endblock %>; weft's own version in {SEED} shows how",
             )
-        for name, bodies in found.items():
+        for name, bodies in blocks.items():
             self._check_known(name, agent.blocks[name], bodies)
-        used = {variable for bodies in found.values() for _, body in bodies for variable in _variables(body)}
+        used = {variable for bodies in blocks.values() for _, body in bodies for variable in _variables(body)}
         if missing := [name for name in agent.needs if name not in used]:
             names = ", ".join(f"<<{name}>>" for name in missing)
             raise TemplateError(
@@ -190,14 +190,14 @@ def _has_files(folder: Path) -> bool:
 
 def _effective(name: str, layers: Sequence[_Layer]) -> list[tuple[_Layer, nodes.Block]]:
     """The block in effect and those it reaches through super(), each with its layer."""
-    found: list[tuple[_Layer, nodes.Block]] = []
+    blocks: list[tuple[_Layer, nodes.Block]] = []
     for layer in layers:
         block = layer.block(name)
         if block is not None:
-            found.append((layer, block))
+            blocks.append((layer, block))
             if "super" not in _variables(block):
                 break
-    return found
+    return blocks
 
 
 def _line(block: nodes.Block, variable: str) -> int:
@@ -208,7 +208,7 @@ def _line(block: nodes.Block, variable: str) -> int:
 def _guarded(block: nodes.Block) -> set[str]:
     """The variables that a block tests with `is defined` or gives a default: these may be missing."""
     tested = [test.node for test in block.find_all(nodes.Test) if test.name in ("defined", "undefined")]
-    defaulted = [one.node for one in block.find_all(nodes.Filter) if one.name in ("default", "d")]
+    defaulted = [default.node for default in block.find_all(nodes.Filter) if default.name in ("default", "d")]
     return {node.name for node in (*tested, *defaulted) if isinstance(node, nodes.Name)}
 
 
@@ -223,7 +223,10 @@ def _agents(path: Path) -> dict[str, Agent]:
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     return {
         name: Agent(
-            name, row["template"], {block: tuple(given) for block, given in row["blocks"].items()}, tuple(row["needs"])
+            name,
+            row["template"],
+            {block: tuple(variables) for block, variables in row["blocks"].items()},
+            tuple(row["needs"]),
         )
         for name, row in document["agents"].items()
     }

@@ -5,23 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.builtin.toolset import OPTIONAL, STANDARD
+from weft_skills.builtin.toolset import TOOLS, called
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KEY = "allowed-tools"
-# The names that skills use, as other agents have them.
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "read": ("ReadFile",),
-    "glob": ("ListFiles",),
-    "grep": ("Grep",),
-    "write": ("WriteFile",),
-    "edit": ("EditFile",),
-    "bash": ("shell_run", "run_script"),
-    "webfetch": ("WebFetch",),
-}
-_KEPT = ("Skill",)
+_ALWAYS = frozenset(tool.name for tool in TOOLS if tool.always)
 _DETAIL = re.compile(r"\([^)]*\)")
 
 
@@ -30,19 +20,14 @@ def narrowed(offered: Sequence[str], extra: Mapping[str, Any]) -> tuple[str, ...
     names = _listed(extra)
     if names is None:
         return tuple(offered)
-    allowed = {tool for name in names for tool in _tools(name)}
-    return tuple(name for name in offered if name in allowed or name in _KEPT)
+    allowed = _ALWAYS.union(*(called(name) for name in names))
+    return tuple(name for name in offered if name in allowed)
 
 
 def unknown(extra: Mapping[str, Any], others: Sequence[str] = ()) -> list[str]:
     """The names that stand for no tool: neither a built-in one nor one of `others`."""
-    known = {name.lower() for name in (*others, *_KEPT)}
-    return [name for name in _listed(extra) or () if not _tools(name) and name.lower() not in known]
-
-
-def _tools(name: str) -> tuple[str, ...]:
-    own = next((tool for tool in (*STANDARD, *OPTIONAL.values()) if tool.lower() == name.lower()), None)
-    return NAMES.get(name.lower(), (own,) if own is not None else ())
+    own = {name.lower() for name in others}
+    return [name for name in _listed(extra) or () if not called(name) and name.lower() not in own]
 
 
 def _listed(extra: Mapping[str, Any]) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""The tool with which a model loads a skill's instructions: `Skill(name, args)`."""
+"""`Skill`: loads a skill's instructions."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from weft_skills.tools.envelope import Context, Envelope, failure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.discovery.registry import Registry
     from weft_skills.tools.envelope import Code
 
@@ -42,6 +43,11 @@ class SkillTool:
         self._loaded: list[str] = []
         self._given: set[tuple[str, str]] = set()
         self._listing = listing
+
+    @classmethod
+    def of(cls, run: ToolContext) -> SkillTool:
+        """The tool of one task."""
+        return cls(run.registry, stack=[run.follows] if run.follows else [], listing=run.listing)
 
     @property
     def description(self) -> str:

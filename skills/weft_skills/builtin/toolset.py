@@ -1,43 +1,113 @@
-"""Which built-in tools tasks have. The set is part of a run's settings and on its record.
+"""The built-in tools: a line for each, and which of them a run has.
 
-Every request contains the tools that it offers, so a run is offered the same set for life, whatever later versions add.
+The set is part of a run's settings and on its record: a run is offered the same tools for life, whatever later versions
+add. The modules are imported when a task has tools.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-WorkspaceWrites = Literal["deny", "ask", "allow"]
+    from weft_skills.builtin.tool_context import ToolContext
+    from weft_skills.tools.tool import Tool
 
 KEY = "tools"
-STANDARD = ("Skill", "ReadFile", "ListFiles", "Grep", "WriteFile", "EditFile", "run_script")
-# Off unless the user asks for them, by the short name or the tool's own.
-OPTIONAL: Mapping[str, str] = {"python": "python_run", "shell": "shell_run", "web": "WebFetch"}
-# The option with which a run has them.
-SWITCHED = {"python_run": "--tools python", "shell_run": "--tools shell", "WebFetch": "--allow-web HOST"}
+
+
+class ToolClass(Protocol):
+    """The class of a built-in tool."""
+
+    def of(self, run: ToolContext) -> Tool:
+        """The tool of one task."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinTool:
+    """A built-in tool by its name, and where its class is, below this package.
+
+    One that has a `switch`, the option with which a run has it, is off by default; `short` is its name in settings.
+    `alias` is what skills call it in `allowed-tools`, as other agents have it; those cannot take away one that is
+    `always` there. `gives` is what it lets tasks do, as `weft_skills.discovery.needs` has it. Unless it is `in_plans`,
+    only a model can call it.
+    """
+
+    name: str
+    path: str
+    switch: str = ""
+    short: str = ""
+    alias: str = ""
+    gives: str = ""
+    always: bool = False
+    in_plans: bool = True
+
+    def load(self) -> ToolClass:
+        """Its class."""
+        module, _, name = self.path.partition(":")
+        found: ToolClass = getattr(import_module(f"weft_skills.builtin.{module}"), name)
+        return found
+
+
+TOOLS = (
+    BuiltinTool("Skill", "skill_tool:SkillTool", always=True, in_plans=False),
+    BuiltinTool("ReadFile", "read_file:ReadFile", alias="read"),
+    BuiltinTool("ListFiles", "search.list_files:ListFiles", alias="glob"),
+    BuiltinTool("Grep", "search.grep:Grep"),
+    BuiltinTool("WriteFile", "writing.write_file:WriteFile", alias="write"),
+    BuiltinTool("EditFile", "writing.edit_file:EditFile", alias="edit"),
+    BuiltinTool("run_script", "code.run_script:RunScript", alias="bash", in_plans=False),
+    BuiltinTool("python_run", "code.python_run:PythonRun", switch="--tools python", short="python"),
+    BuiltinTool(
+        "shell_run", "code.shell_run:ShellRun", "--tools shell", "shell", alias="bash", gives="running commands"
+    ),
+    BuiltinTool("WebFetch", "web.web_fetch:WebFetch", "--allow-web HOST", "web", gives="web access"),
+)
+STANDARD = tuple(tool.name for tool in TOOLS if not tool.switch)
+# The options with which a run has the others.
+SWITCHES: Mapping[str, str] = {tool.name: tool.switch for tool in TOOLS if tool.switch}
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def make(name: str, run: ToolContext) -> Tool | None:
+    """The tool of that name for one task; None if this version does not have it."""
+    tool = _BY_NAME.get(name)
+    return tool.load().of(run) if tool is not None else None
+
+
+def called(name: str) -> tuple[str, ...]:
+    """The tools that a skill means by a name, in any case: a tool's own or an alias."""
+    own = tuple(tool.name for tool in TOOLS if tool.name.lower() == name.lower())
+    return own or tuple(tool.name for tool in TOOLS if tool.alias and tool.alias == name.lower())
+
+
+def capabilities(offered: Sequence[str]) -> frozenset[str]:
+    """What the tools that a run offers let tasks do, as skills may need it."""
+    return frozenset(tool.gives for tool in TOOLS if tool.gives and tool.name in offered)
 
 
 def expanded(names: Iterable[str]) -> tuple[str, ...]:
     """The standard set with these tools; raises ValueError if one is unknown."""
-    own = {tool.lower(): tool for tool in (*STANDARD, *OPTIONAL.values())} | dict(OPTIONAL)
+    own = {tool.name.lower(): tool.name for tool in TOOLS} | {tool.short: tool.name for tool in TOOLS if tool.short}
     chosen = []
     for name in names:
-        found = own.get(name.lower())
-        if found is None:
+        tool = own.get(name.lower())
+        if tool is None:
             near = guess(name, own)
-            hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(OPTIONAL) or 'none'}"
+            shorts = ", ".join(row.short for row in TOOLS if row.short)
+            hint = f"did you mean {near!r}?" if near else f"tools are: {shorts}"
             raise ValueError(f"names an unknown tool, {name!r}; {hint}")
-        chosen.append(found)
+        chosen.append(tool)
     return tuple(dict.fromkeys((*STANDARD, *chosen)))
 
 
 def checked_host(text: str) -> str:
-    """A host that tasks may read; raises ValueError if it is none."""
+    """A host that tasks may read; raises ValueError if it is not one."""
     from weft_skills.builtin.web.hosts import AllowedHost  # few allow any
 
     AllowedHost.of(text)
@@ -52,4 +122,4 @@ def recorded(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 def missing(offered: Sequence[str], allowed: Sequence[str]) -> tuple[str, ...]:
     """The optional tools that a run is offered and the user does not allow now."""
-    return tuple(name for name in offered if name in OPTIONAL.values() and name not in allowed)
+    return tuple(name for name in offered if name in SWITCHES and name not in allowed)

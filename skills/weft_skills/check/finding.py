@@ -37,7 +37,12 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """The report as `skills check --json` prints it, with the remedy in each message."""
         problems = [
-            {"rule": one.rule, "severity": one.severity, "line": one.line, "message": f"{one.message}; {one.remedy}"}
-            for one in self.problems
+            {
+                "rule": problem.rule,
+                "severity": problem.severity,
+                "line": problem.line,
+                "message": f"{problem.message}; {problem.remedy}",
+            }
+            for problem in self.problems
         ]
         return {"path": str(self.path), "ok": self.ok, "problems": problems}

@@ -72,17 +72,17 @@ def _quoted(text: str) -> str:
 
 def _names(folder: Path) -> list[str]:
     """Write tools' names in lower case and with `_`, if that makes them valid."""
-    wrong = [one for one in manifests.read(folder)[1] if one.rule == "manifest-name" and one.tool]
-    spelt = {one: re.sub(r"[^a-z0-9]+", "_", one.tool.lower()).strip("_") for one in wrong}
-    right = {one: name for one, name in spelt.items() if name != one.tool and _fits(name, folder)}
+    wrong = [problem for problem in manifests.read(folder)[1] if problem.rule == "manifest-name" and problem.tool]
+    spelt = {problem: re.sub(r"[^a-z0-9]+", "_", problem.tool.lower()).strip("_") for problem in wrong}
+    right = {problem: name for problem, name in spelt.items() if name != problem.tool and _fits(name, folder)}
     file = folder / FILE
     if not right or file.is_symlink():
         return []
     lines = file.read_bytes().decode().split("\n")
-    for one, name in right.items():
-        lines[one.line - 1] = lines[one.line - 1].replace(one.tool, name, 1)
+    for problem, name in right.items():
+        lines[problem.line - 1] = lines[problem.line - 1].replace(problem.tool, name, 1)
     file.write_bytes("\n".join(lines).encode())
-    return [f"{file}: changed {one.tool} to {name}" for one, name in right.items()]
+    return [f"{file}: changed {problem.tool} to {name}" for problem, name in right.items()]
 
 
 def _fits(name: str, folder: Path) -> bool:

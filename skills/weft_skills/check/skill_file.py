@@ -161,7 +161,7 @@ def _body(parts: Parts) -> list[Finding]:
         return [_error("body", parts.body_line, "has no body", "write the instructions after the frontmatter")]
     if UNWRITTEN in parts.body:
         line = parts.at(parts.body.index(UNWRITTEN))
-        remedy = "describe in it, step by step, what to do"
+        remedy = "write down the steps in it"
         return [Finding("body", "warning", line, "the body is still the one from `weft skills add`", remedy)]
     if lines > BODY_LINES or len(parts.body) > BODY_CHARACTERS:
         message = f"the body has {lines} lines and {len(parts.body):,} characters"

@@ -48,7 +48,7 @@ def allow_values(number: int, values: Sequence[int | tuple[int, int]], answer: i
 def search(bodies: Mapping[int, bytes], otherwise: bytes) -> bytes:
     """Jump to the body of the loaded number, by halving: the kernel runs every filter on every call."""
     line = [(number, bodies.get(number, otherwise)) for number in range(max(bodies) + 2)]
-    spans = [(next(group)[0], body) for body, group in groupby(line, key=lambda one: one[1])]
+    spans = [(next(group)[0], body) for body, group in groupby(line, key=lambda pair: pair[1])]
     return _halve(spans)
 
 

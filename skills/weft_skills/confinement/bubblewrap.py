@@ -121,7 +121,7 @@ class _Covers:
         covers += [(name, ("--ro-bind", "/dev/null", name)) for name in self.files]
         covers += [(name, ("--ro-bind", real, name)) for real, name in self.shown]
         # A place that is shown has the name of its cover, if it is a file; it comes after it.
-        return [word for _, words in sorted(covers, key=lambda one: one[0].count("/")) for word in words]
+        return [word for _, words in sorted(covers, key=lambda cover: cover[0].count("/")) for word in words]
 
 
 def _filter(*, network: bool) -> tuple[int, ...]:

@@ -61,7 +61,7 @@ class Group:
     @property
     def folders(self) -> tuple[str, ...]:
         """The folders that a process enters."""
-        return tuple(dict.fromkeys(str(one) for one in (self.processes, self.memory) if one is not None))
+        return tuple(dict.fromkeys(str(folder) for folder in (self.processes, self.memory) if folder is not None))
 
     def limit(self, limits: ResourceLimits) -> None:
         """Set the limits of one call."""
@@ -106,11 +106,6 @@ class Groups:
         self.created: list[Path] = []
         self.count = 0
         weakref.finalize(self, _remove, self.created)
-
-    @property
-    def limit_memory(self) -> bool:
-        """Whether groups limit the memory of calls."""
-        return self.parents[1] is not None
 
     def acquire(self, limits: ResourceLimits) -> Group | None:
         """A group for one call, with its limits; None if groups cannot be created."""

@@ -101,7 +101,7 @@ def _entries(root: str, here: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(os.path.join(root, here)) as entries:
             return list(entries)
-    except OSError:  # a folder that weft cannot read is none that a tool could
+    except OSError:  # a folder that weft cannot read is not one that a tool could
         return []
 
 

@@ -99,7 +99,7 @@ def needs(skill: Skill, *, body: bool = True) -> tuple[Need, ...]:
 
 def told(found: Iterable[Need], available: Collection[str]) -> str:
     """Needs as a listing says them: `web access: not available`."""
-    return "; ".join(f"{one.what}: {'available' if one.what in available else 'not available'}" for one in found)
+    return "; ".join(f"{need.what}: {'available' if need.what in available else 'not available'}" for need in found)
 
 
 def _listed(key: str, value: Any, known: Mapping[str, str]) -> list[Need]:
@@ -127,8 +127,8 @@ def _sentence_before(text: str, at: int) -> str:
 def _once(found: Iterable[Need]) -> list[Need]:
     """Each need by what said it first."""
     first: dict[str, Need] = {}
-    for one in found:
-        first.setdefault(one.what, one)
+    for need in found:
+        first.setdefault(need.what, need)
     return list(first.values())
 
 

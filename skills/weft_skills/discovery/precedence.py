@@ -42,8 +42,8 @@ def tighten(entry: Entry) -> Entry:
     """The entry under `--strict-skills`: broken if its name is invalid or differs from its folder."""
     if not any(problem.rule in NAME_RULES for problem in entry.problems):
         return entry
-    problems = tuple(replace(one, until=IGNORED) if one.rule in NAME_RULES else one for one in entry.problems)
-    why = reason(next(one for one in problems if one.rule in NAME_RULES))
+    problems = tuple(replace(fault, until=IGNORED) if fault.rule in NAME_RULES else fault for fault in entry.problems)
+    why = reason(next(fault for fault in problems if fault.rule in NAME_RULES))
     skills = tuple(_marked(skill, "broken", why) if skill.state == "active" else skill for skill in entry.skills)
     return entry._replace(skills=skills, problems=problems)
 

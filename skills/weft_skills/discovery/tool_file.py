@@ -37,5 +37,5 @@ def executable(found: Found, location: Location) -> Entry:
     broken: dict[str, Problem] = {}
     for problem in problems:
         broken.setdefault(problem.tool or manifest.domain(path.parent), problem)
-    rows += [row(name, "", "broken", reason(one)) for name, one in broken.items() if name not in offered]
+    rows += [row(name, "", "broken", reason(fault)) for name, fault in broken.items() if name not in offered]
     return Entry(found, tuple(rows), tuple(problems))

@@ -40,7 +40,7 @@ class Outcome:
     @property
     def missing(self) -> tuple[str, ...]:
         """The expected skills that are not selected."""
-        names = {one.name for one in self.selected}
+        names = {selection.name for selection in self.selected}
         return tuple(name for name in self.expected if name not in names)
 
     @property
@@ -52,7 +52,7 @@ class Outcome:
 
     def recall_at(self, places: int) -> float:
         """The expected skills among the first places, as a share of what fits there."""
-        found = sum(one.name in self.expected for one in self.ranked[:places])
+        found = sum(selection.name in self.expected for selection in self.ranked[:places])
         return found / min(places, len(self.expected))
 
     @property
@@ -85,16 +85,16 @@ class Evaluation:
         """The measures of these outcomes; `why` is asked about each miss at once, while the detector remembers it."""
         every: list[Outcome] = []
         misses: list[Miss] = []
-        for one in outcomes:
-            every.append(one)
-            misses += [Miss(one, why(one))] if one.is_miss else []
-        expecting = [one for one in every if one.expected]
+        for outcome in outcomes:
+            every.append(outcome)
+            misses += [Miss(outcome, why(outcome))] if outcome.is_miss else []
+        expecting = [outcome for outcome in every if outcome.expected]
         return cls(
             goals=len(every),
-            r_at_1=_mean([one.recall_at(1) for one in expecting]),
-            r_at_5=_mean([one.recall_at(PLACES) for one in expecting]),
-            set_recall=_mean([one.set_recall for one in expecting]),
-            picked_for_none=sum(bool(one.selected) for one in every if not one.expected),
+            r_at_1=_mean([outcome.recall_at(1) for outcome in expecting]),
+            r_at_5=_mean([outcome.recall_at(PLACES) for outcome in expecting]),
+            set_recall=_mean([outcome.set_recall for outcome in expecting]),
+            picked_for_none=sum(bool(outcome.selected) for outcome in every if not outcome.expected),
             misses=tuple(misses),
         )
 
@@ -103,8 +103,8 @@ def evaluate(goals: Iterable[LabelledGoal], skills: Sequence[Skill], detector: S
     """Select and rank for each goal, as a run would."""
     known = {skill.name for skill in skills}
     for goal in goals:
-        selected = [one for one in detector.detect(goal.goal, skills) if one.name in known]
-        ranked = [one for one in top(detector, goal.goal, skills, PLACES) if one.name in known]
+        selected = [selection for selection in detector.detect(goal.goal, skills) if selection.name in known]
+        ranked = [selection for selection in top(detector, goal.goal, skills, PLACES) if selection.name in known]
         yield Outcome(goal, tuple(selected), tuple(ranked))
 
 

@@ -41,8 +41,8 @@ class Explainer:
         if not miss.expected:
             return self._wrongly_picked(miss)
         ranking = top(self._detector, miss.goal.goal, self._skills, _DEPTH)
-        places = {one.name: place for place, one in enumerate(ranking, 1) if one.score > 0}
-        scores = {one.name: one.score for one in (*ranking, *miss.selected)}
+        places = {selection.name: place for place, selection in enumerate(ranking, 1) if selection.score > 0}
+        scores = {selection.name: selection.score for selection in (*ranking, *miss.selected)}
         wanted = miss.missing or miss.expected[:1]
         if language := self._language(miss.goal.goal, wanted[0]):
             return language
@@ -75,12 +75,12 @@ class Explainer:
             return f"{reason[0].upper()}{reason[1:]}."
         shared = self.words.shared(miss.goal.goal, name)
         standing = f"{name} ranks {_ordinal(place)} with {scores[name]:.2f}" if place else f"{name} is not ranked"
-        first = next((one for one in ranking if one.name not in miss.expected), None)
+        first = next((selection for selection in ranking if selection.name not in miss.expected), None)
         if first is not None and (place is None or ranking.index(first) < place - 1):
             won = self.words.shared(miss.goal.goal, first.name)
             told = f"{self._winner(first, won, shared)}; {standing}. {self._remedy(name, shared, won)}"
             return f"{told}, or write `For …, use {name}.` in that of {first.name}."
-        if name not in {one.name for one in miss.selected}:
+        if name not in {selection.name for selection in miss.selected}:
             standing = f"{standing}, too little to be selected"
         return f"{standing}. {self._remedy(name, shared)}."
 
@@ -101,7 +101,7 @@ class Explainer:
 
     def _wrongly_picked(self, miss: Outcome) -> str:
         """Why skills were selected for a goal that needs none."""
-        picked = [self._picked(miss.goal.goal, one) for one in miss.selected[:_MOST_NAMES]]
+        picked = [self._picked(miss.goal.goal, selection) for selection in miss.selected[:_MOST_NAMES]]
         several = len(miss.selected) > 1
         change = "use narrower words in their descriptions" if several else "use narrower words in its description"
         return f"No skill should be selected, but {_joined(picked)} {'are' if several else 'is'}: {change}."

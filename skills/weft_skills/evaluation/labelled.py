@@ -1,4 +1,4 @@
-"""Labelled goals: each with the skills that should be selected for it, one JSON object a line.
+"""Labelled goals: each with the skills that should be selected for it, one JSON object per line.
 
 {"goal": "Write release notes for 1.2", "expected": "release-notes"}
 {"id": "q7", "goal": "Compare the two, then write it up", "expected": ["decision-memo", "writing-documentation"]}
@@ -113,6 +113,6 @@ def _expected(row: Mapping[str, Any], *, labelled: bool) -> tuple[str, ...] | No
         return None
     given = row["expected"]
     names = [] if given is None else [given] if isinstance(given, str) else given
-    if not isinstance(names, list) or not all(isinstance(one, str) and one.strip() for one in names):
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
         raise _Fault("'expected' must be a skill's name, a list of names, or null")
-    return tuple(dict.fromkeys(one.strip() for one in names))
+    return tuple(dict.fromkeys(name.strip() for name in names))

@@ -69,12 +69,12 @@ def in_goals(goals: Iterable[LabelledGoal], skills: Sequence[Skill], detector: S
 
 
 def _rivals(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    selected = [one.name for one in outcome.selected]
+    selected = [selection.name for selection in outcome.selected]
     if outcome.goal.expected is None:
         yield from map(_pair, combinations(selected, 2))
         return
     first = (
-        [one.name for one in outcome.ranked[:1] if one.score > 0 and outcome.recall_at(1) == 0]
+        [selection.name for selection in outcome.ranked[:1] if selection.score > 0 and outcome.recall_at(1) == 0]
         if outcome.expected
         else []
     )
@@ -144,7 +144,7 @@ def phrases(skill: Skill) -> list[str]:
 
 
 def _names(detector: SkillDetector, text: str, skills: Sequence[Skill]) -> frozenset[str]:
-    return frozenset(one.name for one in detector.detect(text, skills))
+    return frozenset(selection.name for selection in detector.detect(text, skills))
 
 
 def _most_first(found: list[Overlap]) -> list[Overlap]:

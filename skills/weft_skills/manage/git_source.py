@@ -50,7 +50,7 @@ class GitUrl:
 
     @classmethod
     def parse(cls, text: str, *, local: bool = False) -> GitUrl | None:
-        """The address in `URL#path`; None if the text is no address. Raises if weft does not fetch from there."""
+        """The address in `URL#path`; None if the text is not an address. Raises if weft does not fetch from there."""
         url, _, path = text.partition("#")
         if not _ANY.match(url) and not (local and (Path(url) / ".git").exists()):
             return None
@@ -59,7 +59,7 @@ class GitUrl:
             hint = (
                 "use an https or ssh address" if local else "use an https or ssh address; local ones need --allow-local"
             )
-            raise InputError(f"{url} is not fetched", hint=hint)
+            raise InputError(f"weft does not fetch from {url}", hint=hint)
         return cls(url, _folder(path) if path else None)
 
 
@@ -113,7 +113,7 @@ class _Git:
             )
         except subprocess.TimeoutExpired as error:
             raise InputError(
-                f"git {arguments[0]} took longer than {_SECONDS} s", hint="try again, or a smaller one"
+                f"git {arguments[0]} took longer than {_SECONDS} s", hint="try again, or name a smaller repository"
             ) from error
         if done.returncode:
             why = _reason(done.stderr.decode(errors="replace")) or f"it ended with status {done.returncode}"

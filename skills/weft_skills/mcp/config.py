@@ -31,10 +31,12 @@ def read(workspace: Path, user_file: Path) -> tuple[list[ServerEntry], list[str]
             if entry.name in found:
                 other = found[entry.name].file
                 warnings.append(
-                    f"{file}: the MCP server {entry.name!r} is not used, since {other} has one of that name"
+                    f"{file}: the MCP server {entry.name!r} is not used, because {other} has one of the same name"
                 )
             found.setdefault(entry.name, entry)
-    warnings += [f"{one.file}: the MCP server {one.name!r} {one.fault}" for one in found.values() if one.fault]
+    warnings += [
+        f"{server.file}: the MCP server {server.name!r} {server.fault}" for server in found.values() if server.fault
+    ]
     return list(found.values()), warnings
 
 
@@ -64,7 +66,7 @@ def _entry(name: str, raw: Any, file: Path, source: EntrySource) -> ServerEntry:
     found = list(faults(raw))
     if not name or len(name) > _NAME_LIMIT or not name.isprintable():
         found.append(f"has a name that is empty, not printable or longer than {_NAME_LIMIT} characters")
-    shown = "".join(one if one.isprintable() else "�" for one in name)[:_NAME_LIMIT]
+    shown = "".join(character if character.isprintable() else "�" for character in name)[:_NAME_LIMIT]
     return ServerEntry(shown, source, file, raw if isinstance(raw, dict) else {}, "; it ".join(found))
 
 

@@ -66,7 +66,7 @@ class ServerConnection:
         client, rows, cursor = await self._connected(), [], None
         for _ in range(_PAGES):
             page = await self._within(client.list_tools(cursor=cursor, cache_mode="bypass"), START_TIMEOUT)
-            rows += [one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in page.tools]
+            rows += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None or len(rows) > MOST_TOOLS:
                 break
@@ -80,7 +80,7 @@ class ServerConnection:
         client = await self._checked(check)
         given = dict(arguments)
         result = await self._within(client.call_tool(tool, given), self.launch.timeout)
-        content = tuple(one.model_dump(mode="json", by_alias=True, exclude_none=True) for one in result.content)
+        content = tuple(block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content)
         return CallAnswer(content, result.structured_content, result.is_error)
 
     async def close(self) -> None:
@@ -105,7 +105,7 @@ class ServerConnection:
                 check(await self.tools())
                 self._is_checked = True
             if self._client is None:
-                raise ServerEnded(f"the MCP server {self.launch.name!r} ended", hint="the next call starts it again")
+                raise ServerEnded(f"the MCP server {self.launch.name!r} ended", hint="the next call restarts it")
             return self._client
 
     async def _heed(self, message: object) -> None:
@@ -120,7 +120,7 @@ class ServerConnection:
 
     async def _start(self) -> None:
         if self.started > RESTARTS:
-            what = f"the MCP server {self.launch.name!r} has ended {self.started} times and is not started again"
+            what = f"the MCP server {self.launch.name!r} has ended {self.started} times and will not be restarted"
             raise ServerEnded(what, hint="`weft mcp check` shows what is wrong")
         await self.close()
         self.started += 1
@@ -175,9 +175,9 @@ class ServerConnection:
                 fault, cut_off = self._fault(error), self._noise is not None and self._noise.fault
                 await self.close()
                 kind = McpFault if cut_off else ServerEnded  # what it did once, it would do again
-                raise kind(f"the MCP server {name!r} {fault}", hint="the next call starts it again") from error
+                raise kind(f"the MCP server {name!r} {fault}", hint="the next call restarts it") from error
             if type(error).__name__ == "ValidationError":
-                what = f"the MCP server {name!r} answered what the protocol does not allow: {self._clean(error)}"
+                what = f"the MCP server {name!r} broke the protocol: {self._clean(error)}"
                 raise McpFault(what, hint="tell its author") from error
             what = f"the MCP server {name!r} refused it: {self._clean(error)}"
             raise McpFault(what, hint="check the arguments") from error
@@ -198,7 +198,9 @@ class ServerConnection:
         return f"ended{f'; it said: {said}' if said else ' without a word'}"
 
     def _clean(self, error: BaseException | None) -> str:
-        text = "".join(one if one.isprintable() else " " for one in str(error or "") or type(error).__name__)
+        text = "".join(
+            character if character.isprintable() else " " for character in str(error or "") or type(error).__name__
+        )
         return self._hidden(text)[:300]
 
     def _hidden(self, text: str) -> str:
@@ -221,4 +223,4 @@ def _is_broken(error: Exception) -> bool:
 async def close_all(connections: list[ServerConnection]) -> None:
     """End all servers at once."""
     with suppress(Exception):
-        await asyncio.gather(*(one.close() for one in connections), return_exceptions=True)
+        await asyncio.gather(*(connection.close() for connection in connections), return_exceptions=True)

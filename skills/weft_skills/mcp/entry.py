@@ -77,7 +77,7 @@ class ServerEntry:
     def variables(self) -> list[tuple[str, str]]:
         """Each variable of the user's environment that it takes, and where that goes."""
         found = [(match["name"], where) for where, text in self._texts() for match in _VARIABLE.finditer(text)]
-        return [one for one in dict.fromkeys(found) if one[0] != _WORKSPACE]
+        return [variable for variable in dict.fromkeys(found) if variable[0] != _WORKSPACE]
 
     def launch(self, workspace: Path, environ: Mapping[str, str]) -> ServerLaunch:
         """What starts it; raises McpFault if a variable is not set."""
@@ -98,7 +98,7 @@ class ServerEntry:
             name=self.name,
             folder=workspace,
             command=fill(str(raw.get("command") or "")),
-            args=tuple(fill(str(one)) for one in raw.get("args") or ()),
+            args=tuple(fill(str(argument)) for argument in raw.get("args") or ()),
             env={key: fill(str(value)) for key, value in (raw.get("env") or {}).items()},
             url=fill(str(raw.get("url") or "")),
             headers={key: fill(str(value)) for key, value in (raw.get("headers") or {}).items()},
@@ -115,8 +115,8 @@ class ServerEntry:
         """Every text of the entry that is filled in, with what it is."""
         raw = self.raw
         yield "the command", str(raw.get("command") or "")
-        for one in raw.get("args") or ():
-            yield "its arguments", str(one)
+        for argument in raw.get("args") or ():
+            yield "its arguments", str(argument)
         for key, value in (raw.get("env") or {}).items():
             yield f"its environment as {key}", str(value)
         yield f"the address {raw.get('url')}", str(raw.get("url") or "")
@@ -133,14 +133,14 @@ def faults(raw: object) -> Iterator[str]:
     if kind == "sse":
         yield "uses the transport 'sse', which is not supported: use 'http' if the server speaks it"
     elif kind not in (None, "stdio", "http", "streamable-http", "streamableHttp"):
-        yield f"has the type {kind!r}, and not 'stdio' or 'http'"
+        yield f"has the type {kind!r}; it must be 'stdio' or 'http'"
     yield from _command_faults(raw)
     if raw.get("timeout") is not None and not (isinstance(raw["timeout"], int | float) and raw["timeout"] > 0):
-        yield f"has the timeout {raw['timeout']!r}, and not a number of milliseconds"
+        yield f"has the timeout {raw['timeout']!r}; it must be a number of milliseconds"
     for key in ("env", "headers"):
         table = raw.get(key)
         if table is not None and not (
-            isinstance(table, dict) and all(isinstance(one, str | int | float) for one in table.values())
+            isinstance(table, dict) and all(isinstance(item, str | int | float) for item in table.values())
         ):
             yield f"has {key!r} that is not an object of texts"
     if asked := _ASKED.search(str([value for key, value in raw.items() if key != "disabled"]).replace("${env:", "")):
@@ -155,7 +155,9 @@ def _command_faults(raw: Mapping[str, Any]) -> Iterator[str]:
         yield "has a 'command' that is not text"
     elif url and not (isinstance(url, str) and url.startswith(("http://", "https://", "${"))):
         yield f"has the url {url!r:.80}, which does not begin with http:// or https://"
-    if args is not None and not (isinstance(args, list) and all(isinstance(one, str | int | float) for one in args)):
+    if args is not None and not (
+        isinstance(args, list) and all(isinstance(argument, str | int | float) for argument in args)
+    ):
         yield "has 'args' that are not a list of texts"
-    if any("\0" in str(one) for one in (command, url, *(args if isinstance(args, list) else ()))):
-        yield "contains a zero character"
+    if any("\0" in str(text) for text in (command, url, *(args if isinstance(args, list) else ()))):
+        yield "contains a NUL character"

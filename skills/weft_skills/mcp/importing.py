@@ -36,6 +36,18 @@ class Imported:
         return names | {"state": self.state, "reason": self.reason}
 
 
+def import_all(workspace: Path, user_file: Path, home: Path) -> list[Imported]:
+    """Copy the servers of Codex into the user's file and those of VS Code into the workspace's."""
+    pairs = (
+        (home / ".codex" / "config.toml", user_file),
+        (workspace / ".vscode" / "mcp.json", workspace / config.FILE),
+    )
+    if not any(origin.is_file() for origin, _ in pairs):
+        looked = " nor ".join(str(origin) for origin, _ in pairs)
+        raise InputError(f"there is neither {looked}", hint="write the servers into .mcp.json")
+    return [row for origin, target in pairs if origin.is_file() for row in import_servers(origin, target)]
+
+
 def import_servers(origin: Path, target: Path) -> list[Imported]:
     """Copy the servers of another program's file into `target`; raises InputError if either cannot be read."""
     found = _codex(origin) if origin.suffix == ".toml" else _json(origin)
@@ -50,7 +62,7 @@ def import_servers(origin: Path, target: Path) -> list[Imported]:
             rows.append(Imported(entry.name, origin, target, "invalid", entry.fault))
         elif entry.name in servers:
             same = servers[entry.name] == dict(entry.raw)
-            reason = None if same else "there is another one of that name"
+            reason = None if same else "another server has that name"
             rows.append(Imported(entry.name, origin, target, "kept", reason))
         else:
             servers[entry.name] = dict(entry.raw)

@@ -36,7 +36,7 @@ class ResultReader:
 
     def envelope(self, answer: CallAnswer, time_ms: int) -> Envelope:
         """The answer as every tool answers."""
-        blocks = [self._block(join_surrogates(dict(one))) for one in answer.content]
+        blocks = [self._block(join_surrogates(dict(block))) for block in answer.content]
         text = "\n".join(filter(None, (said for said, _ in blocks)))
         files = [row for _, row in blocks if row]
         data = self._data(answer.structured)
@@ -110,12 +110,15 @@ def _plain(text: str) -> str:
     if text.isprintable():
         return text
     text = text.replace("\r\n", "\n")
-    return "".join(one if one in "\n\t" or not _steers(one) else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return "".join(
+        character if character in "\n\t" or not _steers(character) else "\N{REPLACEMENT CHARACTER}"
+        for character in text
+    )
 
 
-def _steers(one: str) -> bool:
-    return one < " " or "\x7f" <= one <= "\x9f"
+def _steers(character: str) -> bool:
+    return character < " " or "\x7f" <= character <= "\x9f"
 
 
 def _one_line(value: object) -> str:
-    return "".join(one if one.isprintable() else " " for one in str(value or ""))[:300]
+    return "".join(character if character.isprintable() else " " for character in str(value or ""))[:300]

@@ -7,13 +7,15 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from weft_skills.errors import InputError
 from weft_skills.mcp import config, tool_list
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.pool import ServerPool
 from weft_skills.mcp.trust import McpTrust, safe_key
+from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -46,6 +48,16 @@ class ServerState:
         tools = [tool.name for tool in self.tools]
         row = {"name": self.entry.name, "source": self.entry.source, "state": self.state}
         return row | {"reason": self.reason, "tools": tools}
+
+
+def named(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:
+    """The servers of these names, or all if there are no names; raises if a name is unknown."""
+    servers = [state.entry.name for state in states]
+    for name in names:
+        if name not in servers:
+            what = f"there is no MCP server {name!r}; servers are: {nearest_names(name, servers)}"
+            raise InputError(what, hint="`weft mcp list` shows them")
+    return [state for state in states if not names or state.entry.name in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +118,7 @@ class McpServers:
                 if tool.name in found:
                     other = found[tool.name].server
                     what = f"the tool {tool.tool!r} of the MCP server {tool.server!r} is not used"
-                    warnings.append(f"{what}: {other!r} has one that is called {tool.name} too")
+                    warnings.append(f"{what}: {other!r} also has one called {tool.name}")
                 found.setdefault(tool.name, tool)
         return ToolOffer(tuple(found.values()), tuple(warnings))
 
@@ -120,7 +132,7 @@ class McpServers:
         if tool is None:
             what = f"no MCP server that is configured and trusted here has the tool {name}"
             raise McpFault(what, hint="go on without it; `weft mcp list` shows the servers")
-        state = next(one for one in self.states()[0] if one.entry.name == tool.server)
+        state = next(server for server in self.states()[0] if server.entry.name == tool.server)
         launch = state.entry.launch(self.workspace, self._environ)
 
         def check(rows: list[dict[str, Any]]) -> None:
@@ -148,7 +160,7 @@ class McpServers:
     def untrusted(self, *, start: bool = False) -> list[ServerState]:
         """The servers whose entry, or whose tools, the user has to trust before they are used."""
         states = self.states(start=start)[0] if self.configured else []
-        return [one for one in states if one.state in ("untrusted", "changed")]
+        return [state for state in states if state.state in ("untrusted", "changed")]
 
     def trust_entry(self, state: ServerState) -> ServerState:
         """Trust an entry as it was shown, and ask its server for its tools."""
@@ -192,7 +204,7 @@ class McpServers:
         except McpFault as fault:
             if listed is None:
                 return ServerState(entry, "broken", _reason(fault), key=key)
-            warnings = (f"{fault.message}: its tools are those of the last time",)
+            warnings = (f"{fault.message}: using its last known tools",)
         return self._listed_state(entry, key, listed, warnings)
 
     def _key(self, entry: ServerEntry) -> str | None:

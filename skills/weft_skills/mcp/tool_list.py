@@ -95,7 +95,7 @@ def _schema(given: Any) -> dict[str, Any] | None:
     required = schema.get("required")
     schema["type"] = "object"
     schema["properties"] = {str(key): value if isinstance(value, dict) else {} for key, value in rows}
-    names = [one for one in required if isinstance(one, str)] if isinstance(required, list) else []
+    names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
     return {key: value for key, value in schema.items() if key not in ("$schema", "required")} | (
         {"required": names} if names else {}
     )
@@ -103,11 +103,11 @@ def _schema(given: Any) -> dict[str, Any] | None:
 
 def _plain_text(text: str) -> str:
     """A description without what could steer a terminal or hide from a reader."""
-    return "".join(one if one.isprintable() or one in "\n\t" else " " for one in text).strip()
+    return "".join(character if character.isprintable() or character in "\n\t" else " " for character in text).strip()
 
 
 def save(folder: Path, key: str, listed: ToolList) -> None:
-    """Keep a list for the next run; a cache that cannot be written is no fault."""
+    """Keep a list for the next run; a cache that cannot be written is skipped."""
     text = json.dumps({"v": _VERSION, **asdict(listed)}, ensure_ascii=False)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

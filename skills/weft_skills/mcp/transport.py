@@ -49,7 +49,10 @@ class Noise:
     def last_line(self) -> str:
         """The last line of its standard error that says something."""
         lines = b"".join(self._stderr).decode("utf-8", "replace").split("\n")
-        said = ("".join(one if one.isprintable() else " " for one in line).strip() for line in reversed(lines))
+        said = (
+            "".join(character if character.isprintable() else " " for character in line).strip()
+            for line in reversed(lines)
+        )
         return next(filter(None, said), "")[:300]
 
 
@@ -121,7 +124,7 @@ async def _pass_on(process: asyncio.subprocess.Process, incoming: Any, noise: No
             await incoming.send(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return
-    noise.fault = f"wrote {stray:,} lines that are no messages of the protocol"
+    noise.fault = f"wrote {stray:,} lines that are not protocol messages"
 
 
 def _parsed(line: bytes) -> Any:

@@ -59,9 +59,9 @@ def _path_texts(launch: ServerLaunch) -> Iterator[str]:
     for text in launch.args:
         if "\0" in text or len(text) > 4_096:
             continue
-        for one in (text, text.partition("=")[2], text.removeprefix("file://")):
-            if one:
-                yield one
+        for path in (text, text.partition("=")[2], text.removeprefix("file://")):
+            if path:
+                yield path
         if _MODULE.fullmatch(text):  # `python -m server` finds it in the current folder
             yield text.replace(".", "/")
             yield text.replace(".", "/") + ".py"
@@ -71,7 +71,7 @@ def _content(path: Path, workspace: Path) -> str:
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
     own = workspace / ".agents"
-    return fingerprint(path, lambda one: one.parent == own and one.name.startswith(_OWN_RECORDS))
+    return fingerprint(path, lambda file: file.parent == own and file.name.startswith(_OWN_RECORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class McpTrust:
 
     def has_list(self, key: str) -> bool:
         """Whether the user trusts any list of this entry."""
-        return any(one.startswith(f"{key}:") for one in self.answers.keys(_LISTS))
+        return any(answered.startswith(f"{key}:") for answered in self.answers.keys(_LISTS))
 
     def trust_list(self, entry: ServerEntry, key: str, digest: str) -> None:
         """Trust a list of tools."""

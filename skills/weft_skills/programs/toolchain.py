@@ -59,7 +59,7 @@ def find(program: str, hint: str) -> str:
 def own_pip() -> tuple[int, ...]:
     """The version of this Python's own pip, as an isolated interpreter finds it; empty if it has none."""
     spec = importlib.util.find_spec("pip")
-    if spec is None or not spec.origin or not any(Path(spec.origin).is_relative_to(one) for one in interpreter()):
+    if spec is None or not spec.origin or not any(Path(spec.origin).is_relative_to(folder) for folder in interpreter()):
         return ()
     try:
         return tuple(map(int, re.findall(r"\d+", importlib.metadata.version("pip"))[:2]))

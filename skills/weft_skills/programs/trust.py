@@ -32,7 +32,7 @@ def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str
     try:
         files = _files(folder, skip)
     except RecursionError as error:
-        raise WeftError(f"{folder} has too many folders within each other", hint="flatten it") from error
+        raise WeftError(f"{folder} nests folders too deeply", hint="flatten it") from error
     for path in files:
         kind = "program" if os.access(path, os.X_OK) else "file"
         link = str(path.readlink()) if path.is_symlink() else ""

@@ -33,7 +33,7 @@ def top(finder: SkillDetector, goal: str, skills: Sequence[Skill], limit: int) -
     rank = getattr(finder, "rank", None)
     given = rank(goal, skills, limit) if rank is not None else finder.detect(goal, skills)
     found = list(given)[:limit]
-    names = {one.name for one in found}
+    names = {selection.name for selection in found}
     rest = (skill.name for skill in skills if skill.name not in names)
     return [*found, *(Selection(name, 0.0, NO_MATCH) for name in islice(rest, limit - len(found)))]
 

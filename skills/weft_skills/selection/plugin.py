@@ -34,7 +34,7 @@ class PluginDetector:
     def _answer(self, method: str, *given: object) -> list[Selection]:
         """What the detector's method returns; a failure names the detector."""
         try:
-            return [_selection(one) for one in getattr(self.detector, method)(*given)]
+            return [_selection(answer) for answer in getattr(self.detector, method)(*given)]
         except WeftError:
             raise
         except Exception as error:
@@ -55,7 +55,7 @@ class RankingPluginDetector(PluginDetector):
 def _selection(given: Any) -> Selection:
     """A selection as given, or made from a plain (name, score, reason)."""
     match given if isinstance(given, Selection) else Selection(*given):
-        case Selection(str(), int() | float(), str()) as one:
-            return one
+        case Selection(str(), int() | float(), str()) as selection:
+            return selection
         case other:
             raise TypeError(f"{other} is not a name, a score and a reason")

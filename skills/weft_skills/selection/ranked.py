@@ -90,16 +90,18 @@ class RankedDetector:
             Selection(reader.skill(pick.candidate).name, round(score, 4), reader.reason(pick))
             for pick, score in zip(chosen, scores, strict=True)
         ]
-        return sorted(found, key=lambda one: -one.score)
+        return sorted(found, key=lambda selection: -selection.score)
 
     def _ranked(self, text: str, limit: int, scorer: Scorer) -> list[tuple[float, Selection]]:
         reader = _Reader(text, scorer, self._skills)
         found: list[tuple[float, Selection]] = []
         most = confidence.MOST
-        for one in reader.candidates(limit):
-            share = confidence.behind(one.score, found[0][0]) if found else 1.0
-            most = min(most, reader.probability(one) * share)
-            found.append((one.score, Selection(reader.skill(one).name, round(most, 4), reader.reason_of(one))))
+        for candidate in reader.candidates(limit):
+            share = confidence.behind(candidate.score, found[0][0]) if found else 1.0
+            most = min(most, reader.probability(candidate) * share)
+            found.append(
+                (candidate.score, Selection(reader.skill(candidate).name, round(most, 4), reader.reason_of(candidate)))
+            )
         return found
 
     def _with(self, skills: Sequence[Skill], work: Callable[[Scorer], list[T]]) -> list[T]:
@@ -146,16 +148,18 @@ class _Reader:
     def candidates(self, limit: int) -> list[Candidate]:
         """The best skills, best first."""
         found = self._scorer.best(self.query, limit)
-        return sorted(found, key=lambda one: -one.score * (BUNDLED if self.bundled(one.document) else 1.0))
+        return sorted(
+            found, key=lambda candidate: -candidate.score * (BUNDLED if self.bundled(candidate.document) else 1.0)
+        )
 
-    def probability(self, one: Candidate) -> float:
+    def probability(self, candidate: Candidate) -> float:
         """The probability that a skill is the right one for the whole goal."""
-        strength = confidence.strength(one.score, self.query.weight, self._scorer.unseen, one.words)
-        return confidence.probability(strength, one.words)
+        strength = confidence.strength(candidate.score, self.query.weight, self._scorer.unseen, candidate.words)
+        return confidence.probability(strength, candidate.words)
 
-    def skill(self, one: Candidate) -> Skill:
+    def skill(self, candidate: Candidate) -> Skill:
         """The skill of a candidate."""
-        return self._skills[one.document]
+        return self._skills[candidate.document]
 
     def bundled(self, document: int) -> bool:
         """Whether a skill ships with weft."""
@@ -174,15 +178,15 @@ class _Reader:
         partner = self._skills[pick.partner].name
         return "; ".join(filter(None, (own, f"{partner} is used with it" if pick.needed else f"goes with {partner}")))
 
-    def reason_of(self, one: Candidate) -> str:
+    def reason_of(self, candidate: Candidate) -> str:
         """Which words of the goal are in which part of a skill."""
-        brief, body = self._scorer.shared(one.document, self._words)
+        brief, body = self._scorer.shared(candidate.document, self._words)
         parts = (("description", brief), ("body", body))
         found = [f"{part}: {', '.join(words[:8])}" for part, words in parts if words]
         reasons = [f"words of the goal in its {'; in its '.join(found)}"] if found else []
         terms_asked = {term: term for term in self._asked}
-        has = {*self._scorer.shared(one.document, terms_asked)[0]}
+        has = {*self._scorer.shared(candidate.document, terms_asked)[0]}
         reasons += [f"the goal asks for {name}" for name in dict.fromkeys(self._asked[term] for term in has)]
-        if one.nested is not None:
-            reasons.append(f"{self._skills[one.nested].name} in its folder fits")
+        if candidate.nested is not None:
+            reasons.append(f"{self._skills[candidate.nested].name} in its folder fits")
         return "; ".join(reasons)

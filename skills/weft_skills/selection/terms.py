@@ -108,8 +108,8 @@ _STEMMING = threading.Lock()
 
 
 def _respelled(word: str) -> str:
-    for one, other in _SPELLINGS:
-        word = one.sub(other, word)
+    for pattern, other in _SPELLINGS:
+        word = pattern.sub(other, word)
     return word
 
 

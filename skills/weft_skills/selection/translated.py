@@ -36,9 +36,11 @@ class TranslatedDetector:
 
     def _merged(self, own: Sequence[Selection], translated: Sequence[Selection], limit: int) -> list[Selection]:
         """Two rankings of the same goal as one: by the better score of each skill, the goal's own first on a tie."""
-        best = {one.name: one for one in own}
-        for one in translated:
-            before = best.get(one.name)
-            if before is None or one.score > before.score:
-                best[one.name] = replace(one, reason=f"by the goal's keywords in translation: {one.reason}")
-        return sorted(best.values(), key=lambda one: -one.score)[:limit]
+        best = {selection.name: selection for selection in own}
+        for selection in translated:
+            before = best.get(selection.name)
+            if before is None or selection.score > before.score:
+                best[selection.name] = replace(
+                    selection, reason=f"by the goal's keywords in translation: {selection.reason}"
+                )
+        return sorted(best.values(), key=lambda selection: -selection.score)[:limit]

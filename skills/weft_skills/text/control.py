@@ -14,7 +14,7 @@ def steers(text: str) -> bool:
     """Whether a text has control characters, line separators, halves of characters, or marks of direction."""
     if text.isprintable():
         return False
-    return any(one in _DIRECTIONS or unicodedata.category(one) in _KINDS for one in text)
+    return any(character in _DIRECTIONS or unicodedata.category(character) in _KINDS for character in text)
 
 
 def spelled_out(text: str) -> str:
@@ -22,11 +22,15 @@ def spelled_out(text: str) -> str:
     text = _LONE_RETURN.sub(r"\\r", text)
     kept = "\n\r\t"
     return "".join(
-        one.encode("unicode_escape").decode() if one not in kept and not one.isprintable() and steers(one) else one
-        for one in text
+        character.encode("unicode_escape").decode()
+        if character not in kept and not character.isprintable() and steers(character)
+        else character
+        for character in text
     )
 
 
 def without_format(text: str) -> str:
     """A text without the characters that are never shown, such as zero-width ones: some file systems ignore them."""
-    return text if text.isascii() else "".join(one for one in text if unicodedata.category(one) != "Cf")
+    return (
+        text if text.isascii() else "".join(character for character in text if unicodedata.category(character) != "Cf")
+    )

@@ -15,10 +15,10 @@ def is_too_deep(value: Any) -> bool:
     """Whether lists and objects are nested more than 100 levels deep."""
     level = [value]
     for _ in range(MOST_LEVELS):
-        level = [item for one in level for item in _items(one)]
+        level = [item for container in level for item in _items(container)]
         if not level:
             return False
-    return any(isinstance(one, Mapping | list | tuple) for one in level)
+    return any(isinstance(deepest, Mapping | list | tuple) for deepest in level)
 
 
 def flattened(value: Any, levels: int = MOST_LEVELS) -> Any:

@@ -55,10 +55,10 @@ async def test_a_tools_result_comes_back_as_an_envelope_and_the_answer_follows()
     ("call", "code", "says"),
     [
         (asks("text_ecko", "{}"), "NOT_FOUND", "known are: text_echo"),
-        (asks("text_echo", "hello"), "INVALID_PARAM", "no JSON object"),
-        (asks("text_echo", "[1]"), "INVALID_PARAM", "no JSON object"),
-        (asks("text_echo", '{"text": ' * 400 + "1" + "}" * 400), "INVALID_PARAM", "no JSON object"),
-        (asks("text_echo", '{"text": ' * 9_000 + "1" + "}" * 9_000), "INVALID_PARAM", "no JSON object"),
+        (asks("text_echo", "hello"), "INVALID_PARAM", "not a JSON object"),
+        (asks("text_echo", "[1]"), "INVALID_PARAM", "not a JSON object"),
+        (asks("text_echo", '{"text": ' * 400 + "1" + "}" * 400), "INVALID_PARAM", "not a JSON object"),
+        (asks("text_echo", '{"text": ' * 9_000 + "1" + "}" * 9_000), "INVALID_PARAM", "not a JSON object"),
     ],
 )
 async def test_the_model_is_told_about_its_mistakes(call: Reply, code: str, says: str) -> None:

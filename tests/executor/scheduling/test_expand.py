@@ -170,7 +170,7 @@ async def test_a_map_over_a_map_takes_its_outputs_one_to_one_and_unparsed() -> N
         (
             '{"a": {"b": 7}}',
             "<<list.output.a.b>>",
-            "'for_each' finds no list: 'a.b' in the output of 'list' is no list",
+            "'for_each' finds no list: 'a.b' in the output of 'list' is not a list",
         ),
         ('{"a": 1}', "<<list.output.b>>", "'for_each' finds no list: the output of 'list' has no 'b'"),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from tests.executor.scheduling.run_plan import run_plan
 from tests.fakes import Recorder
-from weft_executor.approvals.parking import parked
+from weft_executor.approvals.task_slot import slot_released
 from weft_executor.results.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_planner.approvals import ApprovalRequest
@@ -67,7 +67,7 @@ async def test_a_task_does_not_end_before_a_part_that_waits_and_the_other_parts_
     assert finished == []
 
 
-async def test_a_parked_task_gives_its_place_to_others_and_its_clock_stands_still() -> None:
+async def test_a_task_that_waits_gives_its_slot_to_others_and_its_clock_stands_still() -> None:
     others = asyncio.Event()
     order: list[str] = []
 
@@ -76,7 +76,7 @@ async def test_a_parked_task_gives_its_place_to_others_and_its_clock_stands_stil
             others.set()
             return "other"
         for _ in range(2):
-            with parked():
+            with slot_released():
                 await others.wait()
                 await asyncio.sleep(0.3)
             order.append("went on")
@@ -88,9 +88,9 @@ async def test_a_parked_task_gives_its_place_to_others_and_its_clock_stands_stil
     assert order == ["went on", "went on"]
 
 
-async def test_after_it_was_parked_a_task_still_has_a_time_limit() -> None:
+async def test_after_it_waited_a_task_still_has_a_time_limit() -> None:
     async def run_task(_one: Task, _results: Mapping[str, str]) -> str:
-        with parked():
+        with slot_released():
             await asyncio.sleep(0.05)
         await asyncio.sleep(10)
         return "late"
@@ -99,9 +99,9 @@ async def test_after_it_was_parked_a_task_still_has_a_time_limit() -> None:
     assert isinstance(outcomes["a"], Failed)
 
 
-async def test_a_parked_task_can_be_stopped() -> None:
+async def test_a_task_that_waits_can_be_stopped() -> None:
     async def run_task(_one: Task, _results: Mapping[str, str]) -> str:
-        with parked():
+        with slot_released():
             await asyncio.sleep(10)
         return "late"
 

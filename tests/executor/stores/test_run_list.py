@@ -95,26 +95,26 @@ def test_a_change_is_seen_whichever_process_made_it(place: Place) -> None:
     watching.close()
 
 
-def test_a_wish_is_left_for_the_holder_and_ends_with_its_lease(place: Place) -> None:
+def test_a_stop_request_is_left_for_the_holder_and_ends_with_its_lease(place: Place) -> None:
     store = place.filled("r", "free")
     store.claim("r", myself())
-    store.wish("r", "stop")
-    assert place.open().wishes() == {"r": "stop"}
+    store.request_stop("r", "stop")
+    assert place.open().stop_requests() == {"r": "stop"}
     store.append([], {}, Handover(myself(), released=["r"]))
-    assert store.wishes() == {}
+    assert store.stop_requests() == {}
     with pytest.raises(NotRunning, match="run free is not running"):
-        store.wish("free", "stop")
+        store.request_stop("free", "stop")
     with pytest.raises(UnknownRun):
-        store.wish("none", "stop")
+        store.request_stop("none", "stop")
 
 
-def test_a_wish_for_a_dead_process_does_not_reach_the_next_holder(place: Place) -> None:
+def test_a_stop_request_for_a_dead_process_does_not_reach_the_next_holder(place: Place) -> None:
     store = place.filled("r")
     store.claim("r", myself())
-    store.wish("r", "stop")
+    store.request_stop("r", "stop")
     place.hand_to("r", replace(myself(), start="before"))
     store.claim("r", myself())
-    assert store.wishes() == {}
+    assert store.stop_requests() == {}
 
 
 def test_a_sum_of_costs_is_printed_without_its_rounding_error() -> None:

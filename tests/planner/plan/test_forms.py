@@ -58,7 +58,7 @@ def test_a_plan_with_all_of_it_has_no_faults() -> None:
         ({"output_schema": "text"}, "task 'a': 'output_schema' must be an object with a JSON Schema, not a string"),
         (
             {"model": "openai/gpt-4o"},
-            "task 'a': 'model' is 'openai/gpt-4o', which is no name of a model here; known are",
+            "task 'a': 'model' is 'openai/gpt-4o', which is not the name of a model here; known are",
         ),
         ({"model": 5}, "task 'a': 'model' must be the name of a model, not 5"),
         ({"check": "is it good?"}, "task 'a': 'check' must be an object such as"),
@@ -80,7 +80,7 @@ def test_a_plan_with_all_of_it_has_no_faults() -> None:
         ),
         (
             {"check": {"ask": "x", "model": "slow"}},
-            "task 'a': 'check.model' is 'slow', which is no name of a model here",
+            "task 'a': 'check.model' is 'slow', which is not the name of a model here",
         ),
         (
             {"check": {"ask": "<<zz.output>>?"}},
@@ -203,4 +203,4 @@ def test_keys_of_today_are_kept_and_misspelt_ones_told() -> None:
 
 def test_only_full_plans_are_asked_for_with_these_keys() -> None:
     assert {"output_schema", "check", "model"} <= plan_schema()["properties"]["tasks"]["items"]["properties"].keys()
-    assert "output_schema" not in json.dumps(SHAPES["small"].schema("do this, then that", ["a"], 3))
+    assert "output_schema" not in json.dumps(SHAPES["numbered"].schema("do this, then that", ["a"], 3))

@@ -200,9 +200,9 @@ def test_an_approval_is_read(wanted: object) -> None:
     assert task.to_dict()["needs_approval"] == wanted
 
 
-def test_small_plans_lose_no_key_either() -> None:
+def test_numbered_plans_lose_no_key_either() -> None:
     text = json.dumps({"tasks": [{"id": "t1", "use": "writing", "description": "Write it", "deps": []}]})
-    (task,) = Plan.from_dict(read_answer(text, SHAPES["small"], KNOWN).document).tasks
+    (task,) = Plan.from_dict(read_answer(text, SHAPES["numbered"], KNOWN).document).tasks
     assert (task.name, task.instruction) == ("writing", "Write it")
 
 

@@ -1,4 +1,4 @@
-"""The small plan schema: what it admits, and the plans that its documents widen to."""
+"""The numbered plan schema: what it admits, and the plans that its documents widen to."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_planner.plan.shape import INSTRUCTION_LIMIT, NO_SKILL, small_plan_schema, widen
+from weft_planner.plan.shape import INSTRUCTION_LIMIT, NO_SKILL, SHAPES, numbered_schema
 
 SKILLS = ["cataloging-apis", "writing-changelogs"]
-EXCEL = {
-    "type": "object",
-    "properties": {"path": {"type": "string", "pattern": "^data/", "description": "where"}},
-    "required": ["path"],
-    "$defs": {},
-}
+
+widen = SHAPES["numbered"].widen
 
 
 def task(number: int, use: str = SKILLS[0], needs: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -30,7 +26,7 @@ def admits(schema: dict[str, Any], *tasks: dict[str, Any]) -> bool:
 
 
 def test_tasks_are_ordered_and_depend_only_on_earlier_ones() -> None:
-    schema = small_plan_schema(SKILLS, max_tasks=3)
+    schema = numbered_schema(SKILLS, 3)
     assert admits(schema, task(1))
     assert admits(schema, task(1), task(2, NO_SKILL, ("t1",)), task(3, needs=("t1", "t2")))
     assert not admits(schema, task(2))
@@ -41,48 +37,38 @@ def test_tasks_are_ordered_and_depend_only_on_earlier_ones() -> None:
     assert not admits(schema, task(1), task(2), task(3), task(4))
 
 
-def test_only_known_skills_are_admitted_and_a_selected_one_comes_first() -> None:
-    schema = small_plan_schema(SKILLS)
+def test_only_known_skills_are_admitted_or_none() -> None:
+    schema = numbered_schema(SKILLS, 3)
     assert not admits(schema, task(1, "invented"))
-    assert not admits(schema, task(1, NO_SKILL))
-    assert admits(small_plan_schema([]), task(1, NO_SKILL))
-
-
-def test_a_tool_is_called_with_its_own_parameters() -> None:
-    schema = small_plan_schema(SKILLS, {"excel_read": EXCEL})
-    call = {"id": "t1", "use": "excel_read", "arguments": {"path": "data/a.xlsx"}, "depends_on": []}
-    assert admits(schema, call, task(2, needs=("t1",)))
-    assert not admits(schema, call | {"arguments": {}})
-    assert not admits(schema, call | {"arguments": {"path": 3}})
-    assert not admits(schema, task(1, "excel_read"))
+    assert admits(schema, task(1, NO_SKILL))
+    assert admits(numbered_schema([], 3), task(1, NO_SKILL))
 
 
 def test_keywords_that_the_servers_grammar_refuses_are_left_out() -> None:
-    text = json.dumps(small_plan_schema(SKILLS, {"excel_read": EXCEL}))
+    text = json.dumps(numbered_schema(SKILLS, 3))
     for keyword in ('"items": false', "pattern", "$defs", "description"):
         assert keyword not in text
 
 
 def test_a_schema_for_no_task_is_the_callers_mistake() -> None:
     with pytest.raises(ValueError, match="at least one task"):
-        small_plan_schema(SKILLS, max_tasks=0)
+        numbered_schema(SKILLS, 0)
 
 
 def test_a_document_widens_to_a_full_plan() -> None:
-    call = {"id": "t1", "use": "excel_read", "arguments": {"path": "a"}, "depends_on": []}
-    plan = widen({"tasks": [call, task(2, needs=("t1",)), task(3, NO_SKILL, ("t2",))]})
+    plan = widen({"tasks": [task(1), task(2, NO_SKILL, ("t1",))]})
     assert plan["synthesis"] is None
     assert plan["clarification"] is None
-    tool, skill, plain = plan["tasks"]
-    assert tool == {
+    skill, plain = plan["tasks"]
+    assert skill == {
         "id": "t1",
-        "title": "excel_read",
-        "action_type": "tool",
-        "name": "excel_read",
-        "arguments": {"path": "a"},
+        "title": "Do it.",
+        "instruction": "Do it.",
+        "action_type": "skill",
+        "name": SKILLS[0],
+        "arguments": "",
         "depends_on": [],
     }
-    assert (skill["action_type"], skill["name"], skill["arguments"]) == ("skill", SKILLS[0], "")
     assert plain["action_type"] == "llm"
     assert "name" not in plain
 
@@ -95,10 +81,10 @@ def test_a_long_instruction_gets_a_short_title() -> None:
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
-    """Documents of the small schema with three tasks at most, as a grammar would let a model write them."""
+    """Documents of the numbered schema with three tasks at most, as a grammar would let a model write them."""
     tasks = []
     for number in range(1, draw(st.integers(1, 3)) + 1):
-        use = draw(st.sampled_from(SKILLS if number == 1 else [*SKILLS, NO_SKILL]))
+        use = draw(st.sampled_from([*SKILLS, NO_SKILL]))
         needs = [f"t{earlier}" for earlier in range(1, number) if draw(st.booleans())]
         text = draw(st.text(min_size=1, max_size=INSTRUCTION_LIMIT))
         tasks.append({"id": f"t{number}", "use": use, "instruction": text, "depends_on": needs})
@@ -107,7 +93,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(documents())
 def test_every_admitted_document_is_a_plan_without_cycles_or_strangers(document: dict[str, Any]) -> None:
-    assert admits(small_plan_schema(SKILLS), *document["tasks"])
+    assert admits(numbered_schema(SKILLS, 3), *document["tasks"])
     seen: set[str] = set()
     for item in widen(document)["tasks"]:
         assert set(item["depends_on"]) <= seen

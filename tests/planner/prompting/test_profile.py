@@ -10,7 +10,7 @@ import pytest
 from tests.fakes import Recorder, saying
 from weft_planner.decompose.decompose import Brief, decompose, messages
 from weft_planner.events import PlanMade, Warned
-from weft_planner.plan.shape import SHAPES, parts, widen
+from weft_planner.plan.shape import SHAPES, listed
 from weft_planner.plan.validate import Known, problems
 from weft_planner.prompting.profile import FULL, profile_of, profiles
 from weft_planner.prompting.prompts import Prompts
@@ -25,7 +25,7 @@ def brief(goal: str = GOAL, *names: str) -> Brief:
 
 
 def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
-    assert [len(widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [1, 4]
+    assert [len(SMALL.shape.widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [1, 4]
 
 
 def test_the_goal_comes_last_with_the_best_skills_only() -> None:
@@ -52,8 +52,8 @@ def test_a_plan_has_room_for_the_things_that_the_goal_lists(goal: str, most: int
 
 
 def test_a_list_counts_its_items() -> None:
-    assert parts("- one thing") == 1
-    assert parts("- one thing\n- another") == 2
+    assert listed("- one thing") == 1
+    assert listed("- one thing\n- another") == 2
 
 
 async def test_a_small_plan_becomes_a_full_one() -> None:
@@ -97,8 +97,8 @@ async def test_what_a_plan_lost_is_put_back_and_said() -> None:
         {"tasks": [3]},
     ],
 )
-def test_a_document_that_does_not_follow_the_small_schema_is_left_to_validation(document: object) -> None:
-    assert isinstance(problems(SHAPES["small"].widen(document), Known(["a"])), list)
+def test_a_document_that_does_not_follow_the_numbered_schema_is_left_to_validation(document: object) -> None:
+    assert isinstance(problems(SHAPES["numbered"].widen(document), Known(["a"])), list)
 
 
 @pytest.mark.parametrize("name", ["ollama_chat/qwen3:4b", "ollama/gemma3:270m", "ollama_chat/llama3.2:1b-instruct"])

@@ -13,7 +13,7 @@ import pytest
 
 from weft_skills.builtin.excel import tools as excel
 from weft_skills.builtin.writing.function_write import FunctionWrite
-from weft_skills.builtin.writing.tools import WritePlace
+from weft_skills.builtin.writing.write_place import WritePlace
 from weft_skills.functions.functions import tool
 
 if TYPE_CHECKING:

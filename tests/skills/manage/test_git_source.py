@@ -98,7 +98,7 @@ def test_only_https_and_ssh_are_fetched(url: str) -> None:
     if url.startswith(("ext::", "fd::")):  # taken for a folder, which does not exist
         assert GitUrl.parse(url) is None
         return
-    with pytest.raises(InputError, match="is not fetched"):
+    with pytest.raises(InputError, match="does not fetch from"):
         GitUrl.parse(url)
 
 
@@ -193,7 +193,7 @@ def test_a_skill_is_imported_updated_and_its_drift_told(
     assert lock_file.read(workspace)["alpha"].commit == newer
 
     (workspace / ".agents/skills/beta/SKILL.md").write_text(SKILL.format(name="beta") + "Mine.\n")
-    assert "changed since their import: beta" in weft("doctor", cwd=workspace).out
+    assert "changed since import: beta" in weft("doctor", cwd=workspace).out
     assert weft("skills", "update", "nope", cwd=workspace).status == 2
 
 

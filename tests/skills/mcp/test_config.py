@@ -53,7 +53,7 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
         ({"command": "x", "env": {"A": ["b"]}}, "'env' that is not an object of texts"),
         ({"command": "x", "timeout": "9"}, "number of milliseconds"),
         ({"command": "x", "args": ["${input:key}"]}, "${input:key}"),
-        ({"command": "x\0y"}, "zero character"),
+        ({"command": "x\0y"}, "NUL character"),
     ],
 )
 def test_a_fault_disables_that_server_alone(raw: dict[str, Any], says: str) -> None:

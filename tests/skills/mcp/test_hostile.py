@@ -52,7 +52,7 @@ async def test_garbage_and_chatter_do_not_reach_anyone(
     with garbled.held():
         lost = await add(garbled)
     assert lost.error is not None
-    assert "lines that are no messages" in lost.error.message
+    assert "lines that are not protocol messages" in lost.error.message
     chatty = opened(tmp_path / "b", "chatter")
     with chatty.held():
         assert (await add(chatty)).text == "through"
@@ -98,7 +98,7 @@ def test_names_cannot_shadow_collide_or_steer(tmp_path: Path) -> None:
 def test_a_list_that_the_protocol_does_not_allow_is_refused_whole(tmp_path: Path) -> None:
     servers = opened(tmp_path, "shape")
     (state,) = servers.checked()[0]
-    assert "answered what the protocol does not allow" in (state.reason or "")
+    assert "broke the protocol" in (state.reason or "")
     listed = tool_list("s", [{"name": "t", "inputSchema": {"type": [], "properties": {"a": True}, "required": "a"}}])
     assert listed.tools[0].parameters == {"type": "object", "properties": {"a": {}}}
 

@@ -195,7 +195,7 @@ async def test_a_dead_server_is_started_again_three_times_and_only_safe_calls_ar
         assert tired.error is not None
         gone = await called(servers, "add", a=1, b=1)
     assert gone.error is not None
-    assert "has ended 4 times and is not started again" in gone.error.message
+    assert "has ended 4 times and will not be restarted" in gone.error.message
     assert starts(tmp_path) == 1 + 4
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.walls.registry import probe
-from weft.models.warm.place import Place
+from weft.models.call_process.socket_folder import SocketFolder
 
 if TYPE_CHECKING:
     from tests.skills.workbench import Workbench
@@ -75,9 +75,9 @@ async def abstract(bench: Workbench) -> str:
     return await _heard(bench, f"@weft-probe-{os.getpid()}", network=True)
 
 
-@probe("nor is the helper that keeps litellm loaded, in the user's cache, even with the network")
-async def helper(bench: Workbench) -> str:
+@probe("nor is the process that keeps litellm loaded, in the user's cache, even with the network")
+async def call_process(bench: Workbench) -> str:
     with tempfile.TemporaryDirectory(prefix="weft-") as cache:
-        where = Place.of(Path(cache))
-        where.make()
-        return await _heard(bench, str(where.socket), network=True)
+        folder = SocketFolder.of(Path(cache))
+        folder.make()
+        return await _heard(bench, str(folder.address), network=True)

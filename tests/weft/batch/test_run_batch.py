@@ -113,7 +113,7 @@ async def test_without_the_file_of_runs_a_batch_finds_them_in_the_journal(
     class Stopping(BatchObserver):
         def note(self, event: Event) -> None:
             if isinstance(event, CallRetried):
-                journal.wish(event_run(), "stop_batch")
+                journal.request_stop(event_run(), "stop_batch")
 
     def event_run() -> str:
         return next(run.run_id for run in journal.summaries() if run.goal == "a [late] goal")
@@ -153,7 +153,7 @@ async def test_a_batch_is_stopped_by_another_process(workspace: Path, serve: Cal
     await begun.wait()
     journal = store(workspace)
     held = [run.run_id for run in journal.summaries(status=("running",))]
-    journal.wish(held[0], "stop_batch")
+    journal.request_stop(held[0], "stop_batch")
     report = await asyncio.wait_for(running, 25)
     assert (report.stopped, report.to_dict()["left"]) == ("interrupted", 3)
     assert {run.status for run in journal.summaries()} == {"interrupted"}

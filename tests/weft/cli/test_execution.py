@@ -17,9 +17,9 @@ from tests.executor.stores.runs import filled
 from weft.cli.execution import ResultOutput, interruptible, run_to_exit, show_result
 from weft.cli.view.output_mode import OutputMode
 from weft.cli.view.result_target import ResultTarget
-from weft.runs import records
-from weft.runs.answer import NO_RESULT
+from weft.runs.steps.answering import NO_RESULT
 from weft.runs.stop import Stop
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft_executor.history.result import Result, TaskReport

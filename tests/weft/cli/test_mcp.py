@@ -11,7 +11,7 @@ import pytest
 
 from tests.mcp_workspace import configure, small, starts
 from tests.weft.cli.test_main import ended
-from weft.cli.commands.mcp.workspace import open_tools
+from weft.cli.commands.mcp.server_table import open_tools
 from weft.cli.trust_prompt import trust_mcp
 from weft.cli.view import output
 
@@ -119,7 +119,7 @@ def test_a_person_is_asked_about_the_entry_and_then_about_its_tools(
     assert (asked, starts(tmp_path)) == (["May it be started?"], 0)
     shown = capsys.readouterr().err
     assert "'small' starts, unconfined," in shown
-    assert "HOME of your environment goes to its environment as TOKEN" in shown
+    assert "HOME from your environment goes to its environment as TOKEN" in shown
     trust_mcp(tools, trust=False, quiet=False)
     assert (asked[1:], starts(tmp_path)) == (["May it be started?", "May models call them?"], 1)
     assert "note (may change things): Notes a text in a file." in capsys.readouterr().err

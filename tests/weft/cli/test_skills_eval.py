@@ -85,7 +85,7 @@ def test_only_a_few_misses_are_printed_unless_all_are_asked_for(
         (["--check", "--min-set-recall", "0.6"], 1, "check failed: set recall is 0.500, below 0.600"),
         (["--check", "--max-picked-for-none", "0"], 1, "check failed: picked for none is 1, above 0"),
         (["--check"], 1, "check failed: 2 missed"),
-        (["--min-r-at-1", "0.8"], 2, "bounds are given, but --check is not"),
+        (["--min-r-at-1", "0.8"], 2, "bounds have no effect without --check"),
         (["--check", "--min-r-at-1", "80"], 2, "80"),
         (["--detector", "nope"], 2, "there is no detector 'nope'"),
     ],
@@ -127,7 +127,7 @@ def test_an_expected_skill_that_is_not_there_is_said(
     assert (
         "warning: the skill 'debugging' is disabled (disabled by SKILL_DEBUGGING_ENABLED=false) and cannot" in ran.err
     )
-    assert "6 more expected skills, of 6 goals, are not here" in ran.err
+    assert "6 more expected skills, of 6 goals, are missing" in ran.err
     assert json.loads(ran.out)["misses"][0]["why"].startswith("There is no skill 'code-revue' here")
 
 

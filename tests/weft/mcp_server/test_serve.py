@@ -20,8 +20,8 @@ from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
 from tests.weft.approving import GOAL, calling, prepare, weft
 from tests.weft.recorded import rows
 from tests.weft.recorded import weft as runtime
+from weft.mcp_server.goal_tools import GoalTools
 from weft.mcp_server.protocol import build
-from weft.mcp_server.tools import GoalTools
 from weft_planner.model import Reply
 
 if TYPE_CHECKING:

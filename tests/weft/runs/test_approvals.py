@@ -211,7 +211,7 @@ async def test_an_id_that_is_unknown_ambiguous_or_answered_changes_nothing(offic
             ({"beef": ALLOW}, "there is no request 'beef'"),
             ({same: ALLOW}, f"could be any of {first.id}, {second.id}"),
             ([(first.id, ALLOW), (first.id[:8] + "#1", DENY)], "is answered twice"),
-            ({third.id: Answer("answer", text="x")}, "it is no question"),
+            ({third.id: Answer("answer", text="x")}, "it is not a question"),
             ({"": Answer("answer", text="x")}, "no question waits"),
             ({third.id: Answer("edit", arguments={"text": 5})}, "takes a string as 'text'"),
         ]:
@@ -222,10 +222,10 @@ async def test_an_id_that_is_unknown_ambiguous_or_answered_changes_nothing(offic
         again = await runtime.resume(waiting.run_id, answers={first.id[:8] + "#1": ALLOW, third.id[:5]: ALLOW})
         assert [request.id for request in again.waiting] == [second.id]
         for answered in (first, third):
-            with pytest.raises(InputError, match="is answered already: allow"):
+            with pytest.raises(InputError, match="has been answered already: allow"):
                 await runtime.resume(waiting.run_id, answers={answered.id: DENY})
         done = await runtime.resume(waiting.run_id, answers={second.id: DENY})
-        with pytest.raises(InputError, match="is answered already: deny"):
+        with pytest.raises(InputError, match="has been answered already: deny"):
             await runtime.resume(done.run_id, answers={second.id: ALLOW})
     assert (done.status, noted(office, done)) == ("done", ["bread", "milk"])
 

@@ -151,7 +151,7 @@ async def test_other_types_and_lists_are_forms_too(workspace: Path, serve: Serve
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({"type": "strin"}, "schema= is no JSON Schema: type: "),
+        ({"type": "strin"}, "schema= is not a JSON Schema: type: "),
         ({"enum": {1, 2}}, "schema= is not JSON: "),
         ({"$ref": "https://example.com/x.json"}, "schema= refers to 'https://example.com/x.json', which is not in it"),
         ({"$ref": "#/$defs/x"}, "schema= refers to '#/$defs/x', which is not in it"),

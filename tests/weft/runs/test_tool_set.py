@@ -86,7 +86,7 @@ async def test_a_skills_allowed_tools_narrow_its_task_and_its_scripts_run_once_t
         "run_script",
     ]
     warnings = [event.message for event in record.events if isinstance(event, Warned)]
-    assert any("names Todo, which is no tool here" in text for text in warnings)
+    assert any("names Todo, which is not a tool here" in text for text in warnings)
 
 
 class Page(BaseHTTPRequestHandler):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from weft.models.choice import ModelChoice
-from weft.runs import records
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.recorded import check_recorded
 from weft.settings.settings import InvalidSettings, Resolved, Settings, resolve
@@ -76,7 +76,7 @@ def test_an_untrusted_workspace_names_no_address_and_turns_on_no_cache(tmp_path:
 
 def test_a_record_brings_no_address_by_a_name(tmp_path: Path) -> None:
     recorded = Settings(models={"fast": "openai/http://evil/v1"})
-    with pytest.raises(Exception, match="a model that carries an address"):
+    with pytest.raises(Exception, match="a model that is named by an address"):
         check_recorded(recorded, Settings(), Paths.of(tmp_path, {}))
     check_recorded(recorded, recorded, Paths.of(tmp_path, {}))
 

@@ -197,7 +197,7 @@ def test_a_recorded_run_with_an_address_needs_trust(tmp_path: Path, name: str) -
     paths = Paths.of(tmp_path, {})
     given: dict[str, Any] = {name: (EVIL,) if name == "fallback" else EVIL}
     recorded = Settings(**given)
-    with pytest.raises(InputError, match="a model that carries an address"):
+    with pytest.raises(InputError, match="a model that is named by an address"):
         check_recorded(recorded, Settings(), paths)
     check_recorded(recorded, Settings(model=EVIL), paths)  # the user names it now
     trust(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 
 from weft.cli.view.event_text import describe
 from weft.cli.view.timeline import draw
-from weft.runs.rerun import plan_rerun
+from weft.runs.stored.rerun import plan_rerun
 from weft.telemetry import otlp
 from weft.traces.diff import compare
 from weft.traces.html_page import render

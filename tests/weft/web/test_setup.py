@@ -129,7 +129,7 @@ async def test_batches_are_counted_and_stopped(workspace: Path) -> None:
         shown = (await asked.get("/batches/answers-1")).json()
         assert shown["failures"] == [{"kind": "NO_PLAN", "runs": 1, "error": "no plan was made"}]
         assert (await asked.post("/batches/answers-1/stop")).json() == {"runs": ["r3"]}
-        assert journal.wishes() == {"r3": "stop_batch"}
+        assert journal.stop_requests() == {"r3": "stop_batch"}
         journal.append([], {}, Handover(myself(), released=["r3"]))
         assert (await asked.post("/batches/answers-1/stop")).status_code == 409
         assert (await asked.get("/batches/none")).status_code == 404

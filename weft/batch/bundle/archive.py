@@ -51,7 +51,7 @@ def sha256(data: bytes) -> str:
 
 def read_folder(folder: Path) -> dict[PurePosixPath, BundleFile]:
     """The files of an unpacked bundle, apart from what runs have written; raises if there is more than files."""
-    found: dict[PurePosixPath, BundleFile] = {}
+    files: dict[PurePosixPath, BundleFile] = {}
     for here, folders, names in os.walk(folder):
         folders.sort()
         relative = PurePosixPath(*Path(here).relative_to(folder).parts)
@@ -60,11 +60,13 @@ def read_folder(folder: Path) -> dict[PurePosixPath, BundleFile]:
         for name in (*names, *folders):
             path = Path(here, name)
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                raise BundleRefused(f"{path} is a link or a device", hint="delete the folder; it is unpacked again")
+                raise BundleRefused(
+                    f"{path} is a link or a device", hint="delete the folder; it will be unpacked again"
+                )
         for name in names:
             path = Path(here, name)
-            found[relative / name] = BundleFile(path.read_bytes(), bool(path.stat().st_mode & 0o100))
-    return found
+            files[relative / name] = BundleFile(path.read_bytes(), bool(path.stat().st_mode & 0o100))
+    return files
 
 
 def _too_large(what: str) -> BundleRefused:

@@ -39,10 +39,10 @@ class BundleManifest:
     def read(cls, data: bytes) -> BundleManifest:
         """A bundle's manifest; raises if it is not one."""
         try:
-            found = json.loads(data)
-            catalogue = {str(name): str(key) for name, key in found["catalogue"].items()}
-            trusted = tuple(str(key) for key in found["trusted"])
-            return cls(str(found["weft"]), catalogue, trusted, found["templates"] is True)
+            document = json.loads(data)
+            catalogue = {str(name): str(key) for name, key in document["catalogue"].items()}
+            trusted = tuple(str(key) for key in document["trusted"])
+            return cls(str(document["weft"]), catalogue, trusted, document["templates"] is True)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BundleRefused("the bundle has no valid bundle.json", hint="send it again from weft") from error
 

@@ -91,11 +91,11 @@ class _Packing:
         self.trusted: set[str] = set()
         self.has_templates = False
         self._seen: set[Path] = set()
-        found = weft.workspace.skills.registry.locations
+        locations = weft.workspace.skills.registry.locations
         own = iter(GLOBAL)
         self._places = {
             location.path: next(own) if location.source == "global" else self._in_workspace(location.path)
-            for location in found
+            for location in locations
             if location.source != "bundled"
         }
 
@@ -141,8 +141,8 @@ class _Packing:
             return {}
         added: dict[PurePosixPath, BundleFile] = {}
         try:
-            with members(folder, LIMITS) as found:
-                for member in found:
+            with members(folder, LIMITS) as files:
+                for member in files:
                     if not any(map(is_hidden_name, member.path.parts)):
                         with member.open() as reading:
                             added[member.path] = BundleFile(reading.read(), member.executable)

@@ -20,19 +20,19 @@ def settings_text(settings: Settings) -> str:
     """The settings that differ from their defaults, without addresses and what only a machine's own user may set."""
     rows: list[str] = []
     tables: list[str] = []
-    for one in fields(Settings):
-        value = getattr(settings, one.name)
-        if value == one.default or one.metadata["guarded"] or one.metadata["own"] or one.name in _OWN:
+    for setting in fields(Settings):
+        value = getattr(settings, setting.name)
+        if value == setting.default or setting.metadata["guarded"] or setting.metadata["own"] or setting.name in _OWN:
             continue
-        if one.name in MODELS:
-            _refuse_addresses(one.name, value)
+        if setting.name in MODELS:
+            _refuse_addresses(setting.name, value)
         if isinstance(value, Mapping):
-            tables += [f"[{one.name}]", *(f"{_text(key)} = {_value(item)}" for key, item in sorted(value.items()))]
-        elif one.name == "approvals":
+            tables += [f"[{setting.name}]", *(f"{_text(key)} = {_value(item)}" for key, item in sorted(value.items()))]
+        elif setting.name == "approvals":
             for rule in value:
                 tables += ["[[approvals]]", *(f"{key} = {_value(item)}" for key, item in rule.to_dict().items())]
         else:
-            rows.append(f"{one.name} = {_value(value)}")
+            rows.append(f"{setting.name} = {_value(value)}")
     return "\n".join(["# What the batch was started with. Each machine's own settings come first.", *rows, *tables, ""])
 
 

@@ -1,4 +1,4 @@
-"""Unpacks a bundle, once a machine: checked whole before anything of it is used, read-only afterwards.
+"""Unpacks a bundle, once per machine: checked whole before anything of it is used, read-only afterwards.
 
 its hash → the checks of any archive from elsewhere (paths, links, devices, sizes) → unpacked beside its place → packed
 again, which must give the same hash → moved into place in one step
@@ -81,7 +81,7 @@ def unpack(data: bytes, sha256: str, root: Path | None = None) -> UnpackedBundle
         _unpack(data, sha256, folder)
     _check_private(folder)
     if archive.sha256(archive.archive(archive.read_folder(folder))) != sha256:
-        raise BundleRefused(f"{folder} has changed since it was unpacked", hint="delete it; it is unpacked again")
+        raise BundleRefused(f"{folder} has changed since it was unpacked", hint="delete it; it will be unpacked again")
     return UnpackedBundle(folder, BundleManifest.read((folder / NAME).read_bytes()))
 
 
@@ -133,9 +133,9 @@ def _make_read_only(folder: Path) -> None:
 
 def _check_private(folder: Path) -> None:
     """Raise unless a folder is this user's own, and no one else can write to it."""
-    found = folder.lstat()
-    own = found.st_uid == os.getuid() if hasattr(os, "getuid") else True
-    if not stat.S_ISDIR(found.st_mode) or not own or found.st_mode & 0o022:
+    status = folder.lstat()
+    own = status.st_uid == os.getuid() if hasattr(os, "getuid") else True
+    if not stat.S_ISDIR(status.st_mode) or not own or status.st_mode & 0o022:
         raise BundleRefused(
             f"{folder} is not a folder that only you can write to",
             hint="delete it, or name another with XDG_CACHE_HOME",

@@ -15,14 +15,13 @@ from weft.batch.limits.dedupe import ReplyCache
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import Rates
 from weft.models.budget import Budget, BudgetedModel
+from weft.models.call_process.pool import PoolModel, WorkerPool, default_workers
 from weft.models.model_check import find_problem
 from weft.models.open import model_opener
-from weft.models.workers.pool import RemoteModel, WorkerPool, default_workers
-from weft.models.workers.worker import WorkerSettings
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
-from weft.runs.answers import approve_all
 from weft.runs.runtime import Weft
+from weft.runs.stored.requests import approve_all
 from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
 from weft_executor.stores.errors import UnknownRun
@@ -121,7 +120,7 @@ class InProcess:
         for name in models:  # what they can take decides how many goals start
             self.limits.limiter(name)
         if calling >= MANY_GOALS and not all(map(is_local, models)) and (cores := default_workers()) > 1:
-            self.workers = WorkerPool(WorkerSettings(self.settings, self._capabilities), cores)
+            self.workers = WorkerPool(self.settings, self._capabilities, cores)
             self.workers.start(min(calling, self.limits.rates.max_calls))
         if calling and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
             litellm_model.preload()
@@ -129,10 +128,10 @@ class InProcess:
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
         """What keeps these models from being called, as far as it can be known without a call."""
         remote = [] if self.workers is None else [name for name in names if not is_local(name)]
-        found = [find_problem(name) for name in names if name not in remote]
+        problems = [find_problem(name) for name in names if name not in remote]
         if remote and self.workers is not None:
-            found += self.workers.problems(remote)
-        return [problem for problem in found if problem is not None]
+            problems += self.workers.problems(remote)
+        return [problem for problem in problems if problem is not None]
 
     async def warm(self, _: Callable[[str], None] | None = None, goals: Iterable[BatchGoal] = ()) -> None:
         """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
@@ -160,7 +159,7 @@ class InProcess:
         last = settings.fallback[-1:]
 
         def open_model(name: str) -> Model:
-            plain = here(name) if self.workers is None or is_local(name) else RemoteModel(name, self.workers)
+            plain = here(name) if self.workers is None or is_local(name) else PoolModel(name, self.workers)
             # The last model has no fallback: wait for it however long its provider is down.
             patience = settings.retry_patience if last and name not in last else math.inf
             shared: Model = BudgetedModel(self.limits.around(plain, _OWNER.get(), patience), self.budget, _ignore)

@@ -131,8 +131,10 @@ class CallQueue:
         """The tokens of the calls that wait for a limiter, the first of each owner before all others."""
         queue = self._queues.get(limiter)
         rows = [] if queue is None else [list(islice(calls, most)) for calls in islice(queue.owners.values(), most)]
-        ordered = (one for turn in zip_longest(*rows) for one in turn if one is not None and not one.admitted.done())
-        return [one.request.tokens for one in islice(ordered, most)]
+        ordered = (
+            call for turn in zip_longest(*rows) for call in turn if call is not None and not call.admitted.done()
+        )
+        return [call.request.tokens for call in islice(ordered, most)]
 
     def look(self) -> None:
         """Admit what may go now: a limiter allows more than it did."""

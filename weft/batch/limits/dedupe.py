@@ -23,8 +23,7 @@ _MOST_KEPT = 10_000
 class ReplyCache:
     """Replies by request, the oldest dropped first; identical calls wait for the one that is running."""
 
-    known: OrderedDict[str, asyncio.Future[Reply]] = field(default_factory=OrderedDict)
-    saved: int = 0
+    futures: OrderedDict[str, asyncio.Future[Reply]] = field(default_factory=OrderedDict)
 
     def around(self, model: Model) -> DedupedModel:
         """The model, called once for each request."""
@@ -46,24 +45,23 @@ class DedupedModel:
     async def complete(self, request: Request) -> Reply:
         """The reply, new or cached; a cached one costs nothing."""
         key = fingerprint(self.name, request)
-        while (known := self.replies.known.get(key)) is not None:
-            await asyncio.wait([known])
-            if not known.cancelled():
-                self.replies.saved += 1
-                return msgspec.structs.replace(known.result(), usage=Usage(), cost=0.0)
+        while (earlier := self.replies.futures.get(key)) is not None:
+            await asyncio.wait([earlier])
+            if not earlier.cancelled():
+                return msgspec.structs.replace(earlier.result(), usage=Usage(), cost=0.0)
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self.replies.known[key] = future
+        self.replies.futures[key] = future
         try:
             reply = await self.model.complete(request)
         except BaseException:
             # Those who wait call again: this call's failure, or the end of its goal, is not theirs.
-            if self.replies.known.get(key) is future:  # it may have been dropped by now
-                del self.replies.known[key]
+            if self.replies.futures.get(key) is future:  # it may have been dropped by now
+                del self.replies.futures[key]
             future.cancel()
             raise
         future.set_result(reply)
-        while len(self.replies.known) > _MOST_KEPT:
-            self.replies.known.popitem(last=False)
+        while len(self.replies.futures) > _MOST_KEPT:
+            self.replies.futures.popitem(last=False)
         return reply
 
 

@@ -46,11 +46,11 @@ class CallLimits:
 
     def limiter(self, model: str) -> RateLimiter:
         """The limiter of a model; the embedded one answers few calls at a time."""
-        known = self.limiters.get(model)
-        if known is None:
+        limiter = self.limiters.get(model)
+        if limiter is None:
             rates = replace(self.rates, max_calls=int(min(_slots_of(model), self.rates.max_calls)))
-            known = self.limiters[model] = RateLimiter(rates) if is_local(model) else self.make(model, rates)
-        return known
+            limiter = self.limiters[model] = RateLimiter(rates) if is_local(model) else self.make(model, rates)
+        return limiter
 
     @property
     def limit(self) -> int:
@@ -61,8 +61,9 @@ class CallLimits:
     def pace(self, now: float | None = None) -> Pace:
         """How the calls go now."""
         now = time.monotonic() if now is None else now
-        pauses = [ModelPause(name, one.opens_at - now, one.is_down) for name, one in self.limiters.items()]
-        return Pace(self.queue.running, self.queue.most, self.limit, tuple(one for one in pauses if one.seconds > 0))
+        pauses = [ModelPause(name, limiter.opens_at - now, limiter.is_down) for name, limiter in self.limiters.items()]
+        active = tuple(pause for pause in pauses if pause.seconds > 0)
+        return Pace(self.queue.running, self.queue.most, self.limit, active)
 
     def around(self, model: Model, owner: str, patience: float = math.inf) -> LimitedModel:
         """The model for one goal; with a fallback behind it, it waits no longer than its patience."""

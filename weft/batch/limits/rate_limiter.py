@@ -28,7 +28,7 @@ _UNTIL_ONE_ENDS = math.inf
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The limits of a batch: calls at a time, and calls and tokens a minute for each model."""
+    """The limits of a batch: calls at a time, and calls and tokens per minute for each model."""
 
     max_calls: int = 32
     rpm: float | None = None

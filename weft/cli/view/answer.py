@@ -43,8 +43,8 @@ def _show_artifacts(result: Result, workspace: Path) -> None:
     from weft_executor.results.artifacts import Artifacts
 
     output.say(f"Files in {Artifacts.of(workspace, result.run_id).folder}:")
-    for one in result.artifacts[:_MOST_FILES]:
-        output.say(f"  {one.path}  {counted(one.bytes, 'byte')}")
+    for artifact in result.artifacts[:_MOST_FILES]:
+        output.say(f"  {artifact.path}  {counted(artifact.bytes, 'byte')}")
     if (left := len(result.artifacts) - _MOST_FILES) > 0:
         output.say(f"  and {left} more (--json lists all)")
 
@@ -66,7 +66,7 @@ def show_waiting(result: Result, resume: Sequence[str]) -> None:
 
 def _short_error(result: Result) -> str | None:
     """The error, shortened if the answer right above it already names the tasks without a result and why."""
-    from weft.runs.answer import NO_RESULT
+    from weft.runs.steps.answering import NO_RESULT
 
     if result.answer is None or result.code != NO_RESULT:
         return result.error

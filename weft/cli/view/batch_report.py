@@ -30,15 +30,15 @@ def print_summary(document: dict[str, Any]) -> None:
     output.print_text(
         f"{counted(usage['calls'], 'call')}, "
         f"{counted(usage['prompt_tokens'] + usage['completion_tokens'], 'token')}, cost {_cost(document)}; "
-        f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s a goal"
+        f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s per goal"
     )
     for fault in document["errors"]:
         output.print_text(f"{fault['goals']:>7}  failed with: {' '.join(fault['error'].split())[:300]}")
     _print_skills({skill["name"]: skill["goals"] for skill in document["skills"]})
-    for one in document.get("models", ()):
+    for row in document.get("models", ()):
         output.print_text(
-            f"{one['model']:<32} success {one['success']:.0%}  cost {_cost(one)}  p50 {one['seconds_p50']} s  "
-            f"{one['tokens']} tokens  {one['tasks']} tasks  agreement {one['agreement']:.0%}"
+            f"{row['model']:<32} success {row['success']:.0%}  cost {_cost(row)}  p50 {row['seconds_p50']} s  "
+            f"{row['tokens']} tokens  {row['tasks']} tasks  agreement {row['agreement']:.0%}"
         )
 
 

@@ -32,7 +32,7 @@ def document(found: Evaluation) -> dict[str, Any]:
                 "id": miss.outcome.goal.id,
                 "goal": miss.outcome.goal.goal,
                 "expected": list(miss.outcome.expected),
-                "selected": [one.name for one in miss.outcome.selected],
+                "selected": [selection.name for selection in miss.outcome.selected],
                 "why": miss.why,
             }
             for miss in found.misses
@@ -46,10 +46,10 @@ def print_evaluation(found: Evaluation, explainer: Explainer, *, every: bool) ->
     output.print_text(f"{counted(found.goals, 'goal')}: {measures}; {counted(len(found.misses), 'miss', 'misses')}")
     shown = found.misses if every else found.misses[:_MOST_MISSES]
     for miss in shown:
-        one = miss.outcome
-        selected = ", ".join(picked.name for picked in one.selected) or "none"
-        output.print_text(f"\n{one.goal.id}  {shorten(one.goal.goal, _GOAL)}")
-        output.print_text(f"  expected {', '.join(one.expected) or 'none'}; selected {selected}\n  {miss.why}")
+        outcome = miss.outcome
+        selected = ", ".join(picked.name for picked in outcome.selected) or "none"
+        output.print_text(f"\n{outcome.goal.id}  {shorten(outcome.goal.goal, _GOAL)}")
+        output.print_text(f"  expected {', '.join(outcome.expected) or 'none'}; selected {selected}\n  {miss.why}")
     if len(shown) < len(found.misses):
         output.print_text(f"\n… and {len(found.misses) - len(shown):,} more; -v shows all")
     lines = list(changes([miss.outcome for miss in found.misses], explainer))
@@ -65,8 +65,10 @@ def changes(misses: Sequence[Outcome], explainer: Explainer) -> Iterator[str]:
             if not explainer.unknown(name):
                 by_skill[name].append(miss)
     for name, missed in sorted(by_skill.items(), key=lambda item: (-len(item[1]), item[0]))[:_MOST_SKILLS]:
-        winners = Counter(one.ranked[0].name for one in missed if one.ranked and one.ranked[0].name != name)
-        words = (word for one in missed for word in explainer.words.shared(one.goal.goal, name).lacking)
+        winners = Counter(
+            outcome.ranked[0].name for outcome in missed if outcome.ranked and outcome.ranked[0].name != name
+        )
+        words = (word for outcome in missed for word in explainer.words.shared(outcome.goal.goal, name).lacking)
         lacking = Counter(word for word in words if not word.isdecimal())
         told = f"  {name}: missed by {counted(len(missed), 'goal')}"
         told += f"; first instead: {_counts(winners, 3)}" if winners else ""

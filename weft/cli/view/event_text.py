@@ -31,9 +31,9 @@ def describe(event: Event) -> str | None:
     """Describe an event in one line; None for events that are not shown while a run is running."""
     match event:
         case SkillsSelected(detector) if detector == PLAN:
-            return f"skills of the plan: {', '.join(one.name for one in event.selections)}"
+            return f"skills of the plan: {', '.join(selection.name for selection in event.selections)}"
         case SkillsSelected():
-            chosen = "; ".join(f"{one.name} ({one.reason})" for one in event.selections)
+            chosen = "; ".join(f"{selection.name} ({selection.reason})" for selection in event.selections)
             said = f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
             return f"{event.task}: {said}" if event.task else said
         case ModelLoading():

@@ -50,7 +50,7 @@ class ResultTarget:
         self.path.mkdir(parents=True, exist_ok=True)
         folder = self.path.resolve()
         if result.answer is not None:
-            taken = {one.path for one in result.artifacts}
+            taken = {artifact.path for artifact in result.artifacts}
             name = ANSWER if ANSWER not in taken else f"answer-{result.run_id}.md"
             safe_files.write(folder / name, result.answer + "\n", below=folder)
         return self._copy(result, workspace, folder)
@@ -61,15 +61,15 @@ class ResultTarget:
 
         home = Artifacts.of(workspace.resolve(), result.run_id)
         left = []
-        for one in result.artifacts:
+        for artifact in result.artifacts:
             try:
-                data = safe_files.read(home.folder / one.path, below=home.workspace, limit=_LARGEST)
+                data = safe_files.read(home.folder / artifact.path, below=home.workspace, limit=_LARGEST)
                 if data is None:
-                    left.append(f"{one.path}: it is not in {home.folder} any more")
+                    left.append(f"{artifact.path}: it is not in {home.folder} any more")
                 else:
-                    safe_files.write(folder / one.path, data, below=folder)
+                    safe_files.write(folder / artifact.path, data, below=folder)
             except (OSError, safe_files.UnsafePath) as error:
-                left.append(f"{one.path}: {error}")
+                left.append(f"{artifact.path}: {error}")
         return left
 
 

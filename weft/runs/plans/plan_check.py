@@ -55,7 +55,7 @@ class PlanCheck:
         return {
             "plan": self.plan.to_dict() if self.plan is not None else None,
             "goal": self.goal,
-            "faults": [{"line": one.line, "message": one.message} for one in self.faults],
+            "faults": [{"line": fault.line, "message": fault.message} for fault in self.faults],
             "repairs": list(self.repairs),
         }
 
@@ -70,12 +70,12 @@ def check(text: str, known: Known) -> PlanCheck:
         return PlanCheck(None, (PlanFault(mark.line + 1 if mark else 1, f"this is neither YAML nor JSON: {what}"),))
     except RecursionError:
         return PlanCheck(None, (PlanFault(1, "the plan is nested too deeply to be read"),))
-    found = read_plan(document, known)
-    if found.faults:
+    reading = read_plan(document, known)
+    if reading.faults:
         lines = _Lines(text)
-        return PlanCheck(None, tuple(PlanFault(lines.of(fault), fault) for fault in found.faults))
-    goal = found.document.get("goal")
-    return PlanCheck(Plan.from_dict(found.document), (), goal if isinstance(goal, str) else "", found.repairs)
+        return PlanCheck(None, tuple(PlanFault(lines.of(fault), fault) for fault in reading.faults))
+    goal = reading.document.get("goal")
+    return PlanCheck(Plan.from_dict(reading.document), (), goal if isinstance(goal, str) else "", reading.repairs)
 
 
 class _Lines:
@@ -86,7 +86,7 @@ class _Lines:
         self._top = 1
         try:
             root = yaml.compose(text, JsonLoader)
-        except (yaml.YAMLError, RecursionError):  # JSON that is no YAML
+        except (yaml.YAMLError, RecursionError):  # JSON that is not YAML
             return
         for key, value in _pairs(root):
             if key.value in _TASKS and isinstance(value, yaml.SequenceNode):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.plan.validate import Known
 
-# How a person changes a plan, and what they are then no longer asked.
-GivenChange = PlanChanged | ReplanAsked | ApprovalGiven
+# What a person does to a stored run: answers, and changes of its plan with what they are then no longer asked.
+PersonEvent = PlanChanged | ReplanAsked | ApprovalGiven
 _HINT = "edit the plan that `weft plan --of RUN` writes; tasks that have begun stay as they are"
 
 
@@ -38,7 +38,7 @@ class PlanInHand:
         return {name: status for name, status in kept.items() if status not in ("pending", "skipped", "waiting")}
 
     def comments(self) -> list[str]:
-        """What a person should know who edits it, a line each."""
+        """What a person should know who edits it, one line each."""
         begun = [f"{task.id} ({self.begun[task.id]})" for task in self.plan.tasks if task.id in self.begun]
         if not begun:
             return ["No task has begun: all of them may be changed."]
@@ -72,16 +72,16 @@ def edit(before: PlanInHand, after: Plan, known: Known, where: str) -> PlanChang
     begun = before.begun
     faults = [f"task {name!r} has begun and cannot be changed: it is {begun[name]}" for name in edited if name in begun]
     sound = [name for name in edited if name not in begun]
-    change_alone = Change(tuple(one for one in added if one.id not in begun), (*dropped, *sound), rewired, synthesis)
+    change_alone = Change(tuple(task for task in added if task.id not in begun), (*dropped, *sound), rewired, synthesis)
     faults += problems(change_alone, before.whole, begun, known, edited=sound)
     if faults:
-        raise InputError(f"the plan {where} cannot be taken: {'; '.join(faults)}", hint=_HINT)
+        raise InputError(f"the plan {where} cannot be used: {'; '.join(faults)}", hint=_HINT)
     return PlanChanged("person", None, change.added, change.dropped, change.rewired, change.synthesis, "edited")
 
 
 def _replacements(before: PlanInHand, old: Mapping[str, Task], new: Mapping[str, Task]) -> dict[str, str]:
     """The failed tasks that were deleted, each with the one task that what waited for it now waits for."""
-    found: dict[str, str] = {}
+    replaced: dict[str, str] = {}
     added = [name for name in new if name not in old]
     for name in old:
         if name in new or before.begun.get(name) != "failed":
@@ -90,5 +90,5 @@ def _replacements(before: PlanInHand, old: Mapping[str, Task], new: Mapping[str,
         takers = [set(new[task.id].depends_on) - set(task.depends_on) for task in waiting]
         common = set.intersection(*takers) if takers else set(added)
         if len(common) == 1:
-            found[name] = common.pop()
-    return found
+            replaced[name] = common.pop()
+    return replaced

@@ -10,7 +10,7 @@ import yaml
 
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.reading import read_plan
-from weft_skills.builtin.toolset import SWITCHED
+from weft_skills.builtin.toolset import SWITCHES
 from weft_skills.errors import InputError
 from weft_skills.format.safe_yaml import JsonLoader
 
@@ -98,7 +98,7 @@ def load(text: str) -> Any:
 def parse(text: str, where: str, known: Known) -> PlanFile:
     """The plan in YAML or JSON text."""
     try:
-        found = read_plan(load(text), known)
+        reading = read_plan(load(text), known)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
@@ -106,27 +106,25 @@ def parse(text: str, where: str, known: Known) -> PlanFile:
         raise InputError(f"the plan {where}{line}{what}", hint=_FIX) from error
     except RecursionError as error:
         raise InputError(f"the plan {where} is nested too deeply to be read", hint=_FIX) from error
-    if found.faults:
-        faults = "".join(f"\n  - {fault}" for fault in found.faults)
+    if reading.faults:
+        faults = "".join(f"\n  - {fault}" for fault in reading.faults)
         raise InputError(f"the plan {where} cannot run:{faults}", hint=_hint(faults))
-    goal = found.document.get("goal")
-    return PlanFile(Plan.from_dict(found.document), goal if isinstance(goal, str) else "", found.repairs)
+    goal = reading.document.get("goal")
+    return PlanFile(Plan.from_dict(reading.document), goal if isinstance(goal, str) else "", reading.repairs)
 
 
 def _hint(faults: str) -> str:
     """What to do next: a tool that is off by default only has to be switched on."""
-    off = [
-        f"{tool} is there with {option}" for tool, option in SWITCHED.items() if f"there is no tool {tool!r}" in faults
-    ]
+    off = [f"{tool} needs {option}" for tool, option in SWITCHES.items() if f"there is no tool {tool!r}" in faults]
     return "; ".join((*off, _FIX))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         raise _DuplicateKey(next(key for key in keys if keys.count(key) > 1))
-    return found
+    return mapping
 
 
 def _brief(error: yaml.YAMLError) -> str:

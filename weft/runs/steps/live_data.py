@@ -28,13 +28,13 @@ def web_note(goal: str, catalogue: Catalogue) -> str:
     """What the goal needs of the web, and how to allow it; empty if nothing, or if tasks may get it by a tool."""
     if WEB in catalogue.able or catalogue.mcp:
         return ""
-    if found := _HOST.search(goal):
-        host = found.group(1).rstrip(".").lower()
-        return f"the goal names {host}, and tasks have no web access: allow it with --allow-web {host}"
+    if address := _HOST.search(goal):
+        host = address.group(1).rstrip(".").lower()
+        return f"the goal names {host}, but tasks have no web access: allow it with --allow-web {host}"
     if (what := _CHANGING.search(goal)) and _NOW.search(goal):
         said = " ".join(what.group().lower().split())
         return (
-            f"the goal asks for {said} as of now, and tasks have no web access, so a model may make it up: "
+            f"the goal asks for current data ({said}), but tasks have no web access, and a model may make it up: "
             "give the facts with --file, or allow a site with --allow-web HOST"
         )
     return ""

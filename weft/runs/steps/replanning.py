@@ -6,13 +6,13 @@ person asked → a model changes what has not begun → run on. Each attempt cou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from weft.runs.steps.task_states import losses, objections, states
 from weft.settings.settings import Settings
-from weft_executor.capture.beginnings import beginnings
 from weft_executor.results.outcome import Cancelled, Waiting
-from weft_planner.decompose.replan import Replanned, Situation, TaskState, replan
+from weft_planner.decompose.replan import Replanned, Situation, replan
 from weft_planner.errors import ModelError
 from weft_planner.events import PlanChanged, RunFinished, Warned
 from weft_planner.events.run import PLAN_NOT_CHANGED
@@ -21,56 +21,55 @@ from weft_planner.plan.shape import SHAPES
 from weft_skills.builtin.plan_is_wrong import PlanIsWrong
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
+    from typing import Any
 
-    from weft.runs.pipeline import Pipeline
-    from weft.workspace.workspace import Catalogue
+    from weft.runs.run_context import RunContext
+    from weft.runs.steps.planning import Planning
     from weft_executor.history.replans import ReplanRecord, Replans, TaskEnd
-    from weft_executor.results.memo import Memo
     from weft_executor.results.outcome import Outcome
     from weft_executor.scheduling.expand import CurrentPlan
     from weft_executor.scheduling.schedule import Schedule
-    from weft_planner.decompose.decompose import Brief
     from weft_planner.events.run import RunStatus
     from weft_planner.plan.plan import Plan, Task
-    from weft_planner.prompting.models import Models
-    from weft_planner.prompting.prompts import Prompts
 
-# Characters of a task's error or output that the request shows, of one and of all.
-_EACH = 1_500
-_IN_ALL = 20_000
-_NO_RESULT = ("failed", "denied")
 _DEFAULT = Settings().max_replans
-
-
-@dataclass(frozen=True, slots=True)
-class ReplanLimits:
-    """How often the plan may change, and how often it could when the run began: its workers are told by that."""
-
-    most: int
-    at_start: int
 
 
 @dataclass(slots=True)
 class Replanning:
-    """Changes the plan of one run; `history` is what is on record of it, `budget` says what may still be spent.
+    """Changes the plan of one run, which was made with `answers`; it may do so `most` times.
 
-    A replay `repeats` the changes on record.
+    Workers are told by how often it could when the run began, `at_start`. A replay `repeats` the changes on record.
     """
 
+    planning: Planning
     current: CurrentPlan
-    brief: Callable[[], Brief]
-    models: Models
-    memo: Memo
-    prompts: Prompts
-    limits: ReplanLimits
-    history: Replans
-    budget: Callable[[], str]
-    check: Callable[[Plan], None]
-    cwd: str = ""
+    answers: tuple[str, ...]
+    most: int
+    at_start: int
     repeats: bool = False
     _repeated: int = 0
     _given_up: bool = False
+
+    @classmethod
+    def of(cls, planning: Planning, current: CurrentPlan) -> Replanning:
+        """How the plan of a run may change, by its settings."""
+        context = planning.context
+        repeats, started, most = context.recorded.changes is not None, context.history.started, 0
+        if not repeats and _has_model(context):
+            most = context.settings.max_replans
+        at_start = context.settings.max_replans if started is None else started.settings.get("max_replans", _DEFAULT)
+        return cls(planning, current, context.goal.answers, most, at_start, repeats)
+
+    @property
+    def _context(self) -> RunContext:
+        return self.planning.context
+
+    @property
+    def history(self) -> Replans:
+        """What is on record of changes so far."""
+        return self._context.recorded.replans
 
     @property
     def _attempts(self) -> int:
@@ -79,13 +78,13 @@ class Replanning:
     @property
     def left(self) -> int:
         """How often the plan may still change."""
-        return 0 if self._given_up else max(self.limits.most - self._attempts, 0)
+        return 0 if self._given_up else max(self.most - self._attempts, 0)
 
     def tools(self, task: Task) -> list[PlanIsWrong]:
         """What a task's worker can say about the plan; always the same tools for the same task, however it goes."""
-        if self.limits.at_start <= self.history.started_at.get(task.id, self._attempts):
+        if self.at_start <= self.history.started_at.get(task.id, self._attempts):
             return []
-        return [PlanIsWrong(self.cwd)]
+        return [PlanIsWrong(str(self._context.artifacts.workspace))]
 
     def holds(self, task: Task) -> bool:
         """Whether a task has to wait for the plan to be changed."""
@@ -116,7 +115,7 @@ class Replanning:
             outcomes = await schedule.run()
             if self.left == 0 or any(isinstance(outcome, Cancelled | Waiting) for outcome in outcomes.values()):
                 return outcomes
-            if not self.history.wrong and not _lost(self._plan, _ends(self._plan, self.history.tasks)):
+            if not self.history.wrong and not losses(self._plan, self.history.tasks):
                 return outcomes
             await self._change(None)
             schedule.change(self._plan)
@@ -127,31 +126,25 @@ class Replanning:
         plan = self._plan.having_grown(record.grown)
         if event.cause == "person":
             change = Change(event.added, event.dropped, event.rewired, event.synthesis)
-            states = _states(plan, _ends(plan, _not_waiting(record.tasks)), {})
-            begun = {state.id: state.status for state in states if state.has_begun}
-            if not problems(change, plan, begun, self.brief().known, edited=event.dropped):
+            stood = states(plan, record.tasks, self._context.memo.capture)
+            begun = {state.id: state.status for state in stood if state.has_begun}
+            if not problems(change, plan, begun, self.planning.catalogue.known, edited=event.dropped):
                 self.current.change(event)
             return
-        told = record.told
-        situation = self._situation(plan, record.tasks, record.wrong, record.asked)
-        left, budget = told.get("left", situation.left), told.get("budget", situation.budget)
-        await self._attempt(replace(situation, left=left, budget=budget))
+        await self._attempt(self._situation(plan, record.tasks, record.wrong, record.asked, record.told))
 
     async def _change(self, asked: str | None) -> Replanned:
-        situation = self._situation(self._plan, self.history.tasks, self.history.wrong, asked)
-        if self._attempts in self.history.told:  # the same request as before the run was stopped
-            told = self.history.told[self._attempts]
-            left, budget = told.get("left", situation.left), told.get("budget", situation.budget)
-            situation = replace(situation, left=left, budget=budget)
-        return await self._attempt(situation)
+        history = self.history
+        told = history.told.get(self._attempts, {})  # the same request as before the run was stopped
+        return await self._attempt(self._situation(self._plan, history.tasks, history.wrong, asked, told))
 
     async def _attempt(self, situation: Situation) -> Replanned:
         """Ask for a change and make it, if there is one; what comes of it is recorded."""
-        brief, record = self.brief(), self.memo.record
+        context, brief = self._context, self.planning.brief(self.answers)
         try:
-            await self.models.ready("replanner")
-            model = self.models.for_role("replanner")
-            replanned = await replan(brief, situation, model, self.prompts, self.memo.recorded)
+            await context.models.ready("replanner")
+            model = context.models.for_role("replanner")
+            replanned = await replan(brief, situation, model, context.prompts, context.memo.recorded)
         except ModelError as error:
             replanned = Replanned(None, f"the model gave no answer: {error}")
         change = replanned.change or Change()
@@ -159,13 +152,13 @@ class Replanning:
         told = (change.rewired, change.synthesis, replanned.note)
         event = PlanChanged("replan", None, change.added, change.dropped, *told)
         if not self.repeats:
-            self.memo.approvals.withdraw(self.current.plan, event)
+            context.memo.approvals.withdraw(self.current.plan, event)
         self.current.change(event)
         if replanned.change is None:
             self._given_up = replanned.given_up
-            record(Warned(f"the plan was not changed: {replanned.note}"))
+            context.record(Warned(f"the plan was not changed: {replanned.note}"))
         else:
-            self.check(situation.plan.with_tasks(change.added))
+            self.planning.warn(situation.plan.with_tasks(change.added))
         return replanned
 
     @property
@@ -173,98 +166,33 @@ class Replanning:
         return self.current.plan.without_grown()
 
     def _situation(
-        self, plan: Plan, tasks: Mapping[str, TaskEnd], wrong: Mapping[str, tuple[str, ...]], asked: str | None
+        self,
+        plan: Plan,
+        tasks: Mapping[str, TaskEnd],
+        wrong: Mapping[str, tuple[str, ...]],
+        asked: str | None,
+        told: Mapping[str, Any],
     ) -> Situation:
-        ends = _ends(plan, _not_waiting(tasks))
-        texts = {name: (end.output if end.status == "done" else end.error) or "" for name, end in ends.items()}
-        states = _states(plan, ends, beginnings(texts, _EACH, _IN_ALL, self.memo.capture))
-        reasons = [*_lost(plan, ends), *_called_wrong(plan, wrong)]
+        """How the run stands; what was `told` on record of changes and budget left is told again."""
+        reasons = [*losses(plan, tasks), *objections(plan, wrong)]
         if asked is not None:
             reasons.append(f"the person asks for this: {asked}")
-        left = max(self.limits.most - self._attempts - 1, 0)
-        return Situation(plan, states, tuple(reasons), self._attempts + 1, left, self.budget())
+        budget = self._context.budget
+        return Situation(
+            plan,
+            states(plan, tasks, self._context.memo.capture),
+            tuple(reasons),
+            self._attempts + 1,
+            told.get("left", max(self.most - self._attempts - 1, 0)),
+            told.get("budget", budget.left_text() if budget is not None else ""),
+        )
 
 
-def _not_waiting(tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
-    """How tasks stand, without those that only wait for approval."""
-    return {name: end for name, end in tasks.items() if end.status != "waiting"}
-
-
-def _ends(plan: Plan, tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
-    """How the tasks of a plan stand; one that was skipped before the plan was changed is not if it may run now."""
-    import networkx as nx
-
-    status = {name: end.status for name, end in tasks.items()}
-    without = [task.id for task in plan.tasks if status.get(task.id) in _NO_RESULT and task.id not in plan.replaced]
-    behind = {name for one in without for name in nx.descendants(plan.graph, one)}
-    found = ((task.id, tasks[task.id]) for task in plan.tasks if task.id in tasks)
-    return {name: end for name, end in found if end.status != "skipped" or name in behind}
-
-
-def _lost(plan: Plan, ended: Mapping[str, TaskEnd]) -> list[str]:
-    """A reason for each failed task that leaves others skipped, or the answer without its result."""
-    import networkx as nx
-
-    status = {name: one.status for name, one in ended.items()}
-    failed = [task for task in plan.tasks if status.get(task.id) == "failed" and task.id not in plan.replaced]
-    finals = {task.id for task in plan.finals} if failed else set()
-    reasons = []
-    for task in failed:
-        behind = nx.descendants(plan.graph, task.id)
-        skipped = [one.id for one in plan.tasks if one.id in behind and status.get(one.id) == "skipped"]
-        if skipped:
-            reasons.append(f"task {task.id!r} failed, and was needed for: {', '.join(skipped)}")
-        elif task.id in finals:
-            reasons.append(f"task {task.id!r} failed, and the answer lacks its result")
-    return reasons
-
-
-def _called_wrong(plan: Plan, wrong: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    for task in plan.tasks:
-        for reason in wrong.get(task.id, ()):
-            yield f"the worker of task {task.id!r} says that the plan is wrong: {reason}"
-
-
-def _states(plan: Plan, ended: Mapping[str, TaskEnd], texts: Mapping[str, str]) -> tuple[TaskState, ...]:
-    def state(task: Task) -> TaskState:
-        one = ended.get(task.id)
-        return TaskState(task.id, "pending" if one is None else one.status, texts.get(task.id, ""))
-
-    return tuple(map(state, plan.tasks))
-
-
-def replanning_of(
-    pipeline: Pipeline, current: CurrentPlan, catalogue: Catalogue, answers: tuple[str, ...]
-) -> Replanning:
-    """How the plan of a run may change, by its settings."""
-    repeats, started = pipeline.changes is not None, pipeline.history.started
-    begun = pipeline.settings.max_replans if started is None else started.settings.get("max_replans", _DEFAULT)
-    limits = ReplanLimits(0 if repeats or not _can(pipeline) else pipeline.settings.max_replans, begun)
-
-    def check(plan: Plan) -> None:
-        for warning in pipeline.unmet_needs(plan, catalogue):
-            pipeline.record(Warned(warning))
-
-    return Replanning(
-        current=current,
-        brief=lambda: pipeline.brief(catalogue, answers),
-        models=pipeline.models,
-        memo=pipeline.memo,
-        prompts=pipeline.prompts,
-        limits=limits,
-        history=pipeline.changes or pipeline.history.replans,
-        budget=lambda: pipeline.budget.left_text() if pipeline.budget is not None else "",
-        check=check,
-        cwd=str(pipeline.artifacts.workspace),
-        repeats=repeats,
-    )
-
-
-def _can(pipeline: Pipeline) -> bool:
+def _has_model(context: RunContext) -> bool:
     """Whether there is a model for it, and not one that plans in the shape for small models."""
-    if pipeline.settings.model_for("replanner") is None:
+    if context.settings.model_for("replanner") is None:
         return False
-    return pipeline.models.profile("replanner").shape is SHAPES["full"]
+    return context.models.profile("replanner").shape is SHAPES["full"]
 
 
 def not_changed(why: str, before: RunFinished | None) -> RunFinished:
@@ -276,11 +204,11 @@ def not_changed(why: str, before: RunFinished | None) -> RunFinished:
     return RunFinished(status, answer, f"the plan was not changed: {why}", code=PLAN_NOT_CHANGED)
 
 
-def as_before(why: str, pipeline: Pipeline) -> RunFinished | None:
+def as_before(why: str, context: RunContext) -> RunFinished | None:
     """The end of a run whose plan was not changed: as it stood. None if answers that it waited for let it go on."""
-    ledger, known = pipeline.history.ledger, pipeline.memo.approvals.known
-    waited = {one.id for one in ledger.waiting}
+    ledger = context.history.ledger
+    waited = {request.id for request in ledger.waiting}
     if not waited:
         return not_changed(why, ledger.finished)
-    still = waited.issubset(one.id for one in known.waiting)
+    still = waited.issubset(request.id for request in context.memo.approvals.known.waiting)
     return not_changed(why, RunFinished("waiting")) if still else None

@@ -9,9 +9,9 @@ from weft.runs.plans.plan_edit import PlanInHand, edit
 from weft_planner.events import RunFinished
 
 if TYPE_CHECKING:
+    from weft.runs.steps.planning import Planning
     from weft_executor.scheduling.expand import CurrentPlan
-    from weft_planner.plan.plan import Plan, Task
-    from weft_planner.plan.validate import Known
+    from weft_planner.plan.plan import Plan
 
 # Takes the plan; returns the one to run, or None if none is to run now.
 Review = Callable[["Plan"], Awaitable["Plan | None"]]
@@ -19,14 +19,14 @@ Review = Callable[["Plan"], Awaitable["Plan | None"]]
 DECLINED = RunFinished("interrupted", error="the plan was not run: it was declined in review", code="DECLINED")
 
 
-async def reviewed(review: Review, current: CurrentPlan, known: Known) -> tuple[Task, ...] | None:
-    """Have a plan reviewed, and make the change that comes of it; returns the new tasks, or None if it is declined."""
+async def reviewed(review: Review, current: CurrentPlan, planning: Planning) -> bool:
+    """Have a plan reviewed, and make the change that comes of it; whether the plan is to run."""
     plan = current.plan
     wanted = await review(plan)
     if wanted is None:
-        return None
-    change = edit(PlanInHand(plan, {}, plan), wanted, known, "as reviewed")
-    if change is None:
-        return ()
-    current.change(change)
-    return change.added
+        return False
+    change = edit(PlanInHand(plan, {}, plan), wanted, planning.catalogue.known, "as reviewed")
+    if change is not None:
+        current.change(change)
+        planning.warn(current.plan.with_tasks(change.added))
+    return True

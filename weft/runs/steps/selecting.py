@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from weft.runs.steps.live_data import web_note
@@ -15,17 +14,12 @@ from weft.workspace.mcp_choice import McpChoice
 from weft.workspace.planned_selection import PLAN, PlannedSelection
 from weft_planner.errors import ModelError
 from weft_planner.events import CatalogueTaken, SkillsSelected, Warned
-from weft_skills.discovery import listing
 from weft_skills.selection import detectors
 from weft_skills.selection.translated import TranslatedDetector
 
 if TYPE_CHECKING:
-    from weft.runs.goal import Goal
-    from weft.settings.settings import Settings
-    from weft.workspace.workspace import Catalogue, Workspace
-    from weft_executor.history.run_history import RunHistory
-    from weft_planner.events import Recorded
-    from weft_planner.prompting.models import Models
+    from weft.runs.run_context import RunContext
+    from weft.workspace.workspace import Catalogue
     from weft_skills.selection.detector import SkillDetector
     from weft_skills.selection.language import Foreign
 
@@ -34,18 +28,12 @@ if TYPE_CHECKING:
 class Selecting:
     """Selects skills for a run's goal, or takes what is on record.
 
-    For a sub-goal, `task` is its id. `offered` are the built-in tools of a run on record, `mcp` the tools of MCP
-    servers that it was offered; a sub-goal has those of its run.
+    For a sub-goal, which is then the context's goal, `task` is its id, and `mcp` are the tools of MCP servers that its
+    run has.
     """
 
-    goal: Goal
-    workspace: Workspace
-    settings: Settings
-    models: Models
-    record: Recorded
-    history: RunHistory
+    context: RunContext
     task: str | None = None
-    offered: tuple[str, ...] | None = None
     mcp: McpChoice | None = None
 
     async def catalogue(self, *, ask: bool = True) -> Catalogue:
@@ -57,27 +45,30 @@ class Selecting:
             catalogue, _ = await self._select(ask=False, keywords=selected.keywords)
             return _as_recorded(catalogue, recorded, selected)
         catalogue, keywords = await self._select(ask=ask and selected is None)
+        record = self.context.memo.recorded
         for warning in catalogue.warnings:
-            self.record(Warned(warning))
-        taken = self.record(await self._taken(catalogue))
-        detector = PLAN if self._planned is not None else self.settings.detector
+            record(Warned(warning))
+        taken = record(await self._taken(catalogue))
+        detector = PLAN if self._planned is not None else self.context.settings.detector
         chosen = SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords, self.task)
-        return _as_recorded(catalogue, taken, self.record(chosen))
+        return _as_recorded(catalogue, taken, record(chosen))
 
     @property
     def _recorded(self) -> tuple[CatalogueTaken | None, SkillsSelected | None]:
+        history = self.context.history
         if self.task is None:
-            return self.history.catalogue, self.history.selected
-        return self.history.catalogues.get(self.task), self.history.selections.get(self.task)
+            return history.catalogue, history.selected
+        return history.catalogues.get(self.task), history.selections.get(self.task)
 
     async def _taken(self, catalogue: Catalogue) -> CatalogueTaken:
         listings = catalogue.skill_listing, catalogue.tool_listing
         if self.task is not None:  # the run has the fingerprints and the tools on record
             return CatalogueTaken((), *listings, task=self.task)
-        prints = self.workspace.fingerprints.known(catalogue.skills)
+        workspace = self.context.workspace
+        prints = workspace.fingerprints.known(catalogue.skills)
         if prints is None:
-            prints = await asyncio.to_thread(self.workspace.take_fingerprints, catalogue)
-        return CatalogueTaken(prints, *listings, self.workspace.tools.own_specs, mcp=catalogue.mcp)
+            prints = await asyncio.to_thread(workspace.take_fingerprints, catalogue)
+        return CatalogueTaken(prints, *listings, workspace.tools.own_specs, mcp=catalogue.mcp)
 
     async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
         """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
@@ -86,7 +77,7 @@ class Selecting:
         """
         if self._planned is not None:
             return await self._take(self._planned), ""
-        ranked, warning = self.workspace.skills.ranked, ""
+        ranked, warning = self.context.workspace.skills.ranked, ""
         catalogue = await self._take(ranked if self.asks else None)
         if ask and (foreign := self.translated(catalogue)) is not None:
             keywords, warning = await self._keywords(foreign)
@@ -95,60 +86,61 @@ class Selecting:
             catalogue = await self._picked(translated)
         elif translated is not None:
             catalogue = await self._take(translated)
-        web = web_note(self.goal.text, catalogue)
-        notes = filter(None, (warning or language_note(catalogue), web))
+        notes = filter(None, (warning or language_note(catalogue), web_note(self.context.goal.text, catalogue)))
         return replace(catalogue, warnings=(*catalogue.warnings, *notes)), keywords
 
     async def _mcp_tools(self) -> McpChoice:
         """The tools of MCP servers that this run has on record, or else those that fit the goal now."""
-        if self.history.catalogue is not None:
-            return McpChoice(self.history.catalogue.mcp)
-        if not self.workspace.tools.has_mcp:
-            return McpChoice()
-        planned = self.goal.plan.tasks if self.goal.plan is not None else ()
+        goal, workspace, recorded = self.context.goal, self.context.workspace, self.context.recorded.mcp
+        if recorded is not None or not workspace.tools.has_mcp:
+            return recorded or McpChoice()
+        planned = goal.plan.tasks if goal.plan is not None else ()
         named = [task.name for task in planned if task.action_type == "tool" and task.name]
-        return await asyncio.to_thread(self.workspace.choose_mcp, self.goal.text, named)
+        return await asyncio.to_thread(workspace.choose_mcp, goal.text, named)
 
-    async def _take(self, detector: SkillDetector | None, most: int = listing.MAX_SKILLS) -> Catalogue:
-        take = partial(self.workspace.catalogue, offered=self.offered, mcp=self.mcp)
-        return await asyncio.to_thread(take, self.goal, detector, most)
+    async def _take(self, detector: SkillDetector | None) -> Catalogue:
+        return await asyncio.to_thread(self._catalogue_by, detector)
+
+    def _catalogue_by(self, detector: SkillDetector | None) -> Catalogue:
+        context = self.context
+        return context.workspace.catalogue(context.goal, detector, offered=context.tool_set, mcp=self.mcp)
 
     async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
         """The skills that a model picks."""
-        workspace = self.workspace
-        take = partial(workspace.catalogue, self.goal, offered=self.offered, mcp=self.mcp)
-        with BlockingModel(self.models.for_role("detector")) as model:
-            detector = LlmDetector.of(workspace, self.models, workspace.unlocked(model), translated)
+        workspace, models = self.context.workspace, self.context.models
+        with BlockingModel(models.for_role("detector")) as model:
+            detector = LlmDetector.of(workspace, models, workspace.unlocked(model), translated)
             loop = asyncio.get_running_loop()
-            catalogue = await loop.run_in_executor(workspace.detector_threads, take, detector)
+            catalogue = await loop.run_in_executor(workspace.detector_threads, self._catalogue_by, detector)
         return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
 
     async def _keywords(self, foreign: Foreign) -> tuple[str, str]:
         """Keywords in the skills' language, or a warning that there are none."""
-        await self.models.ready("detector")
-        model, prompts = self.models.for_role("detector"), self.workspace.prompts()
+        context = self.context
+        await context.models.ready("detector")
+        model = context.models.for_role("detector")
         try:
-            return await ask_for_keywords(self.goal.text, foreign, model, prompts, self.task), ""
+            return await ask_for_keywords(context.goal.text, foreign, model, context.prompts, self.task), ""
         except (ModelError, NoKeywords) as error:
             wanted = f"{foreign.skills} keywords"
             return "", f"the model gave no {wanted}, so skills are selected by the goal's own words: {error}"
 
     def translated(self, catalogue: Catalogue) -> Foreign | None:
         """The languages from and to which a model is asked to translate; None if it is not asked."""
-        if not self.settings.translate_goals or self.goal.plan is not None or catalogue.foreign is None:
+        context = self.context
+        if not context.settings.translate_goals or context.goal.plan is not None or catalogue.foreign is None:
             return None
-        unable = self.models.profile("detector").parts_by_rule
-        return None if unable else catalogue.foreign
+        return None if context.models.profile("detector").parts_by_rule else catalogue.foreign
 
     @property
     def _planned(self) -> PlannedSelection | None:
         """The skills of the plan that came with the goal, if it names any."""
-        return PlannedSelection.of(self.goal.plan, self.workspace.skills.ranked)
+        return PlannedSelection.of(self.context.goal.plan, self.context.workspace.skills.ranked)
 
     @property
     def asks(self) -> bool:
         """Whether a model is asked which skills fit."""
-        return self.settings.detector == detectors.ASKING and self._planned is None
+        return self.context.settings.detector == detectors.ASKING and self._planned is None
 
 
 def _as_recorded(catalogue: Catalogue, taken: CatalogueTaken, selected: SkillsSelected) -> Catalogue:

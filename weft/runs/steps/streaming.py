@@ -18,14 +18,15 @@ import networkx as nx
 from weft_planner.events import PlanChanged, TextStreamed, Warned
 from weft_planner.plan.changes.early_parts import parts_in, with_parts
 from weft_planner.plan.task_id import parent_of
+from weft_planner.prompting.profile import FULL
 from weft_skills.text.plural import counted, plural
 from weft_skills.tools.effects import effects_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
+    from weft.runs.run_context import RunContext
     from weft_executor.approvals.policy import ApprovalPolicy
-    from weft_executor.results.memo import Memo
     from weft_executor.results.outcome import Outcome
     from weft_executor.scheduling.expand import CurrentPlan
     from weft_executor.scheduling.schedule import Schedule
@@ -39,22 +40,23 @@ _NOT_ACCEPTED = "it is not in the plan that was accepted"
 
 @dataclass(slots=True)
 class EarlyTasks:
-    """The tasks of a run that start before its plan is whole.
+    """Feeds a run's schedule with tasks before its plan is whole; `reader` makes what reads a plan as it is written.
 
-    `recorded` are those on record from before the run was stopped, and the items that they grew into. `reader` makes
-    what reads a plan as it is written, `ready` loads what tasks need.
+    `recorded` are those on record from before the run was stopped, and the items that they grew into.
     """
 
+    context: RunContext
     current: CurrentPlan
     schedule: Schedule
-    memo: Memo
     reader: Callable[[], EarlyReader]
-    ready: Callable[[], Awaitable[None]]
-    recorded: dict[str, Task] = field(default_factory=dict)
+    recorded: dict[str, Task] = field(init=False)
     begun: dict[str, Task] = field(default_factory=dict)
     plan: Plan | None = None
     _reading: EarlyReader | None = None
     _work: asyncio.Task[dict[str, Outcome]] | None = None
+
+    def __post_init__(self) -> None:
+        self.recorded = dict(self.context.history.ledger.early)
 
     def hear(self, text: str) -> None:
         """Take the next piece of the plan; an empty one begins it again, at this model or another."""
@@ -77,19 +79,19 @@ class EarlyTasks:
         before, parts = self.recorded.get(task.id), parts_in(self.recorded.values(), task.id)
         if before != task:
             dropped = () if before is None else (task.id, *(part.id for part in parts))
-            self.memo.record(PlanChanged("stream", None, (task,), dropped))
+            self.context.record(PlanChanged("stream", None, (task,), dropped))
         for part in parts:
             del self.recorded[part.id]
         grown = parts if before == task else ()  # the task grows into them again, and finds them in the plan
         plan = self.current.plan
         self.current.plan = plan.with_tasks((*plan.tasks, task, *grown), grown=len(grown))
         self.schedule.add(task)
-        self.memo.keeps_replies = True
+        self.context.memo.keeps_replies = True
         if self._work is None:
             self._work = asyncio.create_task(self._run(), name="early tasks")
 
     async def _run(self) -> dict[str, Outcome]:
-        await self.ready()
+        await self.context.models.ready("task")
         return await self.schedule.run()
 
     async def settle(self, plan: Plan) -> None:
@@ -107,28 +109,26 @@ class EarlyTasks:
         for task_id in gone:
             self.begun.pop(task_id, None)
             self.recorded.pop(task_id, None)
-            self.memo.forget(task_id)
+            self.context.memo.forget(task_id)
         left = tuple(task for task in self.current.plan.tasks if task.id not in gone)
         self.current.plan = self.current.plan.with_tasks(left)
-        self.memo.record(PlanChanged("stream", None, (), gone, note=_NOT_ACCEPTED))
+        self.context.record(PlanChanged("stream", None, (), gone, note=_NOT_ACCEPTED))
         are = f"{counted(len(lost), 'task')} that began while the plan was written {plural(len(lost), 'is', 'are')}"
-        self.memo.record(Warned(f"{are} not in it as it was accepted ({', '.join(lost)}); what was spent counts"))
+        self.context.record(Warned(f"{are} not in it as it was accepted ({', '.join(lost)}); what was spent counts"))
 
     @property
     def _parts(self) -> tuple[Task, ...]:
         """The items that tasks have grown into so far, in this process and on record."""
         return (*parts_in(self.current.plan.tasks), *parts_in(self.recorded.values()))
 
-    def kept_in(self, plan: Plan) -> Plan:
+    def begun_in(self, plan: Plan) -> Plan:
         """The plan that was accepted, with the tasks that began as they are, and what they have grown into."""
         tasks = tuple(self.begun.get(task.id, task) for task in plan.tasks)
         return with_parts(plan.with_tasks(tasks), self._parts)
 
     async def join(self, plan: Plan) -> None:
-        """Let the tasks that did not begin early join the others, and run until what began is at rest."""
-        self.plan, self.memo.keeps_replies = plan, False
-        self.schedule.add(*(task for task in plan.tasks if task.id not in self.begun))
-        self.schedule.close()
+        """Take the plan whose other tasks have joined, and run until what began is at rest."""
+        self.plan, self.context.memo.keeps_replies = plan, False
         if self._work is not None:
             await self._work
 
@@ -148,10 +148,18 @@ class EarlyTasks:
             pieces.append(text)
             if self.plan is not None and not self.plan.needs_synthesis and self.plan.finals[0].id == task.id:
                 if whole := "".join(pieces):
-                    self.memo.record(TextStreamed("task", task.id, whole))
+                    self.context.record(TextStreamed("task", task.id, whole))
                 pieces.clear()
 
         return hear
+
+
+def may_stream(context: RunContext) -> bool:
+    """Whether tasks may start while the plan is being written; small models write plans that others complete."""
+    if not context.settings.stream_plan or context.goal.plan:
+        return False
+    profile = context.models.profile("decomposer")
+    return profile.shape is FULL.shape and not profile.whole_goal
 
 
 def may_begin(task: Task, tools: Mapping[str, Tool], policy: ApprovalPolicy) -> bool:

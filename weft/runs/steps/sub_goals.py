@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from weft.models.budget import ASSUMED_PRICE
 from weft.runs.goal import Goal
+from weft.runs.steps.planning import Planning
 from weft.runs.steps.selecting import Selecting
 from weft_executor.model_loop.form import FormOfAnswer
 from weft_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis
 from weft_executor.results.inputs import fill, given_to, item_texts, results_for, shorten
 from weft_executor.results.outcome import Done, Grown, Outcome
-from weft_planner.decompose.decompose import decompose
 from weft_planner.plan.changes.sub_goals import joining
 from weft_planner.plan.forms.output_schema import canonical
 from weft_planner.plan.references import REFERENCE
@@ -28,10 +28,10 @@ from weft_skills.text.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weft.runs.pipeline import Pipeline
+    from weft.runs.run_context import RunContext
     from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.workspace import Catalogue
-    from weft_executor.scheduling.expand import CurrentPlan, FanOut
+    from weft_executor.scheduling.expand import FanOut
     from weft_planner.decompose.decompose import Brief
     from weft_planner.plan.plan import Plan, Task
 
@@ -40,90 +40,80 @@ if TYPE_CHECKING:
 class SubGoals:
     """Plans the goals among the tasks of one run; `mcp` are the tools of MCP servers that the run has."""
 
-    pipeline: Pipeline
-    current: CurrentPlan
+    context: RunContext
     parts: FanOut
     mcp: McpChoice
 
     async def grow(self, task: Task, results: Mapping[str, str]) -> Grown:
         """The tasks of a goal; raises if no valid plan for it is found, or it would go beyond a limit."""
         self._limit_cost(task)
-        pipeline = self.pipeline
+        context = self.context
         texts, item = given_to(task, results), item_texts(task)
-        texts = shorten(texts, pipeline.settings.input_budget, pipeline.artifacts)
+        texts = shorten(texts, context.settings.input_budget, context.artifacts)
         goal = fill(task.instruction, texts, item)
-        shown = [asdict(one) for one in results_for(task, self.current.plan, texts)]
-        catalogue = await self._catalogue(task, item)
-        plan = joining(task, await self._planned(self._brief(task, goal, shown, catalogue)), results)
+        shown = [asdict(result) for result in results_for(task, self.parts.current.plan, texts)]
+        planning = Planning(context, await self._catalogue(task, item))
+        plan = joining(task, await self._planned(planning, self._brief(task, goal, shown, planning)), results)
         plan = plan.with_tasks(self.parts.join(task, plan.tasks, "goal"))
         return Grown(plan.tasks, partial(self._result, task, goal, plan))
 
     async def _catalogue(self, task: Task, item: Mapping[str, str] | None) -> Catalogue:
         """The skills for a goal, selected by its own words: results would drown them."""
         words = fill(REFERENCE.sub(" ", task.instruction), {}, item).strip()
-        one = self.pipeline
-        goal = Goal(words or one.goal.text)
-        selecting = Selecting(
-            goal,
-            one.workspace,
-            one.settings,
-            one.models,
-            one.memo.recorded,
-            one.history,
-            task=task.id,
-            offered=one.tool_set,
-            mcp=self.mcp,
-        )
-        return await selecting.catalogue()
+        context = replace(self.context, goal=Goal(words or self.context.goal.text))
+        return await Selecting(context, task.id, self.mcp).catalogue()
 
-    def _brief(self, task: Task, goal: str, shown: list[dict[str, str]], catalogue: Catalogue) -> Brief:
+    def _brief(self, task: Task, goal: str, shown: list[dict[str, str]], planning: Planning) -> Brief:
+        known = planning.catalogue.known
         known = replace(
-            catalogue.known,
-            max_tasks=min(task.most_tasks or catalogue.known.max_tasks, catalogue.known.max_tasks),
-            max_depth=catalogue.known.max_depth - depth_of(task.id) - 1,
+            known,
+            max_tasks=min(task.most_tasks or known.max_tasks, known.max_tasks),
+            max_depth=known.max_depth - depth_of(task.id) - 1,
         )
-        profile = self.pipeline.models.profile("decomposer", task.id)
-        brief = self.pipeline.brief(catalogue)
+        profile = self.context.models.profile("decomposer", task.id)
+        brief = planning.brief()
         brief = replace(brief, goal=goal, known=known, profile=profile, asked=(), task=task.id, results=shown)
         return replace(brief, schema=task.output_schema, earlier="" if task.depends_on else brief.earlier)
 
-    async def _planned(self, brief: Brief) -> Plan:
+    async def _planned(self, planning: Planning, brief: Brief) -> Plan:
         """A plan for a goal; a question in its place is answered by a person."""
-        one = self.pipeline
-        model, ready = one.models.for_role("decomposer"), partial(one.models.ready, "decomposer")
-        while True:
-            plan = await decompose(brief, model, one.prompts, one.memo.recorded, ready)
-            if plan.tasks:
-                return plan
-            question = plan.clarification or ""
-            answer = await one.memo.approvals.question(question, brief.answers, brief.task)
-            brief = replace(brief, answers=(*brief.answers, f"{question}\n{answer}"))
+        while not (plan := await planning.decompose(brief)).tasks:
+            answer = await planning.answer_to(plan, brief.answers, brief.task)
+            brief = replace(brief, answers=(*brief.answers, answer))
+        return plan
 
     async def _result(self, task: Task, goal: str, plan: Plan, outcomes: Mapping[str, Outcome]) -> str:
         """What the tasks of a goal have come to; raises if none has a result."""
-        one = self.pipeline
-        profile = one.models.profile("synthesis", task.id)
-        agent, record = profile.agent("synthesis"), one.record
+        context, models = self.context, self.context.models
+        profile = models.profile("synthesis", task.id)
         synthesis = Synthesis(
-            goal, plan, one.prompts, one.artifacts, None, agent, record, profile.continuations, task=task.id
+            goal,
+            plan,
+            context.prompts,
+            context.artifacts,
+            None,
+            profile.agent("synthesis"),
+            context.record,
+            profile.continuations,
+            task=task.id,
         )
         missing = synthesis.missing(outcomes)
         if not any(isinstance(outcomes.get(part.id), Done) for part in plan.tasks):
             if not missing:
                 return NOTHING_NEEDED
             raise WeftError(f"none of its {counted(len(plan.tasks), 'task')} has a result; {missing[0]}")
-        model = partial(one.models.for_role, "synthesis")
         if task.output_schema is None:
-            return await synthesis.answer(outcomes, model())
-        form = FormOfAnswer(task.output_schema, one.prompts, one.memo)
+            return await synthesis.answer(outcomes, models.for_role("synthesis"))
+        form = FormOfAnswer(task.output_schema, context.prompts, context.memo)
+        model = partial(models.for_role, "synthesis")
         return canonical(await replace(synthesis, form=form).data(outcomes, model))
 
     def _limit_cost(self, task: Task) -> None:
         """Keep the calls of a goal, and of all tasks inside it, within what it may cost."""
-        budget = self.pipeline.budget
+        budget = self.context.budget
         if budget is None or task.max_cost is None:
             return
-        inside = [paid for name, paid in self.pipeline.history.paid.items() if _is_inside(name, task.id)]
+        inside = [paid for name, paid in self.context.history.paid.items() if _is_inside(name, task.id)]
         budget.share(task.id, task.max_cost, sum(cost + tokens * ASSUMED_PRICE for cost, tokens in inside))
 
 

@@ -34,10 +34,10 @@ async def list_approvals(site: Site, request: Request) -> Response:
             return []
         if next(store.rows_of_all(("approval_asked",)), None) is None:
             return []  # the most frequent answer, without importing what reads the others
-        from weft.runs.answers import open_requests
+        from weft.runs.stored.requests import open_requests
 
         found = open_requests(store, site.paths, site.find(run).run_id if run else None)
-        return [one.to_dict() for one in found[:_MOST]]
+        return [opened.to_dict() for opened in found[:_MOST]]
 
     return json_reply(await asyncio.to_thread(read))
 
@@ -70,15 +70,17 @@ def _runtime(site: Site, run_id: str) -> Weft:
 
 def _check(site: Site, run_id: str, answers: list[tuple[str, Answer]], queued: list[str]) -> None:
     """Raise if an answer fits none of the requests that a run of this process has made so far."""
-    from weft.runs.answers import AnsweredAlready, UnknownRequest, is_id_of, open_requests
+    from weft.runs.stored.requests import AnsweredAlready, UnknownRequest, is_id_of, open_requests
 
-    waiting = [one.request for one in open_requests(site.reading(), site.paths, run_id)]
+    waiting = [opened.request for opened in open_requests(site.reading(), site.paths, run_id)]
     for name, given in answers:
-        found = [one for one in waiting if one.id == name or is_id_of(name, one)]
+        found = [request for request in waiting if request.id == name or is_id_of(name, request)]
         if len(found) != 1:
             raise UnknownRequest(f"there is no request {name[:80]!r}", hint="the run's page lists what it waits for")
         if name in queued:
-            raise AnsweredAlready(f"{name} is answered already", hint="the run continues when its other tasks end")
+            raise AnsweredAlready(
+                f"{name} has been answered already", hint="the run continues when its other tasks end"
+            )
         if (fault := given.fault(found[0])) is not None:
             raise InputError(f"{name}: {fault}", hint="see docs/serve.md")
 

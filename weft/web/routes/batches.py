@@ -33,7 +33,7 @@ async def list_batches(site: Site, _: Request) -> Response:
         store = site.store()
         if store is None:
             return []
-        counted = groupby(store.batches(), key=lambda one: one.batch)
+        counted = groupby(store.batches(), key=lambda row: row.batch)
         return [_shape(store, batch, list(same)) for batch, same in counted]
 
     return json_reply(await asyncio.to_thread(read))
@@ -57,7 +57,7 @@ async def stop_batch(site: Site, request: Request) -> Response:
         store, asked = site.reading(), []
         for run in store.summaries(batch=batch, status=("running",)):
             try:
-                store.wish(run.run_id, "stop_batch")
+                store.request_stop(run.run_id, "stop_batch")
             except NotRunning:  # it ended meanwhile
                 continue
             asked.append(run.run_id)
@@ -70,24 +70,24 @@ async def stop_batch(site: Site, request: Request) -> Response:
 
 def _counted(site: Site, request: Request) -> list[BatchCount]:
     batch = request.path_params["batch"]
-    found = [one for one in site.reading().batches() if one.batch == batch]
+    found = [row for row in site.reading().batches() if row.batch == batch]
     if not found:
-        raise HttpError(404, "UNKNOWN_BATCH", f"there is no batch {batch[:80]!r}", hint="the list has all of them")
+        raise HttpError(404, "UNKNOWN_BATCH", f"there is no batch {batch[:80]!r}", hint="see the list")
     return found
 
 
 def _shape(store: Store, batch: str, counted: Iterable[BatchCount]) -> dict[str, Any]:
     rows = list(counted)
-    first, last = min(one.first for one in rows), max(one.last for one in rows)
-    costs = [one.cost_usd for one in rows]
+    first, last = min(row.first for row in rows), max(row.last for row in rows)
+    costs = [row.cost_usd for row in rows]
     newest = next(store.rows(last, types=("run_started",)), None)
-    runs = sum(one.runs for one in rows)
+    runs = sum(row.runs for row in rows)
     return {
         "batch": batch,
         "goals": max((newest.body.get("batch_size") if newest is not None else None) or 0, runs),
         "runs": runs,
-        "statuses": {one.status: one.runs for one in rows},
-        "seconds": round(sum(one.seconds for one in rows), 3),
+        "statuses": {row.status: row.runs for row in rows},
+        "seconds": round(sum(row.seconds for row in rows), 3),
         "cost_usd": None if None in costs else sum(cost or 0.0 for cost in costs),
         "first": first,
         "last": last,

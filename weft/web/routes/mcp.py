@@ -37,8 +37,8 @@ def _line(state: ServerState, secrets: Secrets) -> dict[str, Any]:
     needs_trust = state.state in ("untrusted", "changed")
     return state.to_dict() | {
         "tools": [
-            {"name": one.name, "tool": one.tool, "description": one.description, "read_only": one.read_only}
-            for one in state.tools
+            {"name": tool.name, "tool": tool.tool, "description": tool.description, "read_only": tool.read_only}
+            for tool in state.tools
         ],
         "file": str(entry.file),
         "starts": secrets.redact(_starts(entry)),

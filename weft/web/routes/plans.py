@@ -46,8 +46,8 @@ async def _planning(site: Site, weft: Weft, goal: Goal) -> AsyncIterator[bytes]:
         work.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             yield RETRY
-            while (one := await queue.get()) is not None:
-                if not isinstance(one, TextStreamed) and (shown := event_dict(one))["type"] in _SHOWN:
+            while (chunk := await queue.get()) is not None:
+                if not isinstance(chunk, TextStreamed) and (shown := event_dict(chunk))["type"] in _SHOWN:
                     yield event(shown["type"], {key: shown[key] for key in shown if key not in ("messages", "reply")})
             yield _planned(work, goal)
         finally:
@@ -118,4 +118,4 @@ def _selected(site: Site, goal: Goal) -> list[dict[str, Any]]:
     skills = site.workspace.skills
     with site.selecting:
         found = skills.select(goal.text, goal.skills, skills.active())
-    return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
+    return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in found]

@@ -65,7 +65,7 @@ async def artifact(site: Site, request: Request) -> Response:
         folder, name = _artifacts(site, request), request.path_params["path"]
         file = next((file for known, file in _files(folder) if known == name), None)
         if file is None:
-            raise HttpError(404, "NOT_FOUND", f"the run has no file {name[:200]!r}", hint="the list has all of them")
+            raise HttpError(404, "NOT_FOUND", f"the run has no file {name[:200]!r}", hint="see the list")
         return file.read_bytes()
 
     return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])

@@ -47,7 +47,7 @@ async def show_models(site: Site, request: Request) -> Response:
             "chain": [asdict(link) for link in chain],
             "problem": asdict(problem) if problem is not None else None,
             "hint": choices() if model is None else "",
-            "keys": [{"name": one.key, "set": bool(os.environ.get(one.key))} for one in providers()],
+            "keys": [{"name": provider.key, "set": bool(os.environ.get(provider.key))} for provider in providers()],
             "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
             "local_installed": local_is_installed(),
             "missing": bool(model and is_local(model) and not _is_here(model)),
@@ -117,11 +117,11 @@ async def show_settings(site: Site, _: Request) -> Response:
     def read() -> dict[str, Any]:
         resolved, secrets = site.resolved(), Secrets.of(os.environ)
         rows = []
-        for one in fields(Settings):
-            value = getattr(resolved.settings, one.name)
+        for setting in fields(Settings):
+            value = getattr(resolved.settings, setting.name)
             shown = secrets.redact(value) if isinstance(value, str) else value
-            origin = resolved.origins.get(one.name, "default")
-            rows.append({"name": one.name, "value": shown, "origin": origin, **one.metadata})
+            origin = resolved.origins.get(setting.name, "default")
+            rows.append({"name": setting.name, "value": shown, "origin": origin, **setting.metadata})
         return {
             "settings": rows,
             "warnings": list(resolved.warnings),

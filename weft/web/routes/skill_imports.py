@@ -76,6 +76,8 @@ def _shape(staged: Staged) -> dict[str, Any]:
         "description": staged.description,
         "exists": staged.exists,
         "files": list(staged.files),
-        "problems": [{"line": one.line, "rule": one.rule, "message": one.message} for one in staged.problems],
-        "distrust": [asdict(one) for one in staged.distrust],
+        "problems": [
+            {"line": problem.line, "rule": problem.rule, "message": problem.message} for problem in staged.problems
+        ],
+        "distrust": [asdict(finding) for finding in staged.distrust],
     }

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING, Any
 
 from weft.web import bodies
 from weft.web.errors import HttpError
 from weft.web.replies import json_reply
+from weft.workspace import skill_list
 from weft_skills import check as checks
 from weft_skills.errors import InputError, UnknownSkill
-from weft_skills.functions import installed
 from weft_skills.manage import edit, install
 from weft_skills.programs.trust import OWN, fingerprint
 from weft_skills.text.nearest import nearest_names
@@ -25,7 +24,10 @@ if TYPE_CHECKING:
 
 
 async def list_skills(site: Site, request: Request) -> Response:
-    """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted."""
+    """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted.
+
+    The tools of MCP servers are in the list of servers.
+    """
     everything = request.query_params.get("all", "") not in ("", "0", "false")
 
     def read() -> list[dict[str, Any]]:
@@ -33,9 +35,9 @@ async def list_skills(site: Site, request: Request) -> Response:
         workspace.skills.registry.refresh()
         rows = workspace.skills.registry.list_skills(all=everything)
         untrusted = {row.base_dir for row in workspace.tools.untrusted()}
-        own = [row for row in installed.rows(os.environ) if everything or row.state == "active"]
+        others = skill_list.installed_tools(everything=everything)
         return [_line(site, row, trusted=row.base_dir not in untrusted) for row in rows] + [
-            skill.to_dict() | {"editable": False, "trusted": True} for skill in own
+            skill.to_dict() | {"editable": False, "trusted": True} for skill in others
         ]
 
     return json_reply(await asyncio.to_thread(read))
@@ -136,7 +138,7 @@ async def select(site: Site, request: Request) -> Response:
                 found = skills.best(goal, candidates, min(top, 100))
             else:
                 found = skills.select(goal, (), candidates)
-        return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
+        return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in found]
 
     return json_reply({"goal": goal, "selected": await asyncio.to_thread(read)})
 

@@ -7,10 +7,10 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from weft.runs import records
 from weft.runs.goal import Goal
 from weft.runs.plans import plan_check
 from weft.runs.run_id import new_run_id
+from weft.runs.stored import records
 from weft.settings.default_model import is_local
 from weft.settings.recorded import check_recorded
 from weft.web import bodies
@@ -63,7 +63,7 @@ async def stop(site: Site, request: Request) -> Response:
     """Stop a run, of this process or of another."""
     run = await asyncio.to_thread(site.find, request.path_params["run"])
     if not site.work.stop(run.run_id):
-        await asyncio.to_thread(site.reading().wish, run.run_id, "stop")
+        await asyncio.to_thread(site.reading().request_stop, run.run_id, "stop")
     return json_reply({"run_id": run.run_id}, 202)
 
 
@@ -78,7 +78,7 @@ async def resume(site: Site, request: Request) -> Response:
 
 
 async def replan(site: Site, request: Request) -> Response:
-    """Have a model change a run's plan as the person asks, and continue the run by it."""
+    """Have a model change a run's plan as the person asks, and continue the run with it."""
     asked = bodies.text(await bodies.document(request), "text")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     weft = await asyncio.to_thread(runtime_of, site, run_id, {})

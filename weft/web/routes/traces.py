@@ -33,7 +33,7 @@ async def diff_runs(site: Site, request: Request) -> Response:
         return timeline(site.reading().rows(run.run_id, types=TYPES), alive=run.status == "running")
 
     def read() -> list[dict[str, Any]]:
-        return [one.to_dict() for one in compare(view("run"), view("other"))]
+        return [difference.to_dict() for difference in compare(view("run"), view("other"))]
 
     return json_reply(await asyncio.to_thread(read))
 
@@ -63,7 +63,7 @@ async def replay_selections(site: Site, _: Request) -> Response:
 def _reselect(site: Site, runs: tuple[str, ...]) -> list[dict[str, Any]]:
     settings = site.settings
     recorded = recorded_selections(runs, site.paths, settings)
-    return [one.to_dict() for one in reselect(recorded, Workspace(site.paths, settings))]
+    return [reselection.to_dict() for reselection in reselect(recorded, Workspace(site.paths, settings))]
 
 
 async def export_run(site: Site, request: Request) -> Response:
@@ -94,7 +94,7 @@ async def send_spans(site: Site, request: Request) -> Response:
         from weft.telemetry import otlp
 
         if not otlp.is_configured(os.environ):
-            what = "the server knows no collector of OpenTelemetry spans"
+            what = "no OpenTelemetry collector is configured"
             raise InputError(what, hint="set OTEL_EXPORTER_OTLP_ENDPOINT and start `weft serve` again")
         return otlp.send(site.reading().rows(run.run_id))
 

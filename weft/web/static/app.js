@@ -73,7 +73,7 @@ function NoToken() {
     useToken(text.includes("token=") ? text.split("token=")[1] : text);
     location.reload();
   };
-  return html`<main class="empty" id="main"><${Weave} /><h2>This page needs its token</h2><p>Open the address that <code>weft serve</code> printed: the token is in it, and is another one after each start.</p>
+  return html`<main class="empty" id="main"><${Weave} /><h2>This page needs its token</h2><p>Open the address that <code>weft serve</code> printed: it contains the token, which is new after each start.</p>
     <form class="bar" onSubmit=${use}><input class="field" aria-label="Token or address" placeholder="Or paste the address here" value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)} /><button class="btn primary" type="submit">Open</button></form></main>`;
 }
 

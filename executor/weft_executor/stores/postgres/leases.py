@@ -11,7 +11,7 @@ from weft_executor.stores.postgres.connections import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from weft_executor.stores.lease import Wish
+    from weft_executor.stores.lease import StopRequest
     from weft_executor.stores.postgres.connections import Connection
 
 # Seconds since a worker's last heartbeat; to be used with `runs r LEFT JOIN workers w ON w.id = r.holder`.
@@ -74,8 +74,8 @@ def renew(connection: Connection, run_ids: Collection[str], holder: Holder) -> N
         raise LeaseLost(f"another process has taken over run {', '.join(lost)}", lost)
 
 
-def wish(connection: Connection, run_id: str, wished: Wish) -> None:
-    """Leave a wish for the process that holds a run."""
+def request_stop(connection: Connection, run_id: str, request: StopRequest) -> None:
+    """Leave a stop request for the process that holds a run."""
     with connection.transaction():
         found = connection.execute(_FOUND, (run_id,)).fetchone()
         if found is None:
@@ -83,4 +83,4 @@ def wish(connection: Connection, run_id: str, wished: Wish) -> None:
         key, other, age = found
         if not is_leased(other, age):
             raise NotRunning(f"run {run_id} is not running", hint="resume it with `weft resume`, if it is not done")
-        connection.execute("UPDATE runs SET wish = %s WHERE id = %s", (wished, key))
+        connection.execute("UPDATE runs SET wish = %s WHERE id = %s", (request, key))

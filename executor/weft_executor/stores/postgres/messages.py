@@ -22,7 +22,7 @@ def explain(error: Exception) -> str:
         case pg.UniqueViolation():
             return "another process has taken over the run and written to it"
         case pg.UndefinedTable() | pg.UndefinedColumn() | pg.UndefinedFunction():
-            return "its tables are not those of this version of weft"
+            return "its tables have another schema version than this weft"
         case ValueError():
             return "it is damaged: a text in it cannot be read"
     lines = str(error).strip().splitlines()
@@ -35,7 +35,7 @@ def hint(error: Exception) -> str:
         case pg.UniqueViolation():
             return "leave the run to that process, or resume it later"
         case pg.UndefinedTable() | pg.UndefinedColumn() | pg.UndefinedFunction():
-            return "bring them up to date with weft journal migrate"
+            return "upgrade them with `weft journal migrate`"
         case pg.InsufficientPrivilege():
             return "grant its role what docs/cluster.md names, or use another role"
         case pg.DiskFull():

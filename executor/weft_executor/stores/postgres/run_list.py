@@ -88,7 +88,7 @@ def find(connections: Connections, run: str) -> RunSummary:
     if not matches:
         raise UnknownRun(f"there is no run {run!r} in {connections.address.url}", hint=_LIST)
     raise UnknownRun(
-        f"{run!r} matches several runs: {', '.join(row[0] for row in matches)}", hint="give more of the id"
+        f"{run!r} matches several runs: {', '.join(row[0] for row in matches)}", hint="give more characters of the id"
     )
 
 

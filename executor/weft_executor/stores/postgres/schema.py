@@ -131,7 +131,7 @@ def check(connection: Connection, address: Address, *, create: bool) -> None:
         raise BadStore(
             f"the journal {address.url} has the tables of an older weft "
             f"(schema {found.version}; this one needs {OLDEST})",
-            hint="bring them up to date with weft journal migrate, as the role that owns them",
+            hint="upgrade them with `weft journal migrate`, as the role that owns them",
         )
     elif found.oldest_reader > VERSION:
         raise BadStore(

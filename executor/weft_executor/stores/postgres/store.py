@@ -19,7 +19,7 @@ from weft_skills.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from weft_executor.stores.lease import Handover, Holder, Wish
+    from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.postgres.connections import Connection
     from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary
 
@@ -160,14 +160,14 @@ class PostgresStore:
         self._connections.write(lambda connection, _: leases.renew(connection, run_ids, holder))
         self._beaten.add(holder)
 
-    def wish(self, run_id: str, wish: Wish) -> None:
-        """Leave a wish for the process that holds a run."""
-        self._connections.write(lambda connection, _: leases.wish(connection, run_id, wish))
+    def request_stop(self, run_id: str, request: StopRequest) -> None:
+        """Leave a stop request for the process that holds a run."""
+        self._connections.write(lambda connection, _: leases.request_stop(connection, run_id, request))
 
-    def wishes(self) -> dict[str, Wish]:
-        """What is wished for, by run."""
-        wished = "SELECT run_id, wish FROM runs WHERE wish IS NOT NULL"
-        return dict(self._connections.read(lambda connection: connection.execute(wished).fetchall()))
+    def stop_requests(self) -> dict[str, StopRequest]:
+        """The stop requests that have not been met, by run."""
+        requests = "SELECT run_id, wish FROM runs WHERE wish IS NOT NULL"
+        return dict(self._connections.read(lambda connection: connection.execute(requests).fetchall()))
 
     def delete(self, run_ids: Collection[str]) -> list[str]:
         """Delete runs that are not leased; their texts wait until all runs of their era are gone."""

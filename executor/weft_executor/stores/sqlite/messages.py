@@ -22,5 +22,5 @@ def hint(error: Exception) -> str:
     if "taken over" in text:
         return "leave the run to that process, or resume it later"
     if "locked" in text:
-        return "another process keeps it locked: wait until that one ends, then continue with weft resume"
+        return "another process keeps it locked: wait for it to end, then continue with weft resume"
     return _ELSEWHERE

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from weft_executor.stores.lease import Handover, Wish
+    from weft_executor.stores.lease import Handover, StopRequest
     from weft_executor.stores.row import BatchCount, EncodedRow, RunSummary
 
 _LIST = "list runs with `weft trace list`"
@@ -135,7 +135,7 @@ class SqliteStore:
         if not matches:
             raise UnknownRun(f"there is no run {run!r} in {self._database.path}", hint=_LIST)
         names = ", ".join(row[0] for row in matches)
-        raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more of the id")
+        raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more characters of the id")
 
     def rows(
         self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
@@ -200,18 +200,18 @@ class SqliteStore:
         if lost:
             raise LeaseLost(f"another process has taken over run {', '.join(lost)}", lost)
 
-    def wish(self, run_id: str, wish: Wish) -> None:
-        """Leave a wish for the process that holds a run."""
+    def request_stop(self, run_id: str, request: StopRequest) -> None:
+        """Leave a stop request for the process that holds a run."""
         with self._transaction() as connection:
             found = connection.execute("SELECT holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
             if found is None:
                 raise UnknownRun(f"there is no run {run_id!r} in {self._database.path}", hint=_LIST)
             if not run_list.is_leased(*found):
                 raise NotRunning(f"run {run_id} is not running", hint="resume it with `weft resume`, if it is not done")
-            connection.execute("UPDATE runs SET wish = ? WHERE run_id = ?", (wish, run_id))
+            connection.execute("UPDATE runs SET wish = ? WHERE run_id = ?", (request, run_id))
 
-    def wishes(self) -> dict[str, Wish]:
-        """What is wished for, by run."""
+    def stop_requests(self) -> dict[str, StopRequest]:
+        """The stop requests that have not been met, by run."""
         with self._database.reading() as connection:
             return dict(connection.execute("SELECT run_id, wish FROM runs WHERE wish IS NOT NULL").fetchall())
 

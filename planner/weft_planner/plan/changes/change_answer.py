@@ -104,10 +104,10 @@ def _kind_problems(document: Mapping[str, Any]) -> Iterator[str]:
     add, drop, rewire = (document.get(key) for key in ("add", "drop", "rewire"))
     if add is not None and not (isinstance(add, list) and all(isinstance(row, Mapping) for row in add)):
         yield "'add' must be a list of tasks"
-    if drop is not None and not all(isinstance(one, str) for one in _listed(drop)):
+    if drop is not None and not all(isinstance(name, str) for name in _listed(drop)):
         yield "'drop' must be a list of task ids"
     if rewire is not None and not (
-        isinstance(rewire, Mapping) and all(isinstance(one, str) for one in rewire.values())
+        isinstance(rewire, Mapping) and all(isinstance(name, str) for name in rewire.values())
     ):
         yield "'rewire' must be an object that maps the id of a task to the id of the one that takes its place"
     for key in ("synthesis", "give_up"):
@@ -147,5 +147,5 @@ def _is_sound(row: Mapping[str, Any]) -> bool:
         and parent_of(row["id"]) is None  # only tasks that grow have such ids
         and row.get("action_type") in ACTION_TYPES
         and all(text is None or isinstance(text, str) for text in texts)
-        and (before is None or (isinstance(before, list) and all(isinstance(one, str) for one in before)))
+        and (before is None or (isinstance(before, list) and all(isinstance(name, str) for name in before)))
     )

@@ -42,11 +42,11 @@ def faults(row: Mapping[str, Any], max_depth: int) -> Iterator[str]:
 
 def joining(task: Task, plan: Plan, results: Collection[str]) -> Plan:
     """The plan of a goal as a part of the run's: with other ids, its first tasks after what the goal waited for."""
-    names = {one.id: sub_task_id(task.id, one.id) for one in plan.tasks}
-    before = tuple(one for one in task.depends_on if one in results)
+    names = {part.id: sub_task_id(task.id, part.id) for part in plan.tasks}
+    before = tuple(name for name in task.depends_on if name in results)
 
-    def joined(one: Task) -> Task:
-        renamed = one.rewired(names)
-        return replace(renamed, id=names[one.id], depends_on=renamed.depends_on or before)
+    def joined(part: Task) -> Task:
+        renamed = part.rewired(names)
+        return replace(renamed, id=names[part.id], depends_on=renamed.depends_on or before)
 
     return Plan(tuple(map(joined, plan.tasks)), plan.synthesis)

@@ -101,7 +101,7 @@ def _model_faults(name: object, where: str, models: Sequence[str]) -> Iterator[s
     if not isinstance(name, str):
         yield f"{where} must be the name of a model, not {_short(name)}"
     elif name not in models:
-        yield f"{where} is {name!r}, which is no name of a model here; {known_are(name, models)}"
+        yield f"{where} is {name!r}, which is not the name of a model here; {known_are(name, models)}"
 
 
 def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: bool = True) -> str | None:

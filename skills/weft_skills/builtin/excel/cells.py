@@ -51,10 +51,10 @@ def area(text: str) -> tuple[str, Area | None]:
     if not cells:
         return sheet.strip("'"), None
     first, colon, last = cells.partition(":")
-    one, other = cell(first), cell(last if colon else first)
-    if one is None or other is None:
+    start, end = cell(first), cell(last if colon else first)
+    if start is None or end is None:
         raise ToolFault("INVALID_PARAM", f"not a range: {text} — write it as FIRST:LAST, such as A1:D20")
-    (top, left), (bottom, right) = map(min, zip(one, other, strict=True)), map(max, zip(one, other, strict=True))
+    (top, left), (bottom, right) = map(min, zip(start, end, strict=True)), map(max, zip(start, end, strict=True))
     height, width = bottom - top + 1, right - left + 1
     if height > ROWS_LIMIT or width > COLUMNS_LIMIT:
         what = f"range is too large: {height} rows × {width} columns"

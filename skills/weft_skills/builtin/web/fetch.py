@@ -77,10 +77,10 @@ class Fetcher:
         raise ToolFault("EXECUTION_ERROR", f"{url} redirects more than {REDIRECTS} times — go on without it")
 
     def _check_host(self, url: httpx.URL, first: str) -> None:
-        if not any(one.matches(_host(url), _port(url)) for one in self.allowed):
+        if not any(allowed.matches(_host(url), _port(url)) for allowed in self.allowed):
             came = "" if str(url) == first else f", to which {first} redirects,"
             what = f"{_shown(url)}{came} is not among the hosts that the user allows"
-            known = ", ".join(_entry(one) for one in self.allowed) or "none"
+            known = ", ".join(_entry(allowed) for allowed in self.allowed) or "none"
             raise ToolFault("ACCESS_DENIED", f"{what} ({known}) — go on without it, and say so")
 
     async def _read(self, url: httpx.URL) -> Page | httpx.URL:
@@ -116,12 +116,12 @@ class Fetcher:
         host, port = _host(url), _port(url)
         own = literal(host)
         if own is not None:
-            if is_public(own) or any(one.grants_private(host, port) for one in self.allowed):
+            if is_public(own) or any(allowed.grants_private(host, port) for allowed in self.allowed):
                 return own
             what = f"{_shown(url)} is a private address"
             raise ToolFault("ACCESS_DENIED", f"{what} — the user allows one with its port: --allow-web {host}:{port}")
         try:
-            found = [ipaddress.ip_address(one.partition("%")[0]) for one in await self.resolve(host, port)]
+            found = [ipaddress.ip_address(address.partition("%")[0]) for address in await self.resolve(host, port)]
         except (OSError, UnicodeError, ValueError) as error:
             raise ToolFault("NOT_FOUND", f"{host} has no address: {error} — check its name") from error
         if not found or not all(map(is_public, found)):
@@ -170,10 +170,10 @@ def _parsed(url: str) -> httpx.URL:
         found = httpx.URL(url.strip())
     except (httpx.InvalidURL, ValueError, UnicodeError) as error:
         raise ToolFault(
-            "INVALID_PARAM", f"{url[:200]!r} is no address: {error} — give one with http or https"
+            "INVALID_PARAM", f"{url[:200]!r} is not an address: {error} — give one with http or https"
         ) from error
     if found.scheme not in ("http", "https") or not found.host:
-        raise ToolFault("INVALID_PARAM", f"{url[:200]!r} is no web address — give one with http or https")
+        raise ToolFault("INVALID_PARAM", f"{url[:200]!r} is not a web address — give one with http or https")
     if found.userinfo:
         raise ToolFault("INVALID_PARAM", f"the address {found.host} has a user name in it — leave that out")
     return found.copy_with(fragment=None)
@@ -204,6 +204,6 @@ def _shown(url: httpx.URL) -> str:
     return str(url.copy_with(query=None))[:200]
 
 
-def _entry(one: AllowedHost) -> str:
-    host = f"[{one.host}]" if ":" in one.host else one.host
-    return host if one.port is None else f"{host}:{one.port}"
+def _entry(allowed: AllowedHost) -> str:
+    host = f"[{allowed.host}]" if ":" in allowed.host else allowed.host
+    return host if allowed.port is None else f"{host}:{allowed.port}"

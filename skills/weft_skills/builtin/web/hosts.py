@@ -18,7 +18,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # they lead, or are for special purposes that older Pythons do not know.
 _PUBLIC_6 = ipaddress.ip_network("2000::/3")
 _SPECIAL = tuple(
-    ipaddress.ip_network(one) for one in ("2002::/16", "2001::/32", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24")
+    ipaddress.ip_network(block) for block in ("2002::/16", "2001::/32", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24")
 )
 
 

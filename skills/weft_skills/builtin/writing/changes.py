@@ -97,7 +97,7 @@ class WorkspaceChanges:
         safe_files.refuse_links(self.folder, below=self.workspace)
         rows = (self._row(file) for file in sorted(self.folder.glob("*.json")))
         found = [self._settled(row) for row in rows if row is not None]
-        return sorted(found, key=lambda one: one.at)
+        return sorted(found, key=lambda change: change.at)
 
     def patch(self, changes: Iterable[FileChange]) -> str:
         """What the applied changes make of the workspace, as one patch."""
@@ -118,9 +118,9 @@ class WorkspaceChanges:
             except (safe_files.Changed, safe_files.UnsafePath, FileNotFoundError):
                 changed.append(path)
                 continue
-            for one in changes:
-                if one.path == path and one.state == "applied":
-                    self.save(replace(one, state="undone"))
+            for change in changes:
+                if change.path == path and change.state == "applied":
+                    self.save(replace(change, state="undone"))
         return changed
 
     def _settled(self, change: FileChange) -> FileChange:
@@ -153,7 +153,7 @@ class WorkspaceChanges:
             row = FileChange(**json.loads(data or b"null"))
             path = row.path if row.path.startswith(_ARTIFACTS) else f"{PREFIX}{row.path}"
             target_of(path, self.workspace, self.folder)  # refuses what no tool may write
-            hashes = [one for one in (row.before, row.after) if one is not None]
+            hashes = [digest for digest in (row.before, row.after) if digest is not None]
             held = row.after is not None and all(map(_HASH.fullmatch, hashes)) and isinstance(row.at, int)
         except (ValueError, TypeError, AttributeError, RecursionError, ToolFault):
             return None
@@ -172,7 +172,7 @@ class WorkspaceChanges:
 def _ends(changes: Iterable[FileChange]) -> dict[str, tuple[str | None, str | None]]:
     """For each path, its content before the first applied change and after the last one."""
     found: dict[str, tuple[str | None, str | None]] = {}
-    for one in changes:
-        if one.state == "applied":
-            found[one.path] = (found[one.path][0] if one.path in found else one.before, one.after)
+    for change in changes:
+        if change.state == "applied":
+            found[change.path] = (found[change.path][0] if change.path in found else change.before, change.after)
     return dict(sorted(found.items()))

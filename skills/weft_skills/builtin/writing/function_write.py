@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills import safe_files
 from weft_skills.builtin.writing.targets import PREFIX, SIZE_LIMIT, Target, target_of
-from weft_skills.builtin.writing.tools import WriteFile
+from weft_skills.builtin.writing.write_file import WriteFile
 from weft_skills.tools import arguments as checking
 from weft_skills.tools.effects import READ_ONLY, Effects, call_text, changed_file
 from weft_skills.tools.fault import ToolFault
@@ -22,13 +22,15 @@ from weft_skills.tools.fault import ToolFault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weft_skills.builtin.writing.tools import WritePlace
+    from weft_skills.builtin.writing.write_place import WritePlace
     from weft_skills.functions.functions import FunctionTool
     from weft_skills.tools.tool import Tool
 
 
 class FunctionWrite(WriteFile):
     """Calls a function that is marked with `changes_file`."""
+
+    edits = True
 
     def __init__(self, tool: FunctionTool, place: WritePlace) -> None:
         super().__init__(place)
@@ -47,7 +49,7 @@ class FunctionWrite(WriteFile):
         return Effects("workspace" if target.in_workspace else "artifacts", idempotent=True)
 
     def preview(self, arguments: Mapping[str, Any]) -> str:
-        """The call: what it makes of a file that is no text would not be read."""
+        """The call alone: a diff of a binary file would not be readable."""
         return call_text(self.name, arguments)
 
     def target(self, arguments: Mapping[str, Any], place: WritePlace) -> Target:

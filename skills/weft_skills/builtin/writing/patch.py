@@ -31,7 +31,7 @@ def diff(path: str, before: str | None, after: str | None) -> str:
 
 
 def binary(path: str, before: bytes | None, after: bytes | None) -> str:
-    """The change of a file that is no text: both contents, whole."""
+    """The change of a binary file: both contents in full."""
     if before == after:
         return ""
     head = [f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{path}')}\n"]

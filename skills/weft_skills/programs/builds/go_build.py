@@ -69,7 +69,9 @@ def _environment(work: Path, modules: str) -> dict[str, str]:
 
 def _proxy(environ: Mapping[str, str]) -> str:
     """The module proxies that the user set, or Go's own; `direct` would start version control."""
-    named = [one for one in re.split(r"[,|]", environ.get("GOPROXY", "")) if one.strip() not in {"", "direct", "off"}]
+    named = [
+        proxy for proxy in re.split(r"[,|]", environ.get("GOPROXY", "")) if proxy.strip() not in {"", "direct", "off"}
+    ]
     return ",".join(named) or PROXY
 
 
@@ -78,5 +80,5 @@ def _sums(environ: Mapping[str, str]) -> str:
 
 
 def _local(proxy: str) -> tuple[Path, ...]:
-    found = [Path(unquote(urlsplit(one).path)) for one in proxy.split(",") if one.startswith("file://")]
+    found = [Path(unquote(urlsplit(url).path)) for url in proxy.split(",") if url.startswith("file://")]
     return tuple(path for path in found if path.is_absolute())

@@ -46,7 +46,7 @@ async def install(packages: NpmPackages, build_cache: BuildCache, what: str, opt
         if packages.lock
         else {}
     )
-    texts = (json.dumps(one, sort_keys=True) for one in (packages.manifest, lock))
+    texts = (json.dumps(document, sort_keys=True) for document in (packages.manifest, lock))
     version = toolchain.version(npm.node, "--version")
     key = cache_key("node", *texts, version, platform.machine(), platform.system(), npm.settings.key)
     async with build_cache.folder("node", key, what) as build:

@@ -89,7 +89,7 @@ def _files(environ: Mapping[str, str]) -> list[Path]:
     if named == os.devnull:
         return []
     home = _home(environ)
-    system = [Path(one) / "pip" for one in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":") if one]
+    system = [Path(place) / "pip" for place in environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":") if place]
     user = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "pip"
     if sys.platform == "darwin" and (home / "Library/Application Support/pip").is_dir():
         user = home / "Library/Application Support/pip"

@@ -58,7 +58,7 @@ def _requirement(line: str, where: str) -> str:
     if matched["marker"] is not None and not _MARKER.fullmatch(marker):
         hint = "write one such as `; python_version < '3.12'`, or leave it out"
         raise BuildError(f"{where}: {marker or ';'} is not an environment marker that weft knows", hint=hint)
-    extras = ",".join(sorted(_canonical(one) for one in (matched["extras"] or "").split(",") if one.strip()))
+    extras = ",".join(sorted(_canonical(extra) for extra in (matched["extras"] or "").split(",") if extra.strip()))
     specifiers = ",".join(sorted(re.sub(r"\s", "", matched["specifiers"] or "").split(",")))
     package = _canonical(matched["name"]) + (f"[{extras}]" if extras else "") + specifiers
     if _ARCHIVE.search(package) or _ARCHIVE.search(matched["name"]):

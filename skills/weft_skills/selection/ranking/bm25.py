@@ -113,7 +113,7 @@ class Scorer:
         pairs = self._pairs(query, places)
         best = [self._candidate(at, pairs[at], query, there) for at, there in places.items()]
         best = nesting.lead(best, self.data.parent)
-        best.sort(key=lambda one: (-one.score, one.document))
+        best.sort(key=lambda candidate: (-candidate.score, candidate.document))
         self._last = _Ranking(wanted, best, places)
         return self._last
 

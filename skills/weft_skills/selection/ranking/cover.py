@@ -72,8 +72,8 @@ class Cover:
         found: list[Pick] = []
         covered: dict[int, float] = {}
         while len(found) < limit:
-            chosen = [one.candidate.document for one in found]
-            rest = [one for one in candidates if one.document not in chosen]
+            chosen = [picked.candidate.document for picked in found]
+            rest = [candidate for candidate in candidates if candidate.document not in chosen]
             pick = waiting.pop(0) if waiting else self._next(rest, covered, chosen)
             if pick is None:
                 break
@@ -84,22 +84,24 @@ class Cover:
         return found
 
     def _nearest(self, candidates: Sequence[Candidate]) -> list[Pick]:
-        """The first candidate and its alternatives; a nested skill is no alternative to its parent."""
+        """The first candidate and its alternatives; a nested skill is not an alternative to its parent."""
         first, found = candidates[0], []
         shipped = self.bundled(first.document)
-        for one in candidates:
-            fit = strength(one.score, self.query.weight, self.scorer.unseen, one.words)
-            near = NEAR_BUNDLED if shipped and not self.bundled(one.document) else NEAR
-            if one is first:
-                found.append(Pick(one, fit, one.words))
-            elif one.score >= near * first.score and self.scorer.data.parent(one.document) != first.document:
-                found.append(Pick(one, fit, one.words, behind(one.score, first.score)))
+        for candidate in candidates:
+            fit = strength(candidate.score, self.query.weight, self.scorer.unseen, candidate.words)
+            near = NEAR_BUNDLED if shipped and not self.bundled(candidate.document) else NEAR
+            if candidate is first:
+                found.append(Pick(candidate, fit, candidate.words))
+            elif (
+                candidate.score >= near * first.score and self.scorer.data.parent(candidate.document) != first.document
+            ):
+                found.append(Pick(candidate, fit, candidate.words, behind(candidate.score, first.score)))
         return found
 
     def _needed(self, pick: Pick, candidates: Sequence[Candidate], found: Sequence[Pick]) -> list[Pick]:
         """The skills that a chosen one says it is used with, unless they are chosen."""
-        chosen = {one.candidate.document for one in found}
-        known = {one.document: one for one in candidates}
+        chosen = {picked.candidate.document for picked in found}
+        known = {candidate.document: candidate for candidate in candidates}
         own = pick.candidate.document
         return [
             Pick(known.get(at) or Candidate(at, 0.0, {}, 0.0), pick.strength, pick.words, pick.share, own, needed=True)
@@ -113,25 +115,27 @@ class Cover:
         )
         found: Pick | None = None
         most = LEFT * math.sqrt(left * self.scorer.unseen)
-        for one in rest:
-            if one.score * (1 + PARTNER) < most:
+        for candidate in rest:
+            if candidate.score * (1 + PARTNER) < most:
                 continue  # no gain exceeds the score
-            words = self._new_words(one, covered)
+            words = self._new_words(candidate, covered)
             if words < FEWEST_WORDS:
                 continue
-            partner, closeness = self._partner(one.document, chosen)
-            gain = _gain(one, covered) * (1 + PARTNER * closeness)
+            partner, closeness = self._partner(candidate.document, chosen)
+            gain = _gain(candidate, covered) * (1 + PARTNER * closeness)
             fit = strength(gain, left, self.scorer.unseen, words)
             if gain >= most and fit >= LEFT:
-                found, most = Pick(one, fit, words, partner=partner), gain
+                found, most = Pick(candidate, fit, words, partner=partner), gain
         return found
 
-    def _new_words(self, one: Candidate, covered: Mapping[int, float]) -> float:
+    def _new_words(self, candidate: Candidate, covered: Mapping[int, float]) -> float:
         """How many words speak for it that the chosen ones do not have; a word of its name speaks twice."""
         new = {
-            term for term, add in one.adds.items() if term in self.query.evidence and add > NEW * covered.get(term, 0.0)
+            term
+            for term, add in candidate.adds.items()
+            if term in self.query.evidence and add > NEW * covered.get(term, 0.0)
         }
-        return sum(self.query.evidence[term] for term in new) + (not new.isdisjoint(self.names(one.document)))
+        return sum(self.query.evidence[term] for term in new) + (not new.isdisjoint(self.names(candidate.document)))
 
     def _partner(self, document: int, chosen: Sequence[int]) -> tuple[int | None, float]:
         """The chosen skill that names this one or is named by it, and how close they are."""
@@ -144,8 +148,8 @@ class Cover:
         return best
 
 
-def _gain(one: Candidate, covered: Mapping[int, float]) -> float:
+def _gain(candidate: Candidate, covered: Mapping[int, float]) -> float:
     """What a skill adds to what the chosen ones have, its pairs in proportion."""
-    by_words = sum(one.adds.values())
-    more = sum(max(0.0, add - TAKEN * covered.get(term, 0.0)) for term, add in one.adds.items())
-    return more * one.score / by_words if by_words else 0.0
+    by_words = sum(candidate.adds.values())
+    more = sum(max(0.0, add - TAKEN * covered.get(term, 0.0)) for term, add in candidate.adds.items())
+    return more * candidate.score / by_words if by_words else 0.0

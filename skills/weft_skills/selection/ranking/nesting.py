@@ -33,9 +33,9 @@ def parents(skills: Sequence[Skill]) -> list[int | None]:
 
 def lead(candidates: Sequence[Candidate], parent: Callable[[int], int | None]) -> list[Candidate]:
     """The candidates, each parent raised to the best of the nested skills that yield to it, and just before it."""
-    by_number = {one.document: one for one in candidates}
+    by_number = {candidate.document: candidate for candidate in candidates}
     # The best first: a parent that was raised may in turn raise its own.
-    for child in sorted(candidates, key=lambda one: one.score, reverse=True):
+    for child in sorted(candidates, key=lambda candidate: candidate.score, reverse=True):
         above = _above(child, by_number, parent)
         while above is not None and child.score <= CLEARLY * above.score:
             if above.score <= child.score:

@@ -6,7 +6,7 @@ const LIMIT = 100000;
 // The output, or an Error that says the problem, the value and the next step.
 function run({ text }) {
   if (typeof text !== "string") {
-    throw new Error(`text is missing or no string: ${JSON.stringify(text)} — give the text to count`);
+    throw new Error(`text is missing or not a string: ${JSON.stringify(text)} — give the text to count`);
   }
   if (text.length > LIMIT) {
     throw new Error(`text is too long: ${text.length} characters — split it, the limit is ${LIMIT}`);

@@ -10,7 +10,7 @@ def run(arguments: dict) -> dict:
     """The output, or a ValueError that says the problem, the value and the next step."""
     text = arguments.get("text")
     if not isinstance(text, str):
-        raise ValueError(f"text is missing or no string: {text!r} — give the text to count")
+        raise ValueError(f"text is missing or not a string: {text!r} — give the text to count")
     if len(text) > LIMIT:
         raise ValueError(f"text is too long: {len(text)} characters — split it, the limit is {LIMIT}")
     return {"words": len(text.split()), "characters": len(text)}

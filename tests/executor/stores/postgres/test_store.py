@@ -169,7 +169,8 @@ def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password
 
 def test_nothing_of_it_is_loaded_for_another_journal() -> None:
     code = (
-        "import sys, weft.cli.main, weft_executor.journal.journal, weft.runs.records; print('psycopg' in sys.modules)"
+        "import sys, weft.cli.main, weft_executor.journal.journal, weft.runs.stored.records; "
+        "print('psycopg' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 

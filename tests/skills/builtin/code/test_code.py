@@ -12,8 +12,9 @@ import pytest
 from tests.skills.workbench import WALLS, Workbench, walls
 from weft_skills.builtin.allowed_tools import narrowed, unknown
 from weft_skills.builtin.code import boxed_run
-from weft_skills.builtin.code.script_tool import RunScript, ScriptHost
-from weft_skills.builtin.code.tools import PythonRun, ShellRun
+from weft_skills.builtin.code.python_run import PythonRun
+from weft_skills.builtin.code.run_script import RunScript, ScriptHost
+from weft_skills.builtin.code.shell_run import ShellRun
 from weft_skills.programs.trust import Trust
 from weft_skills.skill import Skill
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from weft_skills.builtin.readable_roots import ReadableRoots
-from weft_skills.builtin.search import tools, walk
+from weft_skills.builtin.search import grep as grep_module
+from weft_skills.builtin.search import walk
 from weft_skills.builtin.search.glob import BadGlob, Glob
-from weft_skills.builtin.search.tools import Grep, ListFiles
+from weft_skills.builtin.search.grep import Grep
+from weft_skills.builtin.search.list_files import ListFiles
 from weft_skills.tools import left_files
 
 if TYPE_CHECKING:
@@ -104,7 +106,7 @@ async def test_what_cannot_be_searched_says_why(workspace: Path, arguments: dict
 async def test_a_pattern_that_backtracks_for_ever_is_stopped_by_its_cpu_time(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "SECONDS", 0.2)
+    monkeypatch.setattr(grep_module, "SECONDS", 0.2)
     put(workspace / "trap.txt", "a" * 60 + "!\n" + "b" * 100_000)
     before = time.process_time()
     found = await grep(workspace, r"^(a+)+$")
@@ -116,7 +118,7 @@ async def test_a_pattern_that_backtracks_for_ever_is_stopped_by_its_cpu_time(
 
 
 async def test_a_search_is_bounded_in_files_and_bytes(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "FILE_LIMIT", 100)
+    monkeypatch.setattr(grep_module, "FILE_LIMIT", 100)
     put(workspace / "large.txt", "hello " * 100)
     found = await grep(workspace, "hello")
     assert (found.status, found.data["total"]) == ("partial", 2)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from weft_skills.builtin.web import fetch, hosts, tool
+from weft_skills.builtin.web import fetch, hosts, web_fetch
 from weft_skills.builtin.web.fetch import Fetcher
 from weft_skills.builtin.web.hosts import AllowedHost, is_public
 from weft_skills.builtin.web.page_text import page_text
-from weft_skills.builtin.web.tool import WebFetch, WebPlace
+from weft_skills.builtin.web.web_fetch import WebFetch, WebPlace
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -211,9 +211,9 @@ async def test_a_proxy_is_used_only_if_the_user_allows_it(
 
 
 async def test_html_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool, "PARSING", 0.01)
+    monkeypatch.setattr(web_fetch, "PARSING", 0.01)
     with pytest.raises(ToolFault, match="cannot be read in time"):
-        await tool._read_html("<a " * 200_000, "http://x/")
+        await web_fetch._read_html("<a " * 200_000, "http://x/")
     assert page_text("<p>" * 50_000, "http://x/") == ("", "")
 
 

@@ -12,9 +12,9 @@ from tests.fakes import Recorder
 from tests.weft.recorded import GOAL, replayed, rows, store, weft
 from tests.weft.runs.steps.replanned import Planner, change, llm, plan, run, statuses
 from weft.cli.view.event_text import describe
-from weft.runs.answers import open_requests
 from weft.runs.plans.plan_file import PlanFile
 from weft.runs.stop import Stop
+from weft.runs.stored.requests import open_requests
 from weft.settings.paths import Paths
 from weft.traces.timeline import timeline
 from weft_planner.approvals import Answer

@@ -26,8 +26,8 @@ async def warned(workspace: Path, goal: str, allow: tuple[str, ...] = ()) -> lis
 @pytest.mark.parametrize(
     ("goal", "said"),
     [
-        ("What is the weather in Lisbon tomorrow?", "the goal asks for weather as of now"),
-        ("Show the latest Bitcoin\n prices", "the goal asks for bitcoin prices as of now"),
+        ("What is the weather in Lisbon tomorrow?", "the goal asks for current data (weather)"),
+        ("Show the latest Bitcoin\n prices", "the goal asks for current data (bitcoin prices)"),
         ("Summarise https://Example.org/a?b=1.", "--allow-web example.org"),
     ],
 )

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes import Recorder
-from weft.runs import records
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.runs.steps.streaming import may_begin
 from weft.runs.stop import Stop
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft_planner.errors import BudgetSpent

@@ -100,7 +100,7 @@ async def test_files_and_skills_reach_the_run(workspace: Path, open_page: OpenPa
         await page.locator("input[type=file]").set_input_files(tmp_path / "report.csv")
         await expect(page.get_by_role("button", name="Leave out report.csv")).to_be_visible()
         await page.get_by_role("button", name="Skills").click()
-        await page.get_by_role("combobox", name="Skills to use in any case").fill("comparing-options")
+        await page.get_by_role("combobox", name="Skills to use whatever is selected").fill("comparing-options")
         await expect(page.get_by_role("region", name="Skills that would be selected")).to_contain_text(
             "asked for by name"
         )
@@ -165,4 +165,4 @@ async def test_a_page_that_only_shows_offers_nothing_else(workspace: Path, open_
         for name in ("Resume…", "Stop", "Rerun from here…"):
             await expect(page.get_by_role("button", name=name)).to_have_count(0)
         await page.goto(server.at("/new"))
-        await expect(page.get_by_role("heading", name="This server only shows")).to_be_visible()
+        await expect(page.get_by_role("heading", name="This server is read-only")).to_be_visible()

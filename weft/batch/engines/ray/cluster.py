@@ -17,31 +17,31 @@ from ray.job_config import JobConfig
 from ray.util import metrics
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from weft.batch.engines.ray.meters import COUNTERS, GAUGES
+from weft.batch.engines.ray.metrics import COUNTERS, GAUGES
 from weft.batch.engines.ray.worker import GoalWorker
 from weft.batch.limits.shared.limiter import Limiter
-from weft.models.workers.pool import default_workers
+from weft.models.call_process.pool import default_workers
 from weft.settings.ray_security import answers_without_token, is_this_machine, token_is_set
 from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from weft.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
     from weft.batch.engines.ray.messages import (
         GoalJob,
         Outcome,
-        SharedParts,
-        WorkerFacts,
+        SharedObjects,
+        WorkerInfo,
         WorkerReport,
         WorkerSetup,
     )
-    from weft.batch.engines.ray.questions import BudgetAnswer, BudgetQuestion
     from weft.batch.limits.rate_limiter import Rates
     from weft.batch.options import ClusterOptions
 
 # Bytes for objects that actors share; results are small.
 _OBJECTS = 128 * 2**20
-# Actor calls beside goals: reports, begin, stop, close, and one that waits for what is asked of the budget.
+# Actor calls beside goals: report, start, stop, close, and the poll for budget requests.
 _SPARE_CALLS = 5
 
 
@@ -61,20 +61,20 @@ class _SafeJob(JobConfig):
 
 
 @dataclass(slots=True)
-class WorkerLink:
+class WorkerHandle:
     """A worker as an actor; every call raises `WorkerGone` if it cannot be reached."""
 
     actor: Any
-    parts: SharedParts
+    shared: SharedObjects
 
-    async def begin(self) -> WorkerFacts:
+    async def start(self) -> WorkerInfo:
         """Get ready."""
-        facts: WorkerFacts = await _answer(self.actor.begin.remote(self.parts))
-        return facts
+        info: WorkerInfo = await _answer(self.actor.start.remote(self.shared))
+        return info
 
-    async def run(self, assignment: GoalJob) -> Outcome:
+    async def run(self, job: GoalJob) -> Outcome:
         """Run a goal."""
-        outcome: Outcome = await _answer(self.actor.run.remote(assignment))
+        outcome: Outcome = await _answer(self.actor.run.remote(job))
         return outcome
 
     async def report(self) -> WorkerReport:
@@ -82,10 +82,10 @@ class WorkerLink:
         report: WorkerReport = await _answer(self.actor.report.remote())
         return report
 
-    async def fetch(self, answer: BudgetAnswer | None) -> BudgetQuestion:
-        """Answer what the worker asked of the budget, and wait for what it asks next."""
-        question: BudgetQuestion = await _answer(self.actor.fetch.remote(answer))
-        return question
+    async def poll_budget(self, granted: NumberedGrant | None) -> NumberedRequest:
+        """Grant what the worker requested of the budget, and wait for its next request."""
+        request: NumberedRequest = await _answer(self.actor.poll_budget.remote(granted))
+        return request
 
     async def stop(self) -> None:
         """Stop all goals."""
@@ -111,7 +111,7 @@ class Cluster:
     workers: int
     memory: float
 
-    def hire(self, setup: WorkerSetup, parts: SharedParts) -> list[WorkerLink]:
+    def start_workers(self, setup: WorkerSetup, shared: SharedObjects) -> list[WorkerHandle]:
         """Start the workers, spread over the nodes; each is started again when it dies."""
         actor = ray.remote(GoalWorker).options(
             num_cpus=1,
@@ -120,46 +120,46 @@ class Cluster:
             max_concurrency=setup.slots + _SPARE_CALLS,
             scheduling_strategy="SPREAD",
         )
-        return [WorkerLink(actor.remote(setup), parts) for _ in range(self.workers)]
+        return [WorkerHandle(actor.remote(setup), shared) for _ in range(self.workers)]
 
     def limiter(self, rates: Rates) -> Any:
         """Start the limiter of all workers, if possible where the batch runs; it is started again when it dies."""
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
         return ray.remote(Limiter).options(num_cpus=0, max_restarts=-1, scheduling_strategy=here).remote(rates)
 
-    def keep(self, data: bytes) -> Any:
+    def put(self, data: bytes) -> Any:
         """Put something where every node can get it, once; returns what refers to it."""
         return ray.put(data)
 
-    def noting(self) -> Callable[[str, float, dict[str, str]], None]:
+    def metric_recorder(self) -> Callable[[str, float, dict[str, str]], None]:
         """Ray's metrics: what adds to a counter, or sets a gauge."""
         counters = {name: metrics.Counter(name, what, tags) for name, (what, tags) in COUNTERS.items()}
         gauges = {name: metrics.Gauge(name, what, tags) for name, (what, tags) in GAUGES.items()}
 
-        def note(name: str, value: float, tags: dict[str, str]) -> None:
+        def record(name: str, value: float, tags: dict[str, str]) -> None:
             if name in gauges:
                 gauges[name].set(value, tags)
             elif value > 0:
                 counters[name].inc(value, tags)
 
-        return note
+        return record
 
-    def leave(self) -> None:
+    def disconnect(self) -> None:
         """Disconnect; Ray that was started here ends."""
         ray.shutdown()
 
 
 def connect(options: ClusterOptions, most: int) -> Cluster:
     """Connect to the cluster at the address, or start Ray on this machine; for `most` workers at most."""
-    given: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "job_config": _SafeJob()}
+    arguments: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "job_config": _SafeJob()}
     if options.address is None:
         here = min(options.workers or default_workers(), most)
-        given |= {"address": "local", "num_cpus": here, "include_dashboard": False, "object_store_memory": _OBJECTS}
+        arguments |= {"address": "local", "num_cpus": here, "include_dashboard": False, "object_store_memory": _OBJECTS}
     else:
         check_address(options)
-        given |= {"address": options.address}
+        arguments |= {"address": options.address}
     try:
-        ray.init(**given, namespace="weft")
+        ray.init(**arguments, namespace="weft")
     except (RayError, OSError, RuntimeError, ValueError) as error:
         where = f"the Ray cluster at {options.address}" if options.address else "Ray"
         raise SetupError(

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from weft.batch.batch_settings import RETRY_PATIENCE
 from weft.batch.bundle.pack import pack
 from weft.batch.engine import Pace
-from weft.batch.engines.ray.crew import Crew
-from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedParts, WorkerSetup
-from weft.batch.engines.ray.meters import Meters
+from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedObjects, WorkerSetup
+from weft.batch.engines.ray.metrics import BatchMetrics
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
+from weft.batch.engines.ray.worker_group import WorkerGroup
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
-from weft.runs import records
+from weft.runs.stored import records
 from weft.settings.settings import Settings
 from weft.version import __version__
 from weft_executor.history.result import Result
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from weft.batch.bundle.pack import Bundle
     from weft.batch.engine import Job
     from weft.batch.engines.in_process import InProcess
-    from weft.batch.engines.ray.cluster import Cluster, WorkerLink
+    from weft.batch.engines.ray.cluster import Cluster, WorkerHandle
     from weft.batch.engines.ray.messages import Outcome
-    from weft.batch.engines.ray.placement import Seat
+    from weft.batch.engines.ray.placement import WorkerState
     from weft.batch.goals import BatchGoal
     from weft.batch.options import ClusterOptions
     from weft.models.budget import Budget
@@ -57,14 +57,14 @@ class WorkerLost(WeftError):
 
 @dataclass(slots=True)
 class RayEngine:
-    """Runs goals in workers by Ray; `home` is this process, which checks goals and reads the journal."""
+    """Runs goals in Ray workers; `home` is this process, which checks goals and reads the journal."""
 
     home: InProcess
     options: BatchOptions
     where: ClusterOptions
     _models: tuple[str, ...] = ()
     _cluster: Cluster | None = None
-    _crew: Crew | None = None
+    _group: WorkerGroup | None = None
 
     def __post_init__(self) -> None:
         check_requirements(self.home.runtime(), self.where)
@@ -94,55 +94,55 @@ class RayEngine:
         self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
         batch = self.options
         limiter = self._cluster.limiter(Rates(batch.max_calls, batch.rpm, batch.tpm))
-        parts = SharedParts(limiter, self._cluster.keep(bundle.data) if bundle is not None else None)
-        links = self._cluster.hire(self._setup(bundle), parts)
-        self._crew = Crew.of(links, self.where.slots, self.budget, self._cluster.memory, say)
-        self._crew.meters = Meters(self._cluster.noting())
-        await self._crew.begin()
+        shared = SharedObjects(limiter, self._cluster.put(bundle.data) if bundle is not None else None)
+        handles = self._cluster.start_workers(self._setup(bundle), shared)
+        self._group = WorkerGroup.of(handles, self.where.slots, self.budget, self._cluster.memory, say)
+        self._group.metrics = BatchMetrics(self._cluster.metric_recorder())
+        await self._group.start()
 
     def has_room(self, running: int) -> bool:
         """Whether a worker can have another goal."""
-        return self._crew is not None and running < self._crew.placement.room
+        return self._group is not None and running < self._group.placement.capacity
 
     async def run(self, job: Job, stop: Stop) -> Result:
         """Run one goal in a worker; if that dies, another one continues the run."""
-        crew = self._crew
-        assert crew is not None  # noqa: S101 - `warm` came first
-        crew.heed(stop)
-        crew.record = job.record
-        lost: set[tuple[Seat[WorkerLink], str]] = set()
+        group = self._group
+        assert group is not None  # noqa: S101 - `warm` came first
+        group.stop_with(stop)
+        group.record = job.record
+        lost: set[tuple[WorkerState[WorkerHandle], str]] = set()
         begun, pause = job.begun, _PAUSE
         while not stop.is_set():
-            deaths = sum(seat.process != process and process not in crew.excused for seat, process in lost)
+            deaths = sum(worker.process != process and process not in group.restarted for worker, process in lost)
             if deaths >= DEATHS:
-                crew.meters.ended("failed")
+                group.metrics.goal_ended("failed")
                 raise WorkerLost(
                     f"{deaths} workers died while they ran this goal", hint="see Ray's logs for the reason"
                 )
-            seat = await _enter(crew, job.goal.id, deaths, stop)
-            if seat is None:
+            worker = await _acquire(group, job.goal.id, deaths, stop)
+            if worker is None:
                 break
-            process = seat.process
+            process = worker.process
             try:
-                outcome = await _ask(seat, GoalJob(job.goal, job.run_id, job.place, begun, job.waited))
+                outcome = await _run_in(worker, GoalJob(job.goal, job.run_id, job.place, begun, job.waited))
             finally:
-                crew.placement.leave(seat, job.goal.id)
+                group.placement.release(worker, job.goal.id)
             begun = True
             match outcome:
                 case GoalEnded(result):
-                    crew.meters.ended(result.status)
+                    group.metrics.goal_ended(result.status)
                     return result
                 case GoalRefused(message, hint, code):
-                    crew.meters.ended("failed")
+                    group.metrics.goal_ended("failed")
                     raise _refusal(message, hint, code)
                 case GoalReturned(why, "budget"):
                     raise BudgetSpent(why)
                 case GoalReturned(why, "lost"):
-                    crew.meters.lost_lease()
+                    group.metrics.lease_lost()
                 case GoalReturned(why, "journal"):
-                    crew.restart(seat, process, why)
+                    group.restart(worker, process, why)
                 case None:
-                    lost.add((seat, process))
+                    lost.add((worker, process))
                     pause = _PAUSE
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
@@ -150,7 +150,7 @@ class RayEngine:
 
     def pace(self) -> Pace:
         """How the calls of all workers go now."""
-        return self._crew.pace() if self._crew is not None else Pace(0, 0, 0)
+        return self._group.pace() if self._group is not None else Pace(0, 0, 0)
 
     def abandon(self) -> None:
         """Nothing was started for a batch that does not run after all."""
@@ -158,11 +158,11 @@ class RayEngine:
     async def close(self) -> None:
         """Have the workers release what they hold, and leave the cluster."""
         try:
-            if self._crew is not None:
-                await self._crew.close()
+            if self._group is not None:
+                await self._group.close()
         finally:
             if self._cluster is not None:
-                await asyncio.to_thread(self._cluster.leave)
+                await asyncio.to_thread(self._cluster.disconnect)
             await self.home.close()
 
     def _pack(self, goals: Iterable[BatchGoal]) -> Bundle | None:
@@ -194,37 +194,37 @@ class RayEngine:
         return replace(setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans)
 
 
-async def _enter(crew: Crew, goal: str, deaths: int, stop: Stop) -> Seat[WorkerLink] | None:
+async def _acquire(group: WorkerGroup, goal: str, deaths: int, stop: Stop) -> WorkerState[WorkerHandle] | None:
     """A worker for the goal; None if the batch is stopped before there is one."""
-    entering = asyncio.ensure_future(crew.placement.enter(goal, deaths))
+    acquired = asyncio.ensure_future(group.placement.acquire(goal, deaths))
     stopped = asyncio.ensure_future(stop.wait())
     try:
-        await asyncio.wait({entering, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        return entering.result() if entering.done() else None
+        await asyncio.wait({acquired, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        return acquired.result() if acquired.done() else None
     finally:
-        for one in (entering, stopped):
-            one.cancel()
-        await asyncio.gather(entering, stopped, return_exceptions=True)
+        acquired.cancel()
+        stopped.cancel()
+        await asyncio.gather(acquired, stopped, return_exceptions=True)
 
 
-async def _ask(seat: Seat[WorkerLink], assignment: GoalJob) -> Outcome | None:
+async def _run_in(worker: WorkerState[WorkerHandle], job: GoalJob) -> Outcome | None:
     """A worker's answer; None if it is lost."""
-    answer = asyncio.ensure_future(seat.link.run(assignment))
-    gone = asyncio.ensure_future(seat.gone.wait())
+    answer = asyncio.ensure_future(worker.handle.run(job))
+    lost = asyncio.ensure_future(worker.lost.wait())
     try:
-        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({answer, lost}, return_when=asyncio.FIRST_COMPLETED)
         return answer.result() if answer.done() else None
     except ConnectionError:
         return None
     finally:
-        gone.cancel()
+        lost.cancel()
         if not answer.done():  # a worker that was only silent still runs it, and it takes a slot there
-            seat.abandoned += 1
-            answer.add_done_callback(lambda ended: _note_end(seat, ended))
+            worker.orphaned += 1
+            answer.add_done_callback(lambda ended: _note_end(worker, ended))
 
 
-def _note_end(seat: Seat[WorkerLink], ended: asyncio.Future[Outcome]) -> None:
-    seat.abandoned -= 1
+def _note_end(worker: WorkerState[WorkerHandle], ended: asyncio.Future[Outcome]) -> None:
+    worker.orphaned -= 1
     if not ended.cancelled():
         ended.exception()  # whatever it is, another worker has the goal now
 

@@ -40,7 +40,7 @@ class WorkerSetup:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedParts:
+class SharedObjects:
     """What all workers of a batch use; the `limiter` is an actor with the method of `Limiter`, and is awaited.
 
     `bundle`, too, is awaited: it is a reference to its bytes, of which each node gets one copy.
@@ -51,10 +51,10 @@ class SharedParts:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerFacts:
+class WorkerInfo:
     """A worker that is there: which process it is, where, of which version, and what keeps it from running goals.
 
-    `ignored` says which settings of the batch do not count there.
+    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass.
     """
 
     process: str
@@ -63,7 +63,7 @@ class WorkerFacts:
     problems: tuple[ModelProblem, ...] = ()
     fault: str = ""
     ignored: tuple[str, ...] = ()
-    passing: bool = False
+    is_temporary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class WorkerReport:
 
 
 def without_texts(event: Event) -> Event | None:
-    """An event as a live view needs it; None if it needs it not at all."""
+    """An event as a live view needs it; None if it does not need it."""
     match event:
         case CallFinished():
             return replace(event, reply=replace(event.reply, text="", tool_calls=()))

@@ -17,118 +17,121 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
-class Seat(Generic[T]):
-    """A worker's place: its link, the process that sits there now, if any, and the goals it has with their deaths.
+class WorkerState(Generic[T]):
+    """A worker: its handle, its process and node while it is connected, and its goals with their deaths.
 
-    `held_back` says why it gets no new goals. `gone` is set when its process is lost; if it comes back, it may still
-    run `abandoned` goals.
+    `held_back` says why it gets no new goals. `lost` is set when its process is lost; if it comes back, it may still
+    run `orphaned` goals.
     """
 
     number: int
-    link: T
+    handle: T
     slots: int
     process: str = ""
     node: str = ""
     held_back: str = ""
-    abandoned: int = 0
+    orphaned: int = 0
     goals: dict[str, int] = field(default_factory=dict)
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def open(self, process: str, node: str) -> None:
+    def connect(self, process: str, node: str) -> None:
         """A process is there and takes goals."""
         self.process, self.node, self.held_back = process, node, ""
-        self.gone = asyncio.Event()
+        self.lost = asyncio.Event()
 
-    def close(self) -> None:
+    def disconnect(self) -> None:
         """The process is lost."""
         self.process = ""
-        self.gone.set()
+        self.lost.set()
 
     @property
-    def is_open(self) -> bool:
+    def is_available(self) -> bool:
         """Whether it gets new goals."""
         return bool(self.process) and not self.held_back
 
-    def takes(self, deaths: int) -> bool:
+    def can_run(self, deaths: int) -> bool:
         """Whether a goal with this many deaths may run beside those that are there."""
-        company = min(self._company(one) for one in (deaths, *self.goals.values()))
-        return self.is_open and len(self.goals) + self.abandoned < company
+        most = min(self._most_goals(deaths) for deaths in (deaths, *self.goals.values()))
+        return self.is_available and len(self.goals) + self.orphaned < most
 
-    def _company(self, deaths: int) -> int:
-        """How many goals run together with one of this many deaths, that one included."""
+    def _most_goals(self, deaths: int) -> int:
+        """How many goals may run together if one of them has this many deaths."""
         return max(self.slots >> (3 * deaths), 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Wait(Generic[T]):
+class _Waiter(Generic[T]):
     goal: str
     deaths: int
-    given: asyncio.Future[Seat[T]]
+    worker: asyncio.Future[WorkerState[T]]
 
 
 @dataclass(slots=True)
 class Placement(Generic[T]):
     """Gives goals to workers: those with deaths first, then in their order, each to the one with the fewest."""
 
-    seats: list[Seat[T]]
-    _waiting: list[_Wait[T]] = field(default_factory=list)
+    workers: list[WorkerState[T]]
+    _waiting: list[_Waiter[T]] = field(default_factory=list)
 
     @property
-    def room(self) -> int:
+    def capacity(self) -> int:
         """How many goals the workers can have now, those included that they have."""
-        return sum(max(seat.slots - seat.abandoned, 0) for seat in self.seats if seat.is_open)
+        return sum(max(worker.slots - worker.orphaned, 0) for worker in self.workers if worker.is_available)
 
     @property
-    def open(self) -> list[Seat[T]]:
+    def connected(self) -> list[WorkerState[T]]:
         """The workers that are there, whether they take new goals or not."""
-        return [seat for seat in self.seats if seat.process]
+        return [worker for worker in self.workers if worker.process]
 
-    async def enter(self, goal: str, deaths: int) -> Seat[T]:
-        """Wait for a worker that takes the goal."""
-        given: asyncio.Future[Seat[T]] = asyncio.get_running_loop().create_future()
-        wait = _Wait(goal, deaths, given)
-        self._waiting.append(wait)
-        self.look()
+    async def acquire(self, goal: str, deaths: int) -> WorkerState[T]:
+        """Wait for a worker that can run the goal."""
+        waiter = _Waiter(goal, deaths, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiter)
+        self.dispatch()
         try:
-            return await wait.given
+            return await waiter.worker
         except asyncio.CancelledError:
-            if wait.given.done() and not wait.given.cancelled():
-                self.leave(wait.given.result(), goal)
-            elif wait in self._waiting:
-                self._waiting.remove(wait)
+            if waiter.worker.done() and not waiter.worker.cancelled():
+                self.release(waiter.worker.result(), goal)
+            elif waiter in self._waiting:
+                self._waiting.remove(waiter)
             raise
 
-    def leave(self, seat: Seat[T], goal: str) -> None:
+    def release(self, worker: WorkerState[T], goal: str) -> None:
         """A goal is no longer with a worker."""
-        seat.goals.pop(goal, None)
-        self.look()
+        worker.goals.pop(goal, None)
+        self.dispatch()
 
-    def drop(self, seat: Seat[T]) -> None:
+    def remove(self, worker: WorkerState[T]) -> None:
         """A worker is not used any more."""
-        seat.close()
-        self.seats.remove(seat)
-        self.look()
+        worker.disconnect()
+        self.workers.remove(worker)
+        self.dispatch()
 
-    def look(self) -> None:
-        """Give every goal that waits to a worker, as far as there is one that takes it."""
-        for wait, seat in list(self._matches()):
-            self._waiting.remove(wait)
-            if not wait.given.done():
-                wait.given.set_result(seat)
+    def dispatch(self) -> None:
+        """Give every goal that waits to a worker, as far as there is one that can run it."""
+        for waiter, worker in list(self._matches()):
+            self._waiting.remove(waiter)
+            if not waiter.worker.done():
+                waiter.worker.set_result(worker)
 
-    def _matches(self) -> Iterator[tuple[_Wait[T], Seat[T]]]:
-        kept: Seat[T] | None = None  # for a goal with deaths: it gets no other until that one fits in
-        for wait in sorted(self._waiting, key=lambda one: -one.deaths):
-            if wait.given.done():
+    def _matches(self) -> Iterator[tuple[_Waiter[T], WorkerState[T]]]:
+        reserved: WorkerState[T] | None = None  # for a goal with deaths: it gets no other until that one fits in
+        for waiter in sorted(self._waiting, key=lambda waiter: -waiter.deaths):
+            if waiter.worker.done():
                 continue
-            fit = [seat for seat in self.seats if seat.takes(wait.deaths) and (seat is not kept or wait.deaths)]
+            fit = [
+                worker
+                for worker in self.workers
+                if worker.can_run(waiter.deaths) and (worker is not reserved or waiter.deaths)
+            ]
             if fit:
-                seat = min(fit, key=lambda one: len(one.goals))
-                seat.goals[wait.goal] = wait.deaths
-                yield wait, seat
-            elif wait.deaths and kept is None:
-                kept = min((seat for seat in self.seats if seat.is_open), key=_load, default=None)
+                worker = min(fit, key=_load)
+                worker.goals[waiter.goal] = waiter.deaths
+                yield waiter, worker
+            elif waiter.deaths and reserved is None:
+                reserved = min((worker for worker in self.workers if worker.is_available), key=_load, default=None)
 
 
-def _load(seat: Seat[T]) -> int:
-    return len(seat.goals)
+def _load(worker: WorkerState[T]) -> int:
+    return len(worker.goals)

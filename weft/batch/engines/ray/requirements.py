@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from weft.runs import records
+from weft.runs.stored import records
 from weft_executor.stores.urls import shown
 from weft_skills.errors import InputError, SetupError
 

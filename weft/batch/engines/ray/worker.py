@@ -1,6 +1,6 @@
 """A worker: runs the goals that it is given in its own process, and reports twice a second.
 
-begin: opens the journal and loads what calls need → run, many at a time → report → stop → close: leases are released
+start: opens the journal and loads what calls need → run, many at a time → report → stop → close: leases are released
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from weft.batch.engine import Job
+from weft.batch.engines.ray.budget_channel import BudgetChannel
 from weft.batch.engines.ray.messages import (
     GoalEnded,
     GoalRefused,
     GoalReturned,
-    WorkerFacts,
+    WorkerInfo,
     WorkerReport,
     without_texts,
 )
-from weft.batch.engines.ray.questions import BudgetLine
-from weft.batch.engines.ray.workplace import workplace
+from weft.batch.engines.ray.worker_workspace import open_workspace
 from weft.batch.limits.rate_limiter import Rates
-from weft.batch.limits.shared.allotted_budget import AllottedBudget
 from weft.batch.limits.shared.client import LimiterClient
+from weft.batch.limits.shared.worker_budget import WorkerBudget
 from weft.runs.stop import Stop
 from weft.version import __version__
 from weft_executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
     from weft.batch.engines.in_process import InProcess
-    from weft.batch.engines.ray.messages import GoalJob, Outcome, SharedParts, WorkerSetup
-    from weft.batch.engines.ray.questions import BudgetAnswer, BudgetQuestion
-    from weft.batch.engines.ray.workplace import Workplace
-    from weft.batch.limits.shared.messages import Allotment, Ask
+    from weft.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
+    from weft.batch.engines.ray.messages import GoalJob, Outcome, SharedObjects, WorkerSetup
+    from weft.batch.engines.ray.worker_workspace import WorkerWorkspace
+    from weft.batch.limits.shared.messages import LimiterGrant, LimiterRequest
     from weft_planner.events import Event
 
 # Seconds between two reports.
 REPORT = 0.5
-# Threads beyond one a goal: for the journal, skills and MCP servers.
+# Threads beyond one per goal: for the journal, skills and MCP servers.
 _SPARE_THREADS = 8
 
 
@@ -60,53 +60,53 @@ class GoalWorker:
         self.setup = setup
         self.process = uuid4().hex
         batch = setup.options
-        self._line = BudgetLine()
-        self._budget = AllottedBudget(
-            worker=self.process, ask=self._line.ask, limit_cost=batch.max_cost, limit_tokens=batch.max_tokens
+        self._channel = BudgetChannel()
+        self._budget = WorkerBudget(
+            worker=self.process, request=self._channel.request, limit_cost=batch.max_cost, limit_tokens=batch.max_tokens
         )
-        self._limiter = LimiterClient(self.process, Rates(batch.max_calls, batch.rpm, batch.tpm), self._ask_limiter)
-        self._parts: SharedParts | None = None
-        self._talking: list[asyncio.Task[None]] = []
+        self._limiter = LimiterClient(self.process, Rates(batch.max_calls, batch.rpm, batch.tpm), self._request_permits)
+        self._shared: SharedObjects | None = None
+        self._exchanges: list[asyncio.Task[None]] = []
         self._engine: InProcess | None = None
-        self._beginning = asyncio.Lock()
+        self._starting = asyncio.Lock()
         self._stop = Stop()
         self._events: list[Event] = []
 
-    async def begin(self, parts: SharedParts) -> WorkerFacts:
+    async def start(self, shared: SharedObjects) -> WorkerInfo:
         """Get ready; asked again, say once more who this is."""
-        facts = WorkerFacts(self.process, f"{socket.gethostname()} (process {os.getpid()})", __version__)
-        async with self._beginning:
+        info = WorkerInfo(self.process, f"{socket.gethostname()} (process {os.getpid()})", __version__)
+        async with self._starting:
             if self._engine is not None or self.setup.version != __version__:
-                return facts
-            self._parts = parts
+                return info
+            self._shared = shared
             _name_in_spans(os.environ)
             # A goal that continues a run may wait in a thread until the run is free.
             threads = ThreadPoolExecutor(self.setup.slots + _SPARE_THREADS, thread_name_prefix="goals")
             asyncio.get_running_loop().set_default_executor(threads)
             try:
-                data = None if parts.bundle is None else await parts.bundle
-                place = await asyncio.to_thread(workplace, self.setup, data)
-                engine = await asyncio.to_thread(self._open, place)
+                data = None if shared.bundle is None else await shared.bundle
+                workspace = await asyncio.to_thread(open_workspace, self.setup, data)
+                engine = await asyncio.to_thread(self._open, workspace)
                 problems = await asyncio.to_thread(engine.problems, self.setup.models)
                 await engine.warm()
             except WeftError as error:
                 fault = f"{error.message}; {error.hint}" if error.hint else error.message
-                return replace(facts, fault=fault, passing=isinstance(error, BadStore | StoreFailed))
+                return replace(info, fault=fault, is_temporary=isinstance(error, BadStore | StoreFailed))
             _collect_less()
             self._engine = engine
-            self._talking = [asyncio.create_task(one.run()) for one in (self._limiter, self._budget)]
+            self._exchanges = [asyncio.create_task(client.run()) for client in (self._limiter, self._budget)]
         certain = tuple(problem for problem in problems if problem.certain)
-        return replace(facts, problems=certain, ignored=place.ignored)
+        return replace(info, problems=certain, ignored=workspace.ignored)
 
-    async def run(self, assignment: GoalJob) -> Outcome:
+    async def run(self, job: GoalJob) -> Outcome:
         """Run a goal, or continue its run."""
         engine = self._engine
         if engine is None:
-            return GoalReturned("the worker has not begun", "lost")
-        given = assignment
-        job = Job(given.goal, given.run_id, self._note, given.place, given.begun, given.waited)
+            return GoalReturned("the worker has not started", "lost")
         try:
-            result = await engine.run(job, self._stop)
+            result = await engine.run(
+                Job(job.goal, job.run_id, self._record, job.place, job.begun, job.waited), self._stop
+            )
             if result.status == "stopped":
                 engine.budget.check()  # the batch's, not the goal's own
         except BudgetSpent as error:
@@ -129,13 +129,13 @@ class GoalWorker:
         await asyncio.sleep(REPORT)
         events, self._events = tuple(self._events), []
         engine = self._engine
-        assert engine is not None  # noqa: S101 - it reports after it has begun
+        assert engine is not None  # noqa: S101 - it reports after it has started
         pace, refused = engine.pace(), self._limiter.refused()
         return WorkerReport(events, pace, engine.commit_seconds, memory_used(), self._stop.is_set(), refused)
 
-    async def fetch(self, answer: BudgetAnswer | None) -> BudgetQuestion:
-        """Take what the batch allotted, and wait until there is something to ask of its budget."""
-        return await self._line.fetch(answer)
+    async def poll_budget(self, granted: NumberedGrant | None) -> NumberedRequest:
+        """Take what the batch granted, and wait for this worker's next request."""
+        return await self._channel.poll(granted)
 
     async def stop(self) -> None:
         """Stop all goals; what they finished is kept."""
@@ -144,26 +144,26 @@ class GoalWorker:
     async def close(self) -> None:
         """Release what is held."""
         self._stop.set()
-        for task in self._talking:
+        for task in self._exchanges:
             task.cancel()
-        await asyncio.gather(*self._talking, return_exceptions=True)
+        await asyncio.gather(*self._exchanges, return_exceptions=True)
         if self._engine is not None:
             await self._engine.close()
             await self._budget.close()
 
-    async def _ask_limiter(self, ask: Ask) -> Allotment:
-        assert self._parts is not None  # noqa: S101 - it asks after it has begun
-        allotment: Allotment = await self._parts.limiter.ask.remote(ask)
-        return allotment
+    async def _request_permits(self, request: LimiterRequest) -> LimiterGrant:
+        assert self._shared is not None  # noqa: S101 - it asks after it has started
+        grant: LimiterGrant = await self._shared.limiter.grant.remote(request)
+        return grant
 
-    def _open(self, place: Workplace) -> InProcess:
-        engine = place.open(self.setup)
+    def _open(self, workspace: WorkerWorkspace) -> InProcess:
+        engine = workspace.open(self.setup)
         engine.budget, engine.limits = self._budget, self._limiter.limits
         _ = engine.runtime().journal  # one that cannot be used is reported before any goal starts
         engine.start(1, self.setup.models)
         return engine
 
-    def _note(self, event: Event) -> None:
+    def _record(self, event: Event) -> None:
         if (light := without_texts(event)) is not None:
             self._events.append(light)
 

@@ -50,7 +50,7 @@ NOTHING = Amount()
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetAsk:
+class BudgetRequest:
     """What a worker says: all that it may spend, has spent, and holds for calls under way; how much more it wants.
 
     Each is the sum since it started, so that a message which arrives twice, or not at all, changes nothing. `worker` is
@@ -65,11 +65,11 @@ class BudgetAsk:
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetShare:
-    """What a worker may spend in all; `later`: more may come, from others who hold some; `total` is what all spent."""
+class BudgetGrant:
+    """What a worker may spend in all; if it `is_pending`, others hold what may come back; `total` is what all spent."""
 
     allotted: Amount
-    later: bool = False
+    is_pending: bool = False
     is_tight: bool = False
     total: Amount = NOTHING
 
@@ -79,39 +79,39 @@ class SharedBudget:
     """Allots a budget to workers; it lives in one process, and `budget` is that process's own."""
 
     budget: Budget
-    _workers: dict[str, BudgetAsk] = field(default_factory=dict)
+    _workers: dict[str, BudgetRequest] = field(default_factory=dict)
     _waiting: dict[str, None] = field(default_factory=dict)
     _gone: set[str] = field(default_factory=set)
 
-    def ask(self, ask: BudgetAsk) -> BudgetShare:
-        """Take note of what a worker has spent and gives back, and allot it what it wants, if there is enough."""
-        if ask.worker in self._gone:  # it was taken for dead, and all that it had was counted
-            return BudgetShare(ask.spent, total=self._total)
-        before = self._workers.get(ask.worker)
-        self._count(ask.spent.minus(before.spent if before is not None else NOTHING))
-        self._note(ask, ask.allotted.at_least(ask.spent))
-        wants = ask.wanted.cost > 0 or ask.wanted.tokens > 0
+    def grant(self, request: BudgetRequest) -> BudgetGrant:
+        """Take note of what a worker has spent and gives back, and grant it what it wants, if there is enough."""
+        if request.worker in self._gone:  # it was taken for dead, and all that it had was counted
+            return BudgetGrant(request.spent, total=self._total)
+        before = self._workers.get(request.worker)
+        self._count(request.spent.minus(before.spent if before is not None else NOTHING))
+        self._note(request, request.allotted.at_least(request.spent))
+        wants = request.wanted.cost > 0 or request.wanted.tokens > 0
         if not wants:
-            self._waiting.pop(ask.worker, None)
-            return BudgetShare(ask.allotted, is_tight=bool(self._waiting), total=self._total)
+            self._waiting.pop(request.worker, None)
+            return BudgetGrant(request.allotted, is_tight=bool(self._waiting), total=self._total)
         left = self._left()
-        if left.covers(ask.wanted) and next(iter(self._waiting), ask.worker) == ask.worker:
-            return self._allot(ask, self._helping(ask.wanted, left))
-        others = [one for one in self._workers.values() if one.worker != ask.worker]
-        if any(not one.spent.covers(one.allotted) for one in others) or ask.held > (0.0, 0):
-            self._waiting[ask.worker] = None
-            return BudgetShare(ask.allotted, later=True, is_tight=True, total=self._total)
+        if left.covers(request.wanted) and next(iter(self._waiting), request.worker) == request.worker:
+            return self._allot(request, self._grant_size(request.wanted, left))
+        others = [other for other in self._workers.values() if other.worker != request.worker]
+        if any(not other.spent.covers(other.allotted) for other in others) or request.held > (0.0, 0):
+            self._waiting[request.worker] = None
+            return BudgetGrant(request.allotted, is_pending=True, is_tight=True, total=self._total)
         # Nothing will come back: it may take what is left, for a shorter answer or for none.
-        return self._allot(ask, left.at_least(NOTHING).at_most(ask.wanted))
+        return self._allot(request, left.at_least(NOTHING).at_most(request.wanted))
 
     def lost(self, worker: str, spent: Amount | None = None) -> None:
         """A worker has died: what the journal says it `spent` counts, and calls under way; unknown, all that it had."""
-        known = self._workers.pop(worker, None)
+        last = self._workers.pop(worker, None)
         self._waiting.pop(worker, None)
         self._gone.add(worker)
-        if known is not None:
-            taken = known.allotted if spent is None else known.spent.at_least(spent).plus(known.held)
-            self._count(taken.at_least(known.spent).minus(known.spent))
+        if last is not None:
+            taken = last.allotted if spent is None else last.spent.at_least(spent).plus(last.held)
+            self._count(taken.at_least(last.spent).minus(last.spent))
 
     @property
     def _total(self) -> Amount:
@@ -121,8 +121,8 @@ class SharedBudget:
         self.budget.cost += max(more.cost, 0.0)
         self.budget.usage += Usage(0, max(int(more.tokens), 0), 0)
 
-    def _note(self, ask: BudgetAsk, allotted: Amount) -> None:
-        self._workers[ask.worker] = BudgetAsk(ask.worker, allotted, ask.spent, ask.held)
+    def _note(self, request: BudgetRequest, allotted: Amount) -> None:
+        self._workers[request.worker] = BudgetRequest(request.worker, allotted, request.spent, request.held)
 
     def _left(self) -> Amount:
         """What is neither spent nor allotted."""
@@ -130,11 +130,11 @@ class SharedBudget:
             math.inf if self.budget.max_cost is None else self.budget.max_cost,
             math.inf if self.budget.max_tokens is None else self.budget.max_tokens,
         )
-        for one in self._workers.values():
-            limit = limit.minus(one.allotted.minus(one.spent))
+        for worker in self._workers.values():
+            limit = limit.minus(worker.allotted.minus(worker.spent))
         return limit.minus(self._total)
 
-    def _helping(self, wanted: Amount, left: Amount) -> Amount:
+    def _grant_size(self, wanted: Amount, left: Amount) -> Amount:
         """What is wanted, and more if there is plenty."""
         if self._waiting:
             return wanted
@@ -142,10 +142,10 @@ class SharedBudget:
         plenty = Amount(*(size * part if size < math.inf else 0.0 for size in left))
         return wanted.at_least(Amount(plenty.cost, int(plenty.tokens)))
 
-    def _allot(self, ask: BudgetAsk, more: Amount) -> BudgetShare:
-        self._waiting.pop(ask.worker, None)
-        allotted = ask.allotted.at_least(ask.spent).plus(more)
-        self._note(ask, allotted)
-        if not more.covers(ask.wanted):
+    def _allot(self, request: BudgetRequest, more: Amount) -> BudgetGrant:
+        self._waiting.pop(request.worker, None)
+        allotted = request.allotted.at_least(request.spent).plus(more)
+        self._note(request, allotted)
+        if not more.covers(request.wanted):
             self.budget.stop()
-        return BudgetShare(allotted, is_tight=bool(self._waiting), total=self._total)
+        return BudgetGrant(allotted, is_tight=bool(self._waiting), total=self._total)

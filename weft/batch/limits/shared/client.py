@@ -1,7 +1,7 @@
-"""A worker's side of the shared limiter: rate limiters that are filled from what the limiter deals.
+"""A worker's side of the shared limiter: rate limiters that are filled with the permits it grants.
 
-calls wait or are expected → the limiter is asked, four times a second at most while nothing changes → what it deals
-is used by the next calls, within a second
+calls wait or are expected → the limiter is asked, four times a second at most while nothing changes → its permits
+are used by the next calls, within a second
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
-from weft.batch.limits.shared.messages import EVERY, LATE, LIFE, Ask, CallOutcome, ModelAsk
+from weft.batch.limits.shared.messages import EVERY, LATE, LIFE, CallOutcome, LimiterRequest, ModelRequest
 from weft_planner.errors import RateLimited
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from weft.batch.limits.shared.messages import Allotment, ModelAllotment
+    from weft.batch.limits.shared.messages import LimiterGrant, ModelGrant
     from weft_planner.errors import ModelError
 
-    AskLimiter = Callable[[Ask], Awaitable[Allotment]]
+    RequestPermits = Callable[[LimiterRequest], Awaitable[LimiterGrant]]
 
 # Between two messages, however much happens.
 _LEAST = 0.02
@@ -34,10 +34,10 @@ _MOST_ASKED = 200
 
 
 @dataclass(slots=True, eq=False)
-class AllottedLimiter(RateLimiter):
-    """A rate limiter that allows what the shared limiter has dealt to this worker."""
+class PermitLimiter(RateLimiter):
+    """A rate limiter that allows what the shared limiter has granted to this worker."""
 
-    hurry: Callable[[], None] = lambda: None
+    request_now: Callable[[], None] = lambda: None
     refused: int = 0
     _at_once: int = 0
     _until: float = -math.inf
@@ -49,7 +49,7 @@ class AllottedLimiter(RateLimiter):
     _asked: float = -math.inf
 
     def wait(self, tokens: int) -> float:
-        """Seconds until a call may be made; infinite until the limiter deals one or another call ends."""
+        """Seconds until a call may be made; infinite until the limiter grants one or another call ends."""
         now = self.clock()
         if (pause := self.opens_at - now) > 0:
             return pause
@@ -62,11 +62,11 @@ class AllottedLimiter(RateLimiter):
         if now < self._until and self.running < self._at_once and start < math.inf:
             return max(start, 0.0)
         if now > self._asked + EVERY:
-            self.hurry()
+            self.request_now()
         return math.inf
 
     def enter(self, tokens: int) -> None:
-        """A call starts, with what was dealt for it."""
+        """A call starts, with the permit for it."""
         now = self.clock()
         self.running += 1
         if self._starts:
@@ -91,14 +91,14 @@ class AllottedLimiter(RateLimiter):
         RateLimiter.failed(self, error, tokens)
         self._outcomes.append(CallOutcome.of(error, self._charged(tokens)))
         self.refused += isinstance(error, RateLimited)
-        self.hurry()
+        self.request_now()
 
     @property
     def is_busy(self) -> bool:
         """Whether there is anything to tell the limiter, or to ask it for."""
         return bool(self.running or self._outcomes or self._starts or self._held or self._recent(self.clock()))
 
-    def message(self, waiting: Sequence[int], free: int) -> ModelAsk:
+    def message(self, waiting: Sequence[int], free: int) -> ModelRequest:
         """What to tell the limiter: calls that wait and that are expected soon, less what is held for them.
 
         `free` is how many more calls the worker could make now.
@@ -122,25 +122,25 @@ class AllottedLimiter(RateLimiter):
         spare = [self._starts.pop()[2] for _ in range(max(0, starts))]
         spare_tokens, self._held = held, self._held - held
         outcomes = tuple(self._outcomes)
-        return ModelAsk(self.running, demand, tuple(wanted), self._held, tuple(spare), spare_tokens, outcomes)
+        return ModelRequest(self.running, demand, tuple(wanted), self._held, tuple(spare), spare_tokens, outcomes)
 
-    def take(self, dealt: ModelAllotment, sent: float, now: float, told: int) -> None:
-        """Use what the limiter dealt; `sent` is when it was asked, `now` its clock, `told` the outcomes it heard of.
+    def take(self, grant: ModelGrant, sent: float, now: float, reported: int) -> None:
+        """Use a grant that was requested at `sent`; `now` is the limiter's clock, `reported` the outcomes it heard of.
 
-        What it dealt counts from when it was asked, so that it never counts longer than at the limiter.
+        A grant counts from when it was requested, so that it never counts longer than at the limiter.
         """
         here = self.clock()
-        del self._outcomes[:told]
-        self._at_once, self._until = dealt.at_once, sent + LIFE
+        del self._outcomes[:reported]
+        self._at_once, self._until = grant.at_once, sent + LIFE
         # Not before its time, however late the answer came, and never later than the limiter reckons with.
-        added = [(here + start - now, sent + start - now + LATE, start) for start in dealt.starts]
+        added = [(here + start - now, sent + start - now + LATE, start) for start in grant.starts]
         self._starts = deque(sorted([*self._starts, *added]))
-        self._held += dealt.tokens
+        self._held += grant.tokens
         if not self._outcomes:
-            self.limit = min(dealt.limit, float(self.rates.max_calls))
-            self.failures, self.unknown = dealt.failures, dealt.unknown
-            self._probing = dealt.is_tried or (self.is_down and self.running > 0)
-            self.opens_at = here + dealt.opens_in if dealt.opens_in > 0 else 0.0
+            self.limit = min(grant.limit, float(self.rates.max_calls))
+            self.failures, self.unknown = grant.failures, grant.unknown
+            self._probing = grant.is_tried or (self.is_down and self.running > 0)
+            self.opens_at = here + grant.opens_in if grant.opens_in > 0 else 0.0
 
     def _charged(self, tokens: int) -> int:
         """What a call takes of the tokens: no more than there can be."""
@@ -161,18 +161,18 @@ class AllottedLimiter(RateLimiter):
 
 @dataclass(slots=True)
 class LimiterClient:
-    """Keeps a worker's limiters filled; `ask` carries a message to the limiter and brings its answer.
+    """Keeps a worker's limiters filled; `request` carries a message to the limiter and brings its answer.
 
     `rates` are the batch's, but for `max_calls`: the calls that this worker makes at a time.
     """
 
     worker: str
     rates: Rates
-    ask: AskLimiter
+    request: RequestPermits
     clock: Callable[[], float] = time.monotonic
     limits: CallLimits = field(init=False)
     failures: int = 0
-    _limiters: dict[str, AllottedLimiter] = field(default_factory=dict)
+    _limiters: dict[str, PermitLimiter] = field(default_factory=dict)
     _wanted: asyncio.Event = field(default_factory=asyncio.Event)
     _limiter: str = ""
 
@@ -181,16 +181,16 @@ class LimiterClient:
 
     def refused(self) -> int:
         """How many calls providers refused since this was last asked."""
-        count = sum(one.refused for one in self._limiters.values())
-        for one in self._limiters.values():
-            one.refused = 0
+        count = sum(limiter.refused for limiter in self._limiters.values())
+        for limiter in self._limiters.values():
+            limiter.refused = 0
         return count
 
     async def run(self) -> None:
         """Talk to the limiter until cancelled; while it is away no call is made, and its answers are waited for."""
         while True:
             queue = self.limits.queue
-            busy = any(one.is_busy or queue.waiting(one, 1) for one in self._limiters.values())
+            busy = any(limiter.is_busy or queue.waiting(limiter, 1) for limiter in self._limiters.values())
             try:
                 async with asyncio.timeout(EVERY if busy else None):
                     await self._wanted.wait()
@@ -209,18 +209,18 @@ class LimiterClient:
         }
         try:
             async with asyncio.timeout(LIFE):
-                allotment = await self.ask(Ask(self.worker, queue.most, models, self._limiter))
+                grant = await self.request(LimiterRequest(self.worker, queue.most, models, self._limiter))
         except Exception:  # noqa: BLE001 - whatever carries messages has errors of its own; the limiter starts again
             self.failures += 1
             self._wanted.set()
             await asyncio.sleep(EVERY)
             return
-        self._limiter = allotment.limiter
-        for name, dealt in allotment.models.items():
-            self._limiters[name].take(dealt, sent, allotment.now, len(models[name].outcomes))
+        self._limiter = grant.limiter
+        for name, permits in grant.models.items():
+            self._limiters[name].take(permits, sent, grant.now, len(models[name].outcomes))
         queue.look()
 
     def _make(self, model: str, rates: Rates) -> RateLimiter:
-        made = AllottedLimiter(rates, self.clock, hurry=self._wanted.set)
+        made = PermitLimiter(rates, self.clock, request_now=self._wanted.set)
         self._limiters[model] = made
         return made

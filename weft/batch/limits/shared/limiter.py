@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from weft.batch.limits.shared.dealing import Dealing
-from weft.batch.limits.shared.messages import LIFE, Allotment
+from weft.batch.limits.shared.messages import LIFE, LimiterGrant
+from weft.batch.limits.shared.permits import PermitScheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft.batch.limits.rate_limiter import Rates
-    from weft.batch.limits.shared.messages import Ask
+    from weft.batch.limits.shared.messages import LimiterRequest
 
 # What rpm and tpm are counted over.
 WINDOW = 60.0
@@ -26,31 +26,31 @@ WINDOW = 60.0
 
 @dataclass(slots=True)
 class Limiter:
-    """Deals out calls to workers; `rates` are those of the whole batch, `max_calls` of all workers together."""
+    """Grants calls to workers; `rates` are those of the whole batch, `max_calls` of all workers together."""
 
     rates: Rates
     clock: Callable[[], float] = time.monotonic
     restarted: bool = False
     id: str = field(default_factory=lambda: uuid4().hex)
-    _models: dict[str, Dealing] = field(default_factory=dict)
+    _models: dict[str, PermitScheduler] = field(default_factory=dict)
     _started: float = field(init=False)
 
     def __post_init__(self) -> None:
         self._started = self.clock()
 
-    def ask(self, ask: Ask) -> Allotment:
-        """Take note of a worker's message, and deal it what it may use."""
+    def grant(self, request: LimiterRequest) -> LimiterGrant:
+        """Take note of a worker's message, and grant it what it may use."""
         # A worker that knows another limiter has made calls that this one has not heard of.
-        self.restarted = self.restarted or ask.limiter not in ("", self.id)
+        self.restarted = self.restarted or request.limiter not in ("", self.id)
         now, models = self.clock(), {}
-        for name, asked in ask.models.items():
-            dealing = self._models.get(name)
-            if dealing is None:
-                dealing = self._models[name] = Dealing.of(self.rates, self.clock)
+        for name, asked in request.models.items():
+            permits = self._models.get(name)
+            if permits is None:
+                permits = self._models[name] = PermitScheduler.of(self.rates, self.clock)
             if self.restarted:
-                dealing.state.opens_at = max(dealing.state.opens_at, self._started + self._closed_for)
-            models[name] = dealing.answer(ask.worker, ask.slots, asked, now)
-        return Allotment(self.id, now, models)
+                permits.state.opens_at = max(permits.state.opens_at, self._started + self._closed_for)
+            models[name] = permits.grant(request.worker, request.slots, asked, now)
+        return LimiterGrant(self.id, now, models)
 
     @property
     def _closed_for(self) -> float:

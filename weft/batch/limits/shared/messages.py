@@ -1,4 +1,4 @@
-"""What a worker asks the limiter, and what it is dealt. Times are the limiter's own: no two clocks are compared."""
+"""What a worker requests of the limiter and what it is granted. Times are the limiter's: no two clocks are compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft_planner.errors import ModelError, Overloaded, RateLimited, ServerFaile
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# How long before its time a call is dealt, and how long after it the call may still be made: a second in all.
+# How long before its time a permit is issued, and how long after it the call may still be made: a second in all.
 AHEAD = 0.5
 LATE = 0.5
 # How long a worker counts after its last message, and how long it may use what that brought.
@@ -48,10 +48,10 @@ class CallOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAsk:
+class ModelRequest:
     """What a worker says of one model: calls that run and that it could run, and what it lacks or gives back.
 
-    `wanted` has the tokens of each call that it wants to be dealt; `held` the tokens it still has.
+    `wanted` has the tokens of each call that it wants a permit for; `held` the tokens it still has.
     """
 
     running: int = 0
@@ -64,18 +64,18 @@ class ModelAsk:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class LimiterRequest:
     """A worker's message; `limiter` is the one that answered its last, `slots` the calls it can make at a time."""
 
     worker: str
     slots: int
-    models: Mapping[str, ModelAsk] = field(default_factory=dict)
+    models: Mapping[str, ModelRequest] = field(default_factory=dict)
     limiter: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAllotment:
-    """What a worker is dealt: calls at a time, the times of calls to come, and what is known of the provider.
+class ModelGrant:
+    """What a worker is granted: calls at a time, the times of calls to come, and what is known of the provider.
 
     `starts` are times of the limiter's clock; each call may be made from then until `LATE` after it.
     """
@@ -91,9 +91,9 @@ class ModelAllotment:
 
 
 @dataclass(frozen=True, slots=True)
-class Allotment:
+class LimiterGrant:
     """The limiter's answer; `now` is the time on its clock."""
 
     limiter: str
     now: float
-    models: Mapping[str, ModelAllotment] = field(default_factory=dict)
+    models: Mapping[str, ModelGrant] = field(default_factory=dict)

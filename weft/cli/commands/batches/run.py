@@ -68,7 +68,7 @@ def _show(report: BatchReport, mode: OutputMode) -> int:
         output.say(f"Stopped ({report.stopped}). Continue with:\n  {_resume_command()}")
     elif waiting := report.summary.statuses["waiting"] + report.summary.skipped_waiting:
         goals = counted(waiting, "goal")
-        output.say(f"{goals} wait for you; see weft approvals. When they are answered, continue with:")
+        output.say(f"{goals} waiting for an answer; see `weft approvals`. Once answered, continue with:")
         output.say(f"  {_resume_command()}")
     return _EXIT.get(report.stopped or "", _exit_status(report.summary))
 

@@ -8,14 +8,14 @@ from weft.cli.lazy_group import LazyGroup
 
 _SUBCOMMANDS = {
     "status": ("weft.cli.commands.journals.status:status", "Show how large the journal is, and who uses it."),
-    "migrate": ("weft.cli.commands.journals.migrate:migrate", "Bring the journal's tables to this version of weft."),
+    "migrate": ("weft.cli.commands.journals.migrate:migrate", "Upgrade the journal's tables to this version of weft."),
     "prune": ("weft.cli.commands.traces.prune:prune", "Delete runs and their artifacts."),
 }
 
 
 @click.group(cls=LazyGroup, subcommands=_SUBCOMMANDS)
 def journal() -> None:
-    """Look after the journal of runs: its size, its tables, its old runs.
+    """Manage the journal: show its size, upgrade its tables, delete old runs.
 
     \b
     Examples:

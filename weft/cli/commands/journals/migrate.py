@@ -1,26 +1,29 @@
-"""`weft journal migrate`: bring the journal's tables to this version of weft."""
+"""`weft journal migrate`: upgrade the journal's tables to this version of weft."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
+
 
 @click.command()
 @options.journal
 @options.common
-def migrate(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
-    """Bring the journal's tables to this version of weft.
+def migrate(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
+    """Upgrade the journal's tables to this version of weft.
 
     A journal in a file is migrated by whatever opens it. One in PostgreSQL is only changed by this command, as the role
-    that owns its tables; weft of the version before can go on using it meanwhile. An empty database is filled.
+    that owns its tables; the previous version of weft can keep using it. In an empty database, the tables are created.
     A journal of before 0.1.0 cannot be migrated.
 
     \b
@@ -33,9 +36,9 @@ def migrate(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) ->
     from weft_executor.journal.open_store import migrate_store
     from weft_executor.stores.urls import shown
 
-    url = journal_place.url(*options.journal_settings(workspace, journal))
+    url = journal_place.url(*configuration.journal_settings(workspace, flags))
     before, after = migrate_store(url)
-    if as_json:
+    if mode.as_json:
         output.print_json({"journal": shown(url), "before": before, "after": after})
     elif before == after:
         output.print_text(f"{shown(url)} is up to date (schema {after})")

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft_executor.stores.row import StoreStatus
 
 
 @click.command()
 @options.journal
 @options.common
-def status(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
+def status(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Show how large the journal is, and who uses it.
 
     \b
@@ -32,26 +34,26 @@ def status(workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> 
     """
     from weft.settings import journal_place
 
-    store = journal_place.recorded_runs(*options.journal_settings(workspace, journal))
+    store = journal_place.recorded_runs(*configuration.journal_settings(workspace, flags))
     try:
-        found = store.status()
+        state = store.status()
     finally:
         store.close()
-    if as_json:
-        output.print_json(asdict(found))
+    if mode.as_json:
+        output.print_json(asdict(state))
     else:
-        output.print_text("\n".join(_lines(found)))
+        output.print_text("\n".join(_lines(state)))
     return 0
 
 
-def _lines(found: StoreStatus) -> list[str]:
-    known = "" if found.schema == found.newest else f" (this weft knows {found.newest})"
+def _lines(state: StoreStatus) -> list[str]:
+    known = "" if state.schema == state.newest else f" (this weft uses {state.newest})"
     lines = [
-        found.journal,
-        f"schema {found.schema}{known}, {found.bytes / 1e6:,.1f} MB",
-        f"{counted(found.runs, 'run')}, {found.running} running"
-        + (f", the first of {found.oldest[:10]}" if found.oldest else ""),
+        state.journal,
+        f"schema {state.schema}{known}, {state.bytes / 1e6:,.1f} MB",
+        f"{counted(state.runs, 'run')}, {state.running} running"
+        + (f", the oldest from {state.oldest[:10]}" if state.oldest else ""),
     ]
-    if found.workers is not None and found.partitions is not None:
-        lines.append(f"{counted(found.workers, 'worker')} alive, {counted(found.partitions, 'partition')}")
+    if state.workers is not None and state.partitions is not None:
+        lines.append(f"{counted(state.workers, 'worker')} alive, {counted(state.partitions, 'partition')}")
     return lines

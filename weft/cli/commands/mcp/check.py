@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli import options
-from weft.cli.commands.mcp.workspace import chosen, open_tools, show
+from weft.cli.commands.mcp.server_table import open_tools, show
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.view.output_mode import OutputMode
 
 _OFF = ("disabled",)
 
@@ -19,7 +21,7 @@ _OFF = ("disabled",)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @options.trust
 @options.common
-def check(names: tuple[str, ...], workspace: Path, *, trust: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
+def check(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust: bool) -> int:
     """Connect to the trusted MCP servers, or those named, and list their tools. Others are not started.
 
     On a terminal you are asked about servers and tools that you have not trusted yet.
@@ -31,14 +33,14 @@ def check(names: tuple[str, ...], workspace: Path, *, trust: bool, as_json: bool
 
     Exit status: 0 all are in order, 1 a server is broken or not trusted, 2 there is no server of that name.
     """
-    return _ask_servers(names, workspace, trust=trust, as_json=as_json, quiet=quiet)
+    return _ask_servers(names, workspace, mode, trust=trust)
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @options.trust
 @options.common
-def refresh(names: tuple[str, ...], workspace: Path, *, trust: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
+def refresh(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust: bool) -> int:
     """Ask the trusted MCP servers, or those named, for their tools again. Others are not started.
 
     Lists of tools are kept for a day. Tools that have changed are not offered before you trust them.
@@ -50,22 +52,23 @@ def refresh(names: tuple[str, ...], workspace: Path, *, trust: bool, as_json: bo
 
     Exit status: 0 all are in order, 1 a server is broken or not trusted, 2 there is no server of that name.
     """
-    return _ask_servers(names, workspace, trust=trust, as_json=as_json, quiet=quiet)
+    return _ask_servers(names, workspace, mode, trust=trust)
 
 
-def _ask_servers(names: tuple[str, ...], workspace: Path, *, trust: bool, as_json: bool, quiet: bool) -> int:
+def _ask_servers(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust: bool) -> int:
     from weft.cli import trust_prompt
+    from weft_skills.mcp.servers import named
 
     tools = open_tools(workspace)
     servers = tools.mcp
     try:
         found, warnings = servers.states()
         with servers.held():
-            for state in chosen(found, names):
+            for state in named(found, names):
                 servers.refresh(state.entry)
-            trust_prompt.trust_mcp(tools, trust=trust, quiet=quiet or as_json)
-            states = chosen(servers.checked()[0], names)
+            trust_prompt.trust_mcp(tools, trust=trust, quiet=mode.quiet or mode.as_json)
+            states = named(servers.checked()[0], names)
     finally:
         tools.close()
-    show(states, warnings, as_json=as_json, quiet=quiet)
+    show(states, warnings, mode)
     return 0 if all(state.state in ("active", *_OFF) for state in states) else 1

@@ -9,7 +9,7 @@ from weft.cli.lazy_group import LazyGroup
 _SUBCOMMANDS = {
     "list": (
         "weft.cli.commands.mcp.list:list_servers",
-        "List the MCP servers of this workspace and your own, and whether their tools are used. Starts none.",
+        "List the configured MCP servers and whether their tools are used. Starts none.",
     ),
     "check": (
         "weft.cli.commands.mcp.check:check",
@@ -32,7 +32,7 @@ _SUBCOMMANDS = {
 
 @click.group(cls=LazyGroup, subcommands=_SUBCOMMANDS)
 def mcp() -> None:
-    """Use the tools of MCP servers, and be one.
+    """Use the tools of MCP servers, or serve weft as one.
 
     Servers are named in .mcp.json in the workspace, and for every workspace in mcp.json beside your config.toml.
 

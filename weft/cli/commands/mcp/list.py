@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli import options
-from weft.cli.commands.mcp.workspace import open_tools, show
+from weft.cli.commands.mcp.server_table import open_tools, show
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.view.output_mode import OutputMode
+
 
 @click.command("list")
 @options.common
-def list_servers(workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """List the MCP servers of this workspace and your own, and whether their tools are used. Starts none.
+def list_servers(workspace: Path, mode: OutputMode) -> int:
+    """List the configured MCP servers and whether their tools are used. Starts none.
 
-    A server is active, untrusted, changed (its tools are others than those you trusted), disabled or broken.
+    A server is active, untrusted, changed (its tools differ from those you trusted), disabled or broken.
 
     \b
     Examples:
@@ -26,5 +28,5 @@ def list_servers(workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) 
       weft mcp list --json
     """
     states, warnings = open_tools(workspace).mcp.states()
-    show(states, warnings, as_json=as_json, quiet=quiet)
+    show(states, warnings, mode)
     return 0

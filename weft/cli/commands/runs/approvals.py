@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import sys
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import execution, options, request_text
+from weft.cli import configuration, execution, options, request_text
 from weft.cli.view import output, width
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.runs.answers import OpenRequest
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
+    from weft.runs.stored.requests import OpenRequest
 
 
 @click.command()
 @click.argument("run", required=False)
 @options.journal
 @options.common
-def approvals(run: str | None, workspace: Path, journal: str | None, *, as_json: bool, quiet: bool, **_: Any) -> int:
+def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """List what runs wait for: calls and tasks to approve, and questions.
 
-    RUN is an id, the beginning of one, or `last`; without it, all runs of the workspace are looked at. Answer with
-    `weft resume RUN`, then --approve ID, --deny ID=NOTE, --edit ID=FILE or --answer ID=TEXT. Any unique beginning of an
-    id will do.
+    RUN is a run's id, a prefix of it, or `last`; without it, all runs of the workspace are listed. Answer with
+    `weft resume RUN` and --approve ID, --deny ID=NOTE, --edit ID=FILE or --answer ID=TEXT. Any unique prefix of an id
+    will do.
 
     \b
     Examples:
@@ -36,29 +38,29 @@ def approvals(run: str | None, workspace: Path, journal: str | None, *, as_json:
 
     Exit status: 0 done, 2 no such run.
     """
-    found = _open_requests(workspace, journal, run)
-    if as_json:
-        output.print_json([one.to_dict() for one in found])
+    requests = _open_requests(workspace, flags, run)
+    if mode.as_json:
+        output.print_json([opened.to_dict() for opened in requests])
         return 0
-    if not found and not quiet:
-        output.say("Nothing waits for an answer.")
+    if not requests and not mode.quiet:
+        output.say("Nothing is waiting for an answer.")
     max_width = width.of(sys.stdout)
-    for run_id, group in groupby(found, key=lambda one: one.run.run_id):
+    for run_id, group in groupby(requests, key=lambda opened: opened.run.run_id):
         waiting = list(group)
         status = "" if waiting[0].run.status == "waiting" else f" ({waiting[0].run.status})"
         output.print_text(width.cut(f"run {run_id}{status}: {' '.join(waiting[0].run.goal.split())}", max_width))
-        for one in waiting:
-            output.print_lines(f"  {line}" for line in request_text.lines(one.request, max_width))
-        resume = execution.resume_command(run_id, workspace, _journal_url(workspace, journal))
-        output.print_text(f"  answer with: {request_text.command(resume, [one.request for one in waiting])}")
+        for opened in waiting:
+            output.print_lines(f"  {line}" for line in request_text.lines(opened.request, max_width))
+        resume = execution.resume_command(run_id, workspace, _journal_url(workspace, flags))
+        output.print_text(f"  answer with: {request_text.command(resume, [opened.request for opened in waiting])}")
     return 0
 
 
-def _open_requests(workspace: Path, journal: str | None, run: str | None) -> list[OpenRequest]:
-    from weft.runs import records
-    from weft.runs.answers import open_requests
+def _open_requests(workspace: Path, flags: SettingFlags, run: str | None) -> list[OpenRequest]:
+    from weft.runs.stored import records
+    from weft.runs.stored.requests import open_requests
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     if run is None and not settings.journal and not (where.agents / "journal.sqlite").exists():
         return []
     store = records.recorded_runs(where, settings)
@@ -68,9 +70,9 @@ def _open_requests(workspace: Path, journal: str | None, run: str | None) -> lis
         store.close()
 
 
-def _journal_url(workspace: Path, journal: str | None) -> str:
-    from weft.runs import records
+def _journal_url(workspace: Path, flags: SettingFlags) -> str:
+    from weft.runs.stored import records
     from weft_executor.stores.urls import shown
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     return shown(records.url(where, settings))

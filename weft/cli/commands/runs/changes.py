@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
+
 
 @click.command()
 @click.argument("run", default="last")
-@click.option("--undo", is_flag=True, help="Put files back that are unchanged since the run.")
+@click.option("--undo", is_flag=True, help="Restore the files that have not changed since the run.")
 @options.journal
 @options.common
-def changes(run: str, workspace: Path, journal: str | None, *, undo: bool, as_json: bool, quiet: bool, **_: Any) -> int:
+def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, undo: bool) -> int:
     """Show what a run changed in the workspace, as one patch, or undo it.
 
-    RUN is an id, the beginning of one, or `last` (the default). The patch is for `git apply`. A file that has been
-    changed since is left as it is by --undo.
+    RUN is a run's id, a prefix of it, or `last` (the default). Apply the patch with `git apply`.
+    --undo leaves files alone that have changed since.
 
     \b
     Examples:
@@ -31,28 +34,28 @@ def changes(run: str, workspace: Path, journal: str | None, *, undo: bool, as_js
       weft changes last > run.patch
       weft changes 20261115T0213 --undo
 
-    Exit status: 0 done, 1 some files could not be put back, 2 no such run.
+    Exit status: 0 done, 1 some files could not be restored, 2 no such run.
     """
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.traces import run_changes
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     store = records.recorded_runs(where, settings)
     try:
         run_id = store.find(run).run_id
         left = run_changes.changes_of(where, run_id).undo() if undo else []
-        found = run_changes.read(store, run_id, where)
+        changed = run_changes.read(store, run_id, where)
     finally:
         store.close()
-    if as_json:
-        output.print_json(found.to_dict())
-    elif found.patch and not undo:
-        output.print_result(found.patch)
-    if not quiet:
-        for one in found.files:
-            output.say(f"{one.state:9} {one.path}")
-        if not found.files:
+    if mode.as_json:
+        output.print_json(changed.to_dict())
+    elif changed.patch and not undo:
+        output.print_result(changed.patch)
+    if not mode.quiet:
+        for file in changed.files:
+            output.say(f"{file.state:9} {file.path}")
+        if not changed.files:
             output.say(f"Run {run_id} changed nothing in the workspace.")
     if left:
-        output.say_warning(f"{counted(len(left), 'file')} changed since and left alone: {', '.join(left)}")
+        output.say_warning(f"{counted(len(left), 'file')} changed since then and left alone: {', '.join(left)}")
     return 1 if left else 0

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options, stdin
 from weft.cli.view import output, result_target, width
-from weft.cli.view.output_mode import OutputMode
 from weft_planner.errors import BudgetSpent
 from weft_planner.events import Warned
 from weft_skills.errors import InputError
@@ -19,6 +18,9 @@ from weft_skills.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.options import GoalFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
     from weft_planner.plan.plan import Plan
@@ -28,7 +30,7 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
 
 @click.command()
 @click.argument("goal", required=False)
-@click.option("--of", "run", metavar="RUN", help="The plan of a recorded run instead of a new one, for you to edit.")
+@click.option("--of", "run", metavar="RUN", help="Print the plan of a recorded run instead of making one.")
 @options.models
 @options.yes
 @options.skills
@@ -38,19 +40,22 @@ _SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": 
     "--format",
     "form",
     type=click.Choice(["yaml", "json", "graph", "mermaid", "dot", "svg"]),
-    help="Print the plan in this form: to edit (yaml, json) or to look at. Default: by the file's name, else yaml.",
+    help="Format of the plan: yaml or json to edit, the others to look at (default: by the suffix of -o, else yaml).",
 )
 @options.journal
-@options.output_file("Write the plan to this file; its name may choose the form: .json, .mmd, .dot, .svg.")
+@options.output_file("Write the plan to this file; its suffix chooses the format: .json, .mmd, .dot, .svg.")
 @options.common
 def plan(
     goal: str | None,
     workspace: Path,
-    files: tuple[Path, ...],
+    goal_flags: GoalFlags,
     target: Path | None,
     form: str | None,
     run: str | None,
-    **rest: Any,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    yes: bool,
 ) -> int:
     """Make a plan for a goal without running it.
 
@@ -73,22 +78,20 @@ def plan(
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
-    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    yes = rest.pop("yes")
     result_target.check_writable(target)
     if (goal is None) == (run is None):
         raise InputError("give a goal, or a run with --of", hint='for example: weft plan "Compare three caches"')
     if run is not None:
-        return _write_plan_of(workspace, run, rest["journal"], target, form, mode)
+        return _write_plan_of(workspace, run, flags, target, form, mode)
     assert goal is not None  # noqa: S101 - one of the two is given
     full_goal = Goal(
-        options.goal_text(goal),
-        skills=rest.pop("skill"),
-        files=tuple(path.absolute() for path in files),
-        answers=rest.pop("answers"),
+        stdin.goal_text(goal),
+        skills=goal_flags.skills,
+        files=goal_flags.files,
+        answers=goal_flags.answers,
     )
-    where = options.paths(workspace)
-    settings = options.settings(where, rest, quiet=mode.quiet).settings
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=mode.quiet).settings
     weft = Weft(workspace, settings, open_model=warm_up.begin(settings, where))
     weft.workspace.check(full_goal)
     warm_up.check_keys(settings)
@@ -110,12 +113,12 @@ def plan(
 
 
 def _write_plan_of(
-    workspace: Path, run: str, journal: str | None, target: Path | None, form: str | None, mode: OutputMode
+    workspace: Path, run: str, flags: SettingFlags, target: Path | None, form: str | None, mode: OutputMode
 ) -> int:
     """Print the plan of a recorded run, or write it to a file."""
     from weft.cli.commands.runs.plan_of import plan_of
 
-    made, goal, comments = plan_of(workspace, run, journal)
+    made, goal, comments = plan_of(workspace, run, flags)
     chosen = form or (_SUFFIXES.get(target.suffix.lower(), "yaml") if target is not None else "yaml")
     text = _text(made, chosen, goal)
     if chosen == "yaml" and not text.startswith("{"):

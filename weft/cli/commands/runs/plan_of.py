@@ -6,34 +6,35 @@ import asyncio
 import shlex
 from typing import TYPE_CHECKING
 
-from weft.cli import options
+from weft.cli import configuration
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
     from weft_planner.plan.plan import Plan
 
 
-def plan_of(workspace: Path, run: str, journal: str | None) -> tuple[Plan, str, str]:
+def plan_of(workspace: Path, run: str, flags: SettingFlags) -> tuple[Plan, str, str]:
     """The plan of a run as it was last, the run's goal, and what a person should know who edits it."""
-    from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.runs.stored import records
 
-    where = options.paths(workspace)
-    settings = options.settings(where, {"journal": journal}, quiet=True).settings
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=True).settings
     store = records.recorded_runs(where, settings)
     first = records.first_event(store, run, where)
     store.close()
     weft = Weft(workspace, settings)
     try:
-        found = weft.plan_of(first.run_id)
+        editable = weft.plan_of(first.run_id)
     finally:
         asyncio.run(weft.close())
-    lines = [f"The plan of run {first.run_id}.", *found.comments(), f"Continue with: {command(first.run_id)}"]
-    return found.plan, first.goal, "".join(f"# {line}\n" for line in map(output.escape_controls, lines))
+    lines = [f"The plan of run {first.run_id}.", *editable.comments(), f"Continue with: {command(first.run_id)}"]
+    return editable.plan, first.goal, "".join(f"# {line}\n" for line in map(output.escape_controls, lines))
 
 
 def command(run_id: str, target: Path | None = None) -> str:
-    """The command that continues a run by an edited plan."""
+    """The command that continues a run with an edited plan."""
     return shlex.join([output.program(), "resume", run_id, "--plan", str(target) if target is not None else "FILE"])

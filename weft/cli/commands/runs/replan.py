@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import execution, options, recorded_run
+from weft.cli import execution, options, recorded_run, stdin
 from weft.cli.view import result_target
-from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
 
 
@@ -28,10 +29,19 @@ if TYPE_CHECKING:
 @options.trust
 @options.journal
 @options.common
-def replan(run: str, request: str, workspace: Path, target: ResultTarget | None, *, trust: bool, **rest: Any) -> int:
-    """Change the plan of a run as you ask, and continue the run by it.
+def replan(
+    run: str,
+    request: str,
+    workspace: Path,
+    target: ResultTarget | None,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    trust: bool,
+) -> int:
+    """Change a run's plan as you ask, then continue the run.
 
-    RUN is an id, the beginning of one, or `last`; it must not be running. WHAT says what to change (`-` reads it from
+    RUN is a run's id, a prefix of it, or `last`; it must not be running. WHAT says what to change (`-` reads it from
     stdin). A model adds, drops and rewires tasks; those that have begun stay as they are, and finished ones are not
     paid for again.
 
@@ -45,10 +55,9 @@ def replan(run: str, request: str, workspace: Path, target: ResultTarget | None,
 
     Exit status: see `weft run --help`; 1 also if the plan could not be changed, 6 if the run still waits for an answer.
     """
-    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     if target is not None:
         target.check()
-    text = options.stdin_text("what to change") if request == "-" else request
-    weft, run_id = recorded_run.runtime_of(run, workspace, rest, mode, trust=trust)
+    text = stdin.stdin_text("what to change") if request == "-" else request
+    weft, run_id = recorded_run.runtime_of(run, workspace, flags, mode, trust=trust)
     changed = execution.run_with_progress(weft, mode, partial(weft.replan, run_id, text))
     return execution.run_to_exit(changed, execution.ResultOutput(mode, workspace, target, settings=weft.settings))

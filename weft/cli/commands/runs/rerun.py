@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import execution, options
+from weft.cli import configuration, execution, options, stdin
 from weft.cli.view import output, result_target
-from weft.cli.view.output_mode import OutputMode
 from weft_planner.plan.task_id import parent_of
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
-    from weft.runs.rerun import RerunPlan
+    from weft.runs.stored.rerun import RerunPlan
 
 _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": ("TASK=FILE", "survey=survey.md")}
 
@@ -45,7 +46,20 @@ _FORMS = {"--use": ("NAME=PATH", "code-review=drafts/code-review"), "--input": (
 @options.models
 @options.journal
 @options.common
-def rerun(run: str, workspace: Path, target: ResultTarget | None, *, trust: bool, **rest: Any) -> int:
+def rerun(
+    run: str,
+    workspace: Path,
+    target: ResultTarget | None,
+    begin: tuple[str, ...],
+    use: tuple[str, ...],
+    inputs: tuple[str, ...],
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    dry_run: bool,
+    trust: bool,
+    approve_all: bool,
+) -> int:
     """Run part of an earlier run again, as a new run.
 
     The tasks named with --from, all that depend on them and all without a result run again, with another model or
@@ -61,32 +75,29 @@ def rerun(run: str, workspace: Path, target: ResultTarget | None, *, trust: bool
     Exit status: see `weft run --help`.
     """
     from weft.cli import trust_prompt, warm_up
-    from weft.runs import records
     from weft.runs.runtime import Weft
+    from weft.runs.stored import records
     from weft.settings.recorded import check_recorded
 
-    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    begin, dry_run, approve_all = rest.pop("begin"), rest.pop("dry_run"), rest.pop("approve_all")
-    use = {name: Path(path) for name, path in _pairs("--use", rest.pop("use")).items()}
-    inputs = {task: _read(path) for task, path in _pairs("--input", rest.pop("inputs")).items()}
-    if not begin and not inputs:
+    substitutes = {name: Path(path) for name, path in _pairs("--use", use).items()}
+    outputs = {task: _read(path) for task, path in _pairs("--input", inputs).items()}
+    if not begin and not outputs:
         hint = "name one with --from, or give its output with --input; `weft trace show` lists the tasks"
         raise InputError("no task to start from was given", hint=hint)
     if target is not None:
         target.check()
-    where = options.paths(workspace)
+    where = configuration.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)
-    now = options.settings(where, rest, quiet=mode.quiet).settings
+    now = configuration.settings(where, flags, quiet=mode.quiet).settings
     store = records.recorded_runs(where, now)
     parent = records.first_event(store, run, where)
     store.close()
-    use = records.substitutes(parent) | use
-    settings = records.settings_of(parent.settings, now, rest)
+    settings = records.settings_of(parent.settings, now, flags.given())
     check_recorded(settings, now, where)
     open_model = None if dry_run else warm_up.begin(settings, where)
-    weft = Weft(workspace, settings, open_model=open_model, use=use)
-    rerun_plan = weft.plan_rerun(parent.run_id, begin, inputs)
+    weft = Weft(workspace, settings, open_model=open_model, use=records.substitutes(parent) | substitutes)
+    rerun_plan = weft.plan_rerun(parent.run_id, begin, outputs)
     if dry_run:
         weft.workspace.skills.active()  # raises if --use names an unknown skill
         asyncio.run(weft.close())
@@ -125,7 +136,7 @@ def _pairs(flag: str, values: tuple[str, ...]) -> dict[str, str]:
 
 def _read(path: str) -> str:
     if path == "-":
-        return options.stdin_text("--input")
+        return stdin.stdin_text("--input")
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

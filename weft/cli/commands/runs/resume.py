@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import answer_options, execution, options, recorded_run
+from weft.cli import execution, options, recorded_run
 from weft.cli.answer_options import answering, answers_in
 from weft.cli.plan_argument import read_plan
 from weft.cli.view import output, result_target
-from weft.cli.view.output_mode import OutputMode
 
 if TYPE_CHECKING:
+    from weft.cli.answer_options import AnswerFlags
+    from weft.cli.configuration import SettingFlags
     from weft.cli.execution import RunFunction
+    from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
     from weft.runs.stop import Stop
     from weft_executor.history.result import Result
@@ -26,11 +28,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run", default="last")
 @answering
+@options.approve_all
 @click.option(
     "--plan",
     "plan_file",
     type=click.Path(path_type=Path),
-    help="Continue by this plan, an edited one of the run's own (`weft plan --of RUN -o FILE`; `-`: stdin).",
+    help="Continue with this plan: the one from `weft plan --of RUN -o FILE`, edited (`-`: stdin).",
 )
 @options.models
 @options.replans
@@ -41,15 +44,24 @@ if TYPE_CHECKING:
 @options.journal
 @options.common
 def resume(
-    run: str, workspace: Path, target: ResultTarget | None, plan_file: Path | None, *, trust: bool, **rest: Any
+    run: str,
+    workspace: Path,
+    target: ResultTarget | None,
+    plan_file: Path | None,
+    answer_flags: AnswerFlags,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    trust: bool,
+    approve_all: bool,
 ) -> int:
     """Resume a run, or answer what it waits for.
 
     A run that was interrupted, stopped or failed continues where it ended, one that waits continues with your answers.
-    RUN is an id, the beginning of one, or `last` (the default). Finished tasks are not run again and finished calls
+    RUN is a run's id, a prefix of it, or `last` (the default). Finished tasks are not run again and finished calls
     are not paid for again. The run keeps its own settings, except those given here. Tasks that failed are tried
     again; then a model may change the plan, as often as --max-replans allows in all. An ID is that of a request that
-    the run waits for, or any unique beginning of it; `weft approvals` lists them. `--answer TEXT` is enough if only one
+    the run waits for, or any unique prefix of it; `weft approvals` lists them. `--answer TEXT` is enough if only one
     question waits.
 
     \b
@@ -62,16 +74,13 @@ def resume(
 
     Exit status: see `weft run --help`.
     """
-    from weft.runs.answers import open_requests
+    from weft.runs.stored.requests import open_requests
 
-    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
     if target is not None:
         target.check()
-    flags = {name: rest.pop(name) for name in answer_options.NAMES}
-    approve_all = rest.pop("approve_all")
-    weft, run_id = recorded_run.runtime_of(run, workspace, rest, mode, trust=trust)
+    weft, run_id = recorded_run.runtime_of(run, workspace, flags, mode, trust=trust)
     waiting = open_requests(weft.journal.store, weft.paths, run_id)
-    answers = answers_in(flags, [one.request for one in waiting])
+    answers = answers_in(answer_flags, [opened.request for opened in waiting])
     plan = read_plan(weft, plan_file) if plan_file is not None else None
     running = partial(_resume, partial(weft.resume, run_id, answers=answers, plan=plan), run_id, mode)
     resumed = execution.run_with_progress(weft, mode, running, approve_all=approve_all)

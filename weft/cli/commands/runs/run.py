@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import execution, options
+from weft.cli import configuration, execution, options, stdin
 from weft.cli.plan_argument import read_plan
 from weft.cli.view import output, result_target
-from weft.cli.view.output_mode import OutputMode
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.options import GoalFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
@@ -37,10 +39,8 @@ _NO_GOAL = "Carry out this plan."
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
 )
-@click.option("--after", metavar="RUN", help="Follow up a run that has ended: its id, the beginning of one, or `last`.")
-@click.option(
-    "--review", is_flag=True, help="Show the plan on the terminal first, and run it only if you say so; edit it there."
-)
+@click.option("--after", metavar="RUN", help="Follow up on a run that has ended: its id, a prefix of it, or `last`.")
+@click.option("--review", is_flag=True, help="Show the plan first, then ask whether to run it, edit it or stop.")
 @options.concurrency
 @options.cache
 @options.stream_plan
@@ -55,9 +55,18 @@ _NO_GOAL = "Carry out this plan."
 def run(
     goal: str | None,
     workspace: Path,
-    files: tuple[Path, ...],
+    goal_flags: GoalFlags,
     target: ResultTarget | None,
-    **rest: Any,
+    plan_file: Path | None,
+    after: str | None,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    dry_run: bool,
+    review: bool,
+    trust: bool,
+    approve_all: bool,
+    yes: bool,
 ) -> int:
     """Plan and run a goal, then print the answer.
 
@@ -76,39 +85,35 @@ def run(
       weft run --plan plan.yaml --cache 7
       echo "Summarise the news" | weft run --json -
 
-    On a terminal you are asked at once what needs your approval or an answer; elsewhere the run waits, and
-    `weft approvals` lists what for.
+    On a terminal, weft asks for approvals and answers at once; elsewhere the run waits, and `weft approvals` lists what
+    it is waiting for.
 
     Exit status: 0 done; 1 failed, or done in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or
-    limit; 6 it waits for your answer; 130 interrupted.
+    limit; 6 waiting for your answer; 130 interrupted.
     """
     from weft.cli import model_download, plan_review, trust_prompt, warm_up
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
-    mode = OutputMode(rest.pop("as_json"), rest.pop("quiet"), rest.pop("verbose"))
-    dry_run, plan_file, after = rest.pop("dry_run"), rest.pop("plan_file"), rest.pop("after")
-    skills, answers, yes = rest.pop("skill"), rest.pop("answers"), rest.pop("yes")
-    trust, approve_all, review = rest.pop("trust"), rest.pop("approve_all"), rest.pop("review")
     if review:
         plan_review.check_terminal(mode, dry_run=dry_run)
     if target is not None:
         target.check()
-    where = options.paths(workspace)
+    where = configuration.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)
-    resolved = options.settings(where, rest, quiet=mode.quiet)
+    resolved = configuration.settings(where, flags, quiet=mode.quiet)
     open_model = None if dry_run else warm_up.begin(resolved.settings, where)
     weft = Weft(workspace, resolved.settings, open_model=open_model)
     if not dry_run:  # before a plan is read: it may name their tools
         trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     plan = read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
-        options.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
-        skills=skills,
-        files=tuple(path.absolute() for path in files),
+        stdin.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
+        skills=goal_flags.skills,
+        files=goal_flags.files,
         plan=plan.plan if plan else None,
-        answers=answers,
+        answers=goal_flags.answers,
         stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
         repairs=plan.repairs if plan else (),
     )
@@ -119,7 +124,7 @@ def run(
             output.say(note)
     if dry_run:
         return _preview(weft, full_goal, mode)
-    options.announce_journal(where, resolved, quiet=mode.quiet)
+    configuration.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     weft.workspace.check(full_goal)
     if weft.models.needed_for(full_goal.plan):
@@ -144,8 +149,8 @@ def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
         output.print_json({"goal": goal.text} | preview.to_dict())
         return 0
     output.print_text("Skills selected:" if preview.selections else "No skill fits this goal.")
-    for one in preview.selections:
-        output.print_text(f"  {one.name}  {one.score:.2f}  {one.reason}")
+    for selection in preview.selections:
+        output.print_text(f"  {selection.name}  {selection.score:.2f}  {selection.reason}")
     cost = _planning_cost(weft, preview.prompt_tokens)
     output.print_text(f"Estimate: about {preview.prompt_tokens:,} tokens{cost} to plan; calls: {preview.calls}.")
     if not mode.verbose:

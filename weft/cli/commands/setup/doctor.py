@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output, width
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.doctor.checks import Check
 
 _INDENT = 14
@@ -23,20 +25,11 @@ _MARKS = {True: "ok", False: "!!", None: "--"}
 
 
 @click.command()
-@click.option("--model", metavar="NAME", help="Check this model instead of the configured one.")
+@options.setting(click.option("--model", metavar="NAME", help="Check this model instead of the configured one."))
 @click.option("--engine", type=click.Choice(["ray"]), help="Check also what `weft batch --engine ray` needs.")
 @options.journal
 @options.common
-def doctor(
-    workspace: Path,
-    model: str | None,
-    engine: str | None,
-    journal: str | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
+def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: OutputMode) -> int:
     """Check what weft needs to run: models, keys, settings, skills, sandbox.
 
     Says what is missing and how to fix it. No model is called and nothing is changed.
@@ -53,23 +46,23 @@ def doctor(
     from weft.settings.settings import Resolved, Settings
     from weft.workspace.workspace import Workspace
 
-    where = options.paths(workspace)
+    where = configuration.paths(workspace)
     results: list[Check] = []
     try:
-        resolved = options.settings(where, {"model": model, "journal": journal}, quiet=True)
+        resolved = configuration.settings(where, flags, quiet=True)
     except SetupError as error:
         results.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
-        resolved = Resolved(Settings(model=model), {})
+        resolved = Resolved(Settings(model=flags.model), {})
     results += checks.run_checks(where, resolved, Workspace(where, resolved.settings), os.environ)
     if engine is not None:
         from weft.doctor.ray_checks import run_ray_checks
 
         results += run_ray_checks(where, resolved.settings, os.environ)
-    if as_json:
+    if mode.as_json:
         output.print_json([asdict(check) for check in results])
     else:
         for check in results:
-            if not quiet or check.ok is False:
+            if not mode.quiet or check.ok is False:
                 _print(check)
     return 4 if any(check.prevents_runs for check in results) else 0
 

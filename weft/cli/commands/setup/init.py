@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.view.output_mode import OutputMode
 
 _HEAD = """# Settings for weft in this folder. Every line is optional and shows the default, or an example.
 # Flags override environment variables (WEFT_…), which override this file, which overrides ~/.config/weft/config.toml.
@@ -23,7 +25,7 @@ _EXAMPLE = "Say in one sentence what the skill does, and when to use it: for wee
 @click.command()
 @click.option("--skill", "skill", metavar="ID", help="Also create an example skill with this name.")
 @options.common
-def init(skill: str | None, workspace: Path, *, as_json: bool, quiet: bool, **_: Any) -> int:
+def init(skill: str | None, workspace: Path, mode: OutputMode) -> int:
     """Create a commented weft.toml.
 
     Writes it into the workspace. Existing files are never overwritten.
@@ -38,7 +40,7 @@ def init(skill: str | None, workspace: Path, *, as_json: bool, quiet: bool, **_:
     from weft_skills import safe_files
     from weft_skills.manage import install
 
-    folder = options.paths(workspace).workspace
+    folder = configuration.paths(workspace).workspace
     path = folder / "weft.toml"
     exists = os.path.lexists(path)
     if exists and not skill:
@@ -47,9 +49,9 @@ def init(skill: str | None, workspace: Path, *, as_json: bool, quiet: bool, **_:
     if not exists:
         safe_files.create(path, template(), below=folder)
         written.insert(0, path)
-    elif not quiet:
+    elif not mode.quiet:
         output.say(f"{path} already exists; left unchanged")
-    if as_json:
+    if mode.as_json:
         output.print_json({"written": [str(file) for file in written]})
     else:
         output.print_text("\n".join(f"wrote {file}" for file in written))

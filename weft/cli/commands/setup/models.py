@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +10,7 @@ from weft.cli import options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
+    from weft.cli.view.output_mode import OutputMode
     from weft.local.store import ModelStore
 
 
@@ -29,8 +30,8 @@ def models() -> None:
 
 
 @models.command("list")
-@options.common
-def list_models(*, as_json: bool, **_: Any) -> int:
+@options.printing
+def list_models(mode: OutputMode) -> int:
     """List the available and the installed models.
 
     \b
@@ -44,7 +45,7 @@ def list_models(*, as_json: bool, **_: Any) -> int:
     from weft.local.progress import megabytes
 
     rows = model_list.rows(_store())
-    if as_json:
+    if mode.as_json:
         output.print_json(rows)
         return 0
     for row in rows:
@@ -60,8 +61,8 @@ def list_models(*, as_json: bool, **_: Any) -> int:
 @click.option(
     "--from", "origin", metavar="FILE|URL", help="Install this GGUF file instead of a model from the catalogue."
 )
-@options.common
-def pull_model(name: str | None, origin: str | None, *, as_json: bool, quiet: bool, **_: Any) -> int:
+@options.printing
+def pull_model(name: str | None, origin: str | None, mode: OutputMode) -> int:
     """Download a model (default: the one that `--model local` uses).
 
     Resumes interrupted downloads.
@@ -78,9 +79,9 @@ def pull_model(name: str | None, origin: str | None, *, as_json: bool, quiet: bo
     from weft.local import model_list
     from weft.local.pull import pull
 
-    with reporting(quiet=quiet) as report:
+    with reporting(quiet=mode.quiet) as report:
         model = pull(name, store=_store(), origin=origin, report=report)
-    if as_json:
+    if mode.as_json:
         output.print_json(model_list.installed_row(model) | {"path": str(model.path)})
     else:
         output.print_text(str(model.path))
@@ -89,8 +90,8 @@ def pull_model(name: str | None, origin: str | None, *, as_json: bool, quiet: bo
 
 @models.command("remove")
 @click.argument("name")
-@options.common
-def remove_model(name: str, *, as_json: bool, **_: Any) -> int:
+@options.printing
+def remove_model(name: str, mode: OutputMode) -> int:
     """Remove a model and its partial downloads.
 
     \b
@@ -102,7 +103,7 @@ def remove_model(name: str, *, as_json: bool, **_: Any) -> int:
     from weft.local.progress import megabytes
 
     freed = _store().remove(name)
-    if as_json:
+    if mode.as_json:
         output.print_json({"name": name, "freed": freed})
     else:
         output.print_text(f"Removed {name}: {megabytes(freed)} freed")
@@ -111,8 +112,8 @@ def remove_model(name: str, *, as_json: bool, **_: Any) -> int:
 
 @models.command("path")
 @click.argument("name", required=False)
-@options.common
-def model_path(name: str | None, *, as_json: bool, **_: Any) -> int:
+@options.printing
+def model_path(name: str | None, mode: OutputMode) -> int:
     """Print the path of a model, or of the folder of all models.
 
     \b
@@ -125,7 +126,7 @@ def model_path(name: str | None, *, as_json: bool, **_: Any) -> int:
     from weft.local import model
 
     path = model.installed(f"local/{name}").path if name else _store().root
-    if as_json:
+    if mode.as_json:
         output.print_json({"path": str(path)})
     else:
         output.print_text(str(path))

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import execution, options
+from weft.cli import configuration, execution, options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.configuration import SettingFlags
 
 
 @click.command()
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
 @options.workspace
 @options.journal
 def serve(
-    workspace: Path, journal: str | None, port: int, host: str, *, allow_remote: bool, no_open: bool, read_only: bool
+    workspace: Path, flags: SettingFlags, port: int, host: str, *, allow_remote: bool, no_open: bool, read_only: bool
 ) -> int:
     """Show this workspace in a browser.
 
     Start goals, watch and steer the runs of any process, see why things happened, edit plans, manage skills. Prints an
-    address with a token, without which nothing is shown; if the port is taken, the next free one is used. Ctrl-C ends
+    address with a token, without which nothing is shown; if the port is taken, the next free one is used. Ctrl-C stops
     it: its runs are interrupted and can be resumed. From another machine, use an SSH tunnel.
 
     \b
@@ -51,16 +53,16 @@ def serve(
     from weft.web.serve import WebServer, bind
     from weft.web.site import Site
 
-    where = options.paths(workspace)
-    settings = options.settings(where, {"journal": journal}).settings  # what is wrong is said before anything is bound
-    site = Site(where.workspace, {"journal": journal}, read_only=read_only)
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags).settings  # what is wrong is said before anything is bound
+    site = Site(where.workspace, flags.given(), read_only=read_only)
     listening = bind(host, port, allow_remote=allow_remote)
     if allow_remote:
         output.say_warning("nothing is encrypted: use it only in a network that you trust, or through an SSH tunnel")
     server = WebServer(site, listening, partial(execution.exit_now, 130))
     _announce(where.workspace, server.address, open_page=not no_open)
     interrupted = asyncio.run(server.run_to_end())
-    from weft.runs import records  # here: it takes long to import, and a first page is shown sooner without it
+    from weft.runs.stored import records  # here: it takes long to import, and a first page is shown sooner without it
 
     for run_id in interrupted:
         command = shlex.join(execution.resume_command(run_id, workspace, records.url(where, settings)))
@@ -70,7 +72,7 @@ def serve(
 
 def _announce(workspace: Path, address: str, *, open_page: bool) -> None:
     """Print the address, and open it where there is a browser with a screen."""
-    output.say(f"Serving {workspace}. Ctrl-C ends it. Open:")
+    output.say(f"Serving {workspace}. Press Ctrl-C to stop. Open:")
     output.print_text(address)
     sys.stdout.flush()
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.view.output_mode import OutputMode
 
 
 @click.command("add")
 @click.argument("name", metavar="ID")
 @click.option("--description", required=True, metavar="TEXT", help="What the skill does and when to use it.")
 @options.common
-def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+def add(name: str, description: str, workspace: Path, mode: OutputMode) -> int:
     """Create a minimal skill in .agents/skills/.
 
     \b
@@ -26,11 +28,11 @@ def add(name: str, description: str, workspace: Path, *, as_json: bool, quiet: b
     """
     from weft_skills.manage import install
 
-    path = install.add(options.paths(workspace).workspace, name, description)
-    if as_json:
+    path = install.add(configuration.paths(workspace).workspace, name, description)
+    if mode.as_json:
         output.print_json({"name": name, "path": str(path)})
     else:
         output.print_text(str(path))
-    if not as_json and not quiet:
-        output.say("Next, describe in it, step by step, what to do.")
+    if not mode.as_json and not mode.quiet:
+        output.say("Next: write down the steps in it.")
     return 0

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options
-from weft.cli.commands.skills.workspace import open_tools
+from weft.cli import configuration, options, stdin
+from weft.cli.commands.skills.open_workspace import open_tools
 from weft.cli.view import output
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
 
 
 @click.command("call")
@@ -21,10 +24,7 @@ if TYPE_CHECKING:
 @click.argument("arguments", metavar="JSON", default="{}")
 @options.tools
 @options.common
-def call(
-    name: str, arguments: str, workspace: Path, *, trust: bool, unsafe_tools: bool | None, as_json: bool, quiet: bool,
-    verbose: bool,
-) -> int:  # fmt: skip
+def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> int:
     """Run a tool and print its envelope, as a model would get it. `-` reads the arguments from stdin.
 
     Files that the tool writes, and output that is too long, go to a new folder under .agents/runs/.
@@ -43,22 +43,24 @@ def call(
     from weft_executor.results.artifacts import Artifacts, make_home
     from weft_skills.text.nearest import nearest_names
 
-    where = options.paths(workspace)
-    offered = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
+    where = configuration.paths(workspace)
+    offered = open_tools(workspace, flags, trust=trust, quiet=mode.quiet)
     if trust or name.startswith("mcp__"):
-        trust_prompt.trust_mcp(offered, trust=trust, quiet=quiet, warn=True)
-    given = _parse(options.stdin_text("the JSON") if arguments == "-" else arguments)
+        trust_prompt.trust_mcp(offered, trust=trust, quiet=mode.quiet, warn=True)
+    values = _parse(stdin.stdin_text("the JSON") if arguments == "-" else arguments)
     artifacts = Artifacts.of(where.workspace, new_run_id()).folder
-    tools = offered.by_name(artifacts, log=_say if not quiet else None, progress=output.say if not quiet else None)
+    tools = offered.by_name(
+        artifacts, log=_say if not mode.quiet else None, progress=output.say if not mode.quiet else None
+    )
     if name not in tools and (reason := offered.reason(name)):
         raise InputError(f"the tool {name!r} {reason}", hint="`weft skills list --all` shows every tool and its state")
     if name not in tools:
         near = nearest_names(name, list(tools))
         raise InputError(f"there is no tool {name!r}; tools are: {near}", hint="call one of these by its name")
     if trust or name in {row.name for row in offered.untrusted()}:
-        trust_prompt.trust_tools(offered, trust=trust, quiet=quiet)
+        trust_prompt.trust_tools(offered, trust=trust, quiet=mode.quiet)
     try:
-        envelope = asyncio.run(tools[name].call(given))
+        envelope = asyncio.run(tools[name].call(values))
     finally:
         offered.close()
     if artifacts.exists():
@@ -71,12 +73,12 @@ def _parse(text: str) -> dict[str, Any]:
     """The arguments, which must be a JSON object."""
     hint = """give an object, such as '{"path": "x"}'"""
     try:
-        given = json.loads(text)
+        values = json.loads(text)
     except ValueError as error:
         raise InputError(f"the arguments are not valid JSON: {error}", hint=hint) from error
-    if not isinstance(given, dict):
+    if not isinstance(values, dict):
         raise InputError("the arguments must be a JSON object", hint=hint)
-    return given
+    return values
 
 
 def _say(log: Any) -> None:

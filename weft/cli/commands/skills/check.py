@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
-from weft.cli.commands.skills.workspace import open_tools
+from weft.cli import configuration, options
+from weft.cli.commands.skills.open_workspace import open_tools
+from weft.cli.configuration import SettingFlags
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
@@ -17,6 +18,7 @@ from weft_skills.text.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from weft.cli.view.output_mode import OutputMode
     from weft.workspace.tools import WorkspaceTools
     from weft_skills.check import Report
 
@@ -26,14 +28,20 @@ SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "si
 
 @click.command("check")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--fix", is_flag=True, help="Fix what is mechanical, then check.")
+@click.option("--fix", is_flag=True, help="Fix mechanical problems, then check.")
 @click.option("--no-run", is_flag=True, help="Do not run the tools.")
 @options.tools
 @options.common
 def check(
-    paths: tuple[Path, ...], workspace: Path, *, fix: bool, no_run: bool, trust: bool, unsafe_tools: bool | None,
-    as_json: bool, quiet: bool, verbose: bool,
-) -> int:  # fmt: skip
+    paths: tuple[Path, ...],
+    workspace: Path,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    fix: bool,
+    no_run: bool,
+    trust: bool,
+) -> int:
     """Check skills and tools as a good reviewer would.
 
     PATHS are folders of skills, or the SKILL.md or skill.yaml of one (default: the workspace's own skills). Each tool
@@ -51,22 +59,22 @@ def check(
 
     from weft_skills import check as checks
 
-    tools = open_tools(workspace, unsafe=unsafe_tools, trust=trust, quiet=quiet)
+    tools = open_tools(workspace, flags, trust=trust, quiet=mode.quiet)
     folders = _skill_folders(paths) if paths else tools.own_folders()
     for folder in folders if fix else ():
         for done in checks.fix(folder, root=tools.is_root(folder)):
-            if not quiet:
+            if not mode.quiet:
                 output.say(f"fixed: {done}")
     if trust:
         tools.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
-    say = _silent if quiet else output.say
+    say = _silent if mode.quiet else output.say
     reports = asyncio.run(_review(folders, tools, say, _offered(workspace), run=not no_run))
     if not paths:
-        reports += _functions(tools, options.paths(workspace).workspace)
-    if as_json:
+        reports += _functions(tools, configuration.paths(workspace).workspace)
+    if mode.as_json:
         output.print_json([report.to_dict() for report in reports])
     else:
-        _print(reports, quiet=quiet)
+        _print(reports, quiet=mode.quiet)
     return 0 if all(report.ok for report in reports) else 1
 
 
@@ -76,11 +84,11 @@ async def _review(
     """A report on each file; `say` gets the progress of builds, which may take long."""
     import tempfile
 
-    from weft.workspace.run_capabilities import of_builtin
     from weft_skills import check as checks
+    from weft_skills.builtin import toolset
 
     reports: list[Report] = []
-    able = tools.capabilities(tools.by_name()) | of_builtin(offered)
+    able = tools.capabilities(tools.by_name()) | toolset.capabilities(offered)
     with tempfile.TemporaryDirectory(prefix="weft-check-") as made:
         for folder in folders:
             place = tools.trial_host(folder, Path(made), say) if run else None
@@ -90,7 +98,7 @@ async def _review(
 
 def _offered(workspace: Path) -> Sequence[str]:
     """The built-in tools that tasks have here: the web, say, if the user's settings allow it."""
-    return options.settings(options.paths(workspace), {}, quiet=True).settings.tool_set
+    return configuration.settings(configuration.paths(workspace), SettingFlags(), quiet=True).settings.tool_set
 
 
 def _silent(_: str) -> None:
@@ -133,10 +141,12 @@ def _below(top: Path) -> Iterator[Path]:
 
 def _print(reports: list[Report], *, quiet: bool) -> None:
     for report in reports:
-        for one in report.problems:
-            line = f"{report.path}:{one.line}: {one.severity} {one.rule}: {one.message}; {one.remedy}"
+        for problem in report.problems:
+            line = (
+                f"{report.path}:{problem.line}: {problem.severity} {problem.rule}: {problem.message}; {problem.remedy}"
+            )
             output.print_text(line)
     if not quiet:
-        severities = [one.severity for report in reports for one in report.problems]
+        severities = [problem.severity for report in reports for problem in report.problems]
         errors, warnings = (counted(severities.count(kind), kind) for kind in ("error", "warning"))
         output.say(f"{counted(len(reports), 'file')} checked, {errors}, {warnings}")

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli import confirm, options
-from weft.cli.commands.skills.workspace import open_registry
+from weft.cli.commands.skills.open_workspace import open_registry
 from weft.cli.view import output
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.view.output_mode import OutputMode
+
 
 @click.command("delete")
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @options.common
-def delete(name: str, workspace: Path, *, yes: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
+def delete(name: str, workspace: Path, mode: OutputMode, *, yes: bool) -> int:
     """Delete a skill in .agents/skills/, or a tool that `weft skills new` created, with its folder.
 
     All other skills are read-only. NAME is the name of a skill, of a tool or of a tool's folder.
@@ -32,11 +34,11 @@ def delete(name: str, workspace: Path, *, yes: bool, as_json: bool, quiet: bool,
     from weft_skills.manage import install
 
     registry = open_registry(workspace)
-    found = install.own(registry, name)
-    if not confirm.confirmed(f"Delete {found.base_dir} and all its files?", yes=yes):
+    skill = install.own(registry, name)
+    if not confirm.confirmed(f"Delete {skill.base_dir} and all its files?", yes=yes):
         raise InputError("nothing was deleted", hint="confirm with --yes")
     folder = install.delete(registry, name)
-    if as_json:
+    if mode.as_json:
         output.print_json({"name": name, "deleted": str(folder)})
     else:
         output.print_text(f"Deleted {folder}")

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
-from weft.cli.commands.skills.workspace import warn
+from weft.cli import configuration, options
+from weft.cli.commands.skills.open_workspace import warn
+from weft.cli.option_value import option_value
 from weft.cli.view import output
-from weft.cli.view.output_mode import OutputMode
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.evaluation.evaluate import Outcome
     from weft_skills.evaluation.explain import Explainer
@@ -28,26 +31,58 @@ _SHARE = click.FloatRange(0, 1)
 _MOST_NAMED = 5
 
 
+@dataclass(frozen=True, slots=True)
+class EvalBounds:
+    """What `--check` demands, named as the measures are."""
+
+    r_at_1: float | None
+    r_at_5: float | None
+    set_recall: float | None
+    picked_for_none: int | None
+
+    def given(self) -> dict[str, float]:
+        """The bounds that were given."""
+        return {name: bound for name, bound in asdict(self).items() if bound is not None}
+
+
 @click.command("eval")
 @click.argument("source", metavar="FILE")
 @click.option("--pool", metavar="NAME", help='Only the goals whose line says `"pool": NAME`.')
-@click.option("--check", is_flag=True, help="Exit with status 1 below the bounds given; without any, if a goal misses.")
-@click.option("--min-r-at-1", type=_SHARE, metavar="X", help="Bound of R@1: the expected skill ranks first.")
-@click.option("--min-r-at-5", type=_SHARE, metavar="X", help="Bound of R@5: it is among the first five.")
-@click.option("--min-set-recall", type=_SHARE, metavar="X", help="Bound of the share of expected skills selected.")
 @click.option(
-    "--max-picked-for-none", type=click.IntRange(0), metavar="N", help="Bound of goals that need none but select one."
+    "--check", is_flag=True, help="Exit with status 1 if a bound is missed; without bounds, if any goal misses."
 )
-@click.option("--model", metavar="NAME", help="With --detector llm: the model that selects (default: as for a run).")
+@option_value(
+    "bounds",
+    EvalBounds,
+    click.option("--min-r-at-1", "r_at_1", type=_SHARE, metavar="X", help="Least R@1: the expected skill ranks first."),
+    click.option("--min-r-at-5", "r_at_5", type=_SHARE, metavar="X", help="Least R@5: it is among the first five."),
+    click.option(
+        "--min-set-recall", "set_recall", type=_SHARE, metavar="X", help="Least share of the expected skills selected."
+    ),
+    click.option(
+        "--max-picked-for-none",
+        "picked_for_none",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Most goals that need no skill but get one.",
+    ),
+)
+@options.selecting_model
 @options.skills
 @options.common
 def evaluate(
-    source: str, pool: str | None, workspace: Path, *, check: bool, as_json: bool, quiet: bool, verbose: bool,
-    **rest: Any,
-) -> int:  # fmt: skip
+    source: str,
+    pool: str | None,
+    workspace: Path,
+    flags: SettingFlags,
+    bounds: EvalBounds,
+    mode: OutputMode,
+    *,
+    check: bool,
+) -> int:
     """Measure how well labelled goals find their skills, and say what to change for those that do not.
 
-    FILE has a JSON object a line: the goal and the skills that should be selected, null where none should (`-`:
+    FILE has one JSON object per line: the goal and the skills that should be selected, null where none should (`-`:
     stdin). Each miss is explained: which skill came first and by which words, and which words of the goal the expected
     skill's description lacks.
 
@@ -63,24 +98,23 @@ def evaluate(
       weft skills eval goals.jsonl --json > eval.json
       weft skills eval goals.jsonl --check --min-r-at-1 0.8 --max-picked-for-none 2
 
-    Exit status: 0 measured, and within the bounds; 1 with --check: below them; 2 wrong usage or a wrong line.
+    Exit status: 0 done; 1 with --check, if a bound is missed; 2 wrong usage or a wrong line.
     """
     from weft.cli.commands.skills.select import with_llm_detector
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.selection import detectors
 
-    names = ("r_at_1", "r_at_5", "set_recall", "picked_for_none")
-    given = {name: rest.pop(f"{'max' if name == 'picked_for_none' else 'min'}_{name}") for name in names}
-    bounds = {name: bound for name, bound in given.items() if bound is not None}
-    if bounds and not check:
-        raise InputError("bounds are given, but --check is not", hint="add --check to exit with 1 below them")
+    if bounds.given() and not check:
+        raise InputError(
+            "bounds have no effect without --check", hint="add --check to exit with status 1 if one is missed"
+        )
     goals = read_goals(source, pool)
-    where = options.paths(workspace)
-    settings = options.settings(where, rest, quiet=quiet).settings
-    skills, mode = WorkspaceSkills(where, settings), OutputMode(as_json, quiet, verbose)
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=mode.quiet).settings
+    skills = WorkspaceSkills(where, settings)
 
     def work(detector: SkillDetector | None = None) -> int:
-        return _evaluate(goals, skills, detector or skills.detector, bounds if check else None, mode)
+        return _evaluate(goals, skills, detector or skills.detector, bounds.given() if check else None, mode)
 
     if settings.detector != detectors.ASKING:
         return work()
@@ -132,14 +166,18 @@ def _evaluate(
                 yield outcome
                 note(done)
 
-    found = Evaluation.of(counted_off(evaluate(goals, active, detector)), explainer.why)
+    evaluation = Evaluation.of(counted_off(evaluate(goals, active, detector)), explainer.why)
     if mode.as_json:
-        output.print_json(view.document(found))
+        output.print_json(view.document(evaluation))
     else:
-        view.print_evaluation(found, explainer, every=mode.verbose)
+        view.print_evaluation(evaluation, explainer, every=mode.verbose)
     if bounds is None:
         return 0
-    worse = list(view.below(found, bounds)) if bounds else [f"{len(found.misses):,} missed"] * bool(found.misses)
+    worse = (
+        list(view.below(evaluation, bounds))
+        if bounds
+        else [f"{len(evaluation.misses):,} missed"] * bool(evaluation.misses)
+    )
     for text in worse:
         output.say(f"check failed: {text}")
     return 1 if worse else 0
@@ -156,4 +194,4 @@ def _unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> Iterator[st
         yield f"{reason}; expected on line {lines[0]}" + (f" and {len(lines) - 1:,} more" if lines[1:] else "")
     if rest := unknown[_MOST_NAMED:]:
         expecting = sum(len(lines) for _, lines in rest)
-        yield f"{len(rest):,} more expected skills, of {counted(expecting, 'goal')}, are not here"
+        yield f"{len(rest):,} more expected skills, of {counted(expecting, 'goal')}, are missing"

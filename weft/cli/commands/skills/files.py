@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli import options
-from weft.cli.commands.skills.workspace import open_registry
+from weft.cli.commands.skills.open_workspace import open_registry
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.view.output_mode import OutputMode
+
 
 @click.command("files")
 @click.argument("name")
 @options.common
-def files(name: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+def files(name: str, workspace: Path, mode: OutputMode) -> int:
     """List the files of a skill with their sizes.
 
     \b
@@ -31,10 +33,10 @@ def files(name: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bo
     if skill is None:
         registry.load_content(name)  # raises an error that names the known skills
         return 2
-    found = install.files(skill)
-    if as_json:
-        output.print_json([{"path": path, "bytes": size} for path, size in found])
+    listed = install.files(skill)
+    if mode.as_json:
+        output.print_json([{"path": path, "bytes": size} for path, size in listed])
     else:
-        for path, size in found:
+        for path, size in listed:
             output.print_text(f"{size:>10,}  {path}")
     return 0

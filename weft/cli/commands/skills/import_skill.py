@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import confirm, options
+from weft.cli import configuration, confirm, options
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
@@ -17,6 +17,7 @@ from weft_skills.text.plural import counted
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
+    from weft.cli.view.output_mode import OutputMode
     from weft_skills.manage.git_source import GitUrl
     from weft_skills.manage.install import Staged
 
@@ -39,22 +40,13 @@ class _Import:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @options.common
 def import_skill(
-    source: str,
-    name: str | None,
-    workspace: Path,
-    *,
-    everything: bool,
-    allow_local: bool,
-    yes: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    source: str, name: str | None, workspace: Path, mode: OutputMode, *, everything: bool, allow_local: bool, yes: bool
 ) -> int:
     """Import skills into .agents/skills/: from a folder, a .zip, a .tar.gz, a .skill file or a git repository.
 
     All or nothing: an archive that would write anywhere else is refused. Before the import, weft lists what to
-    distrust in the skill. Of a repository (https or ssh, with an optional #path), the newest commit is read and never
-    checked out; .agents/skills.lock keeps where each skill came from, for `weft skills update`.
+    distrust in the skill. From a repository (https or ssh, with an optional #path), the newest commit is read without
+    checking it out; .agents/skills.lock records where each skill came from, for `weft skills update`.
 
     \b
     Examples:
@@ -67,8 +59,8 @@ def import_skill(
     from weft_skills.manage.git_source import GitUrl, fetched
 
     if everything and name:
-        raise InputError("--all and --id exclude each other", hint="leave out --id")
-    asked = _Import(options.paths(workspace).workspace, name, yes, quiet)
+        raise InputError("--all and --id cannot be used together", hint="leave out --id")
+    asked = _Import(configuration.paths(workspace).workspace, name, yes, mode.quiet)
     remote = GitUrl.parse(source, local=allow_local)
     documents: list[dict[str, Any]] = []
     with ExitStack() as stack:
@@ -83,11 +75,13 @@ def import_skill(
                 lock_file.record(asked.workspace, document["id"], origin)
     if not documents:
         raise InputError(f"{source} contains no SKILL.md: nothing was imported", hint="name another folder")
-    if as_json:
+    if mode.as_json:
         output.print_json(documents if everything else documents[0])
     else:
-        for one in documents:
-            output.print_text(f"Imported {one['name']} ({counted(len(one['files']), 'file')}) into {one['path']}")
+        for imported in documents:
+            output.print_text(
+                f"Imported {imported['name']} ({counted(len(imported['files']), 'file')}) into {imported['path']}"
+            )
     return 0
 
 
@@ -110,7 +104,10 @@ def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[
             why = f"{staged.target} already exists" if replaces else "not confirmed"
             raise InputError(f"{why}: nothing was imported", hint="confirm with --yes, or give another --id")
         path = staged.commit(replace=replaces)
-    distrust = [{"path": one.path, "line": one.line, "rule": one.rule, "what": one.what} for one in staged.distrust]
+    distrust = [
+        {"path": finding.path, "line": finding.line, "rule": finding.rule, "what": finding.what}
+        for finding in staged.distrust
+    ]
     document = {
         "name": staged.name,
         "id": staged.id,

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from weft.cli import options
-from weft.cli.commands.skills.workspace import able, installed_tools, mcp_tools, open_skills, warn
+from weft.cli.commands.mcp.server_table import server_states
+from weft.cli.commands.skills.open_workspace import open_skills, warn
 from weft.cli.view import output, width
+from weft.workspace import skill_list
 from weft_skills.discovery.needs import needs, told
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft_skills.skill import Skill
 
 # Of more skills, only the frontmatter is asked for what they need.
@@ -28,7 +32,7 @@ _MOST_BODIES = 1_000
 )
 @options.skills
 @options.common
-def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool, verbose: bool, **flags: Any) -> int:
+def list_skills(workspace: Path, flags: SettingFlags, mode: OutputMode, *, everything: bool) -> int:
     """List the skills, strongest location first.
 
     \b
@@ -36,15 +40,16 @@ def list_skills(workspace: Path, *, everything: bool, as_json: bool, quiet: bool
       weft skills list
       weft skills list --all --json
     """
-    skills = open_skills(workspace, flags, quiet=quiet)
+    skills = open_skills(workspace, flags, quiet=mode.quiet)
     registry = skills.registry
-    tools = installed_tools(everything=everything)
-    rows = [*registry.list_skills(all=everything), *tools, *mcp_tools(workspace, everything=everything)]
-    warn(registry, verbose=verbose or everything, quiet=quiet)
-    if as_json:
+    tools = skill_list.installed_tools(everything=everything)
+    servers = skill_list.mcp_tools(server_states(workspace), everything=everything)
+    rows = [*registry.list_skills(all=everything), *tools, *servers]
+    warn(registry, verbose=mode.verbose or everything, quiet=mode.quiet)
+    if mode.as_json:
         output.print_json([skill.to_dict() for skill in rows])
     else:
-        _print_table(rows, able(skills, tools))
+        _print_table(rows, skill_list.task_capabilities(skills, tools))
     return 0
 
 

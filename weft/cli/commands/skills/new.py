@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import confirm, options
+from weft.cli import configuration, confirm, options
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.view.output_mode import OutputMode
+    from weft_skills.programs.manifest import Runtime
 
 RUNTIMES = ("python", "node", "go", "binary")
 
@@ -25,10 +28,12 @@ RUNTIMES = ("python", "node", "go", "binary")
     "--runtime", type=click.Choice(RUNTIMES), default="python", show_default=True, help="What a tool is written in."
 )
 @options.common
-def new(name: str, kind: str | None, description: str | None, runtime: Any, workspace: Path, **mode: Any) -> int:
+def new(
+    name: str, kind: str | None, description: str | None, runtime: Runtime, workspace: Path, mode: OutputMode
+) -> int:
     """Create a skill in .agents/skills/, or a tool in skills/ that works and passes `weft skills check`.
 
-    At a terminal, weft asks which of the two you want unless a flag says it.
+    At a terminal, weft asks which of the two you want unless a flag says so.
 
     \b
     Examples:
@@ -38,18 +43,18 @@ def new(name: str, kind: str | None, description: str | None, runtime: Any, work
     """
     from weft_skills.manage import install, new_tool
 
-    where = options.paths(workspace).workspace
+    where = configuration.paths(workspace).workspace
     if (kind or _asked(description)) == "skill":
         written = [install.add(where, name, description or _described())]
-        hint = "Next, describe in it, step by step, what to do."
+        hint = "Next: write down the steps in it."
     else:
         written = new_tool.new(name, runtime, where / "skills")
         hint = f"Try it: weft skills check {shlex.quote(str(written[0].parent))}"
-    if mode["as_json"]:
+    if mode.as_json:
         output.print_json({"written": [str(path) for path in written]})
         return 0
     output.print_text("\n".join(str(path) for path in written))
-    if not mode["quiet"]:
+    if not mode.quiet:
         output.say(hint)
     return 0
 

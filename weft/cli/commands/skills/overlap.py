@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from weft.cli import options
-from weft.cli.commands.skills.workspace import open_skills, warn
+from weft.cli.commands.skills.open_workspace import open_skills, warn
 from weft.cli.view import output
 from weft_skills.text.plural import counted
 from weft_skills.text.shorten import shorten
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft_skills.evaluation.overlap import Overlap
 
 _LIMIT = 50
@@ -24,7 +26,9 @@ _WIDTH = 90
 
 
 @click.command("overlap")
-@click.option("--goals", "source", metavar="FILE", help="Goals to compete for, as for `weft skills eval` (`-`: stdin).")
+@click.option(
+    "--goals", "source", metavar="FILE", help="Goals to compare on, in the format of `weft skills eval` (`-`: stdin)."
+)
 @click.option("--skill", metavar="NAME", help="Only the pairs of this skill.")
 @click.option(
     "--limit", type=click.IntRange(1), default=_LIMIT, show_default=True, metavar="N", help="At most N pairs."
@@ -32,14 +36,13 @@ _WIDTH = 90
 @options.skills
 @options.common
 def overlap(
-    source: str | None, skill: str | None, limit: int, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool,
-    **flags: Any,
-) -> int:  # fmt: skip
+    source: str | None, skill: str | None, limit: int, workspace: Path, flags: SettingFlags, mode: OutputMode
+) -> int:
     """Show pairs of skills that compete for the same goals.
 
     Without --goals, the phrases of the skills' own descriptions are the goals: two skills compete where a phrase of one
     selects the other. With --goals, they compete where one is selected and the other was expected; for goals
-    without `expected`, where both are selected. No model is asked.
+    without `expected`, where both are selected. No model is called.
 
     \b
     Examples:
@@ -53,32 +56,32 @@ def overlap(
     from weft_skills.selection import detectors
 
     goals = read_goals(source, labelled=False) if source is not None else None
-    skills = open_skills(workspace, flags, quiet=quiet)
+    skills = open_skills(workspace, flags, quiet=mode.quiet)
     active = skills.active()
     if skill is not None:
         skills.check([skill], active)
-    warn(skills.registry, verbose=verbose, quiet=quiet)
+    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
     detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
     if goals is not None:
         every = [pair for pair in overlaps.in_goals(goals, active, detector) if skill in (None, pair.a, pair.b)]
-        found, left = every[:limit], len(every) - limit
+        pairs, left = every[:limit], len(every) - limit
     else:
-        with counting(lambda done: f"{counted(done, 'phrase')} tried", quiet=quiet) as note:
-            found, left = overlaps.in_descriptions(active, detector, limit, only=skill, progress=note)
-    if as_json:
-        output.print_json([{"a": pair.a, "b": pair.b, "goals": list(pair.goals)} for pair in found])
+        with counting(lambda done: f"{counted(done, 'phrase')} tried", quiet=mode.quiet) as note:
+            pairs, left = overlaps.in_descriptions(active, detector, limit, only=skill, progress=note)
+    if mode.as_json:
+        output.print_json([{"a": pair.a, "b": pair.b, "goals": list(pair.goals)} for pair in pairs])
     else:
-        _print(found)
-    if left > 0 and not quiet:
-        what = "not shown" if goals is not None else "that are alike not tried"
-        output.say(f"{counted(left, 'more pair')} {what}; --limit shows more, --skill those of one skill")
-    if not found and not quiet:
+        _print(pairs)
+    if left > 0 and not mode.quiet:
+        what = "not shown" if goals is not None else "not tried"
+        output.say(f"{counted(left, 'more pair')} {what}; raise --limit, or name a skill with --skill")
+    if not pairs and not mode.quiet:
         output.say("No two skills compete.")
     return 0
 
 
-def _print(found: Sequence[Overlap]) -> None:
-    for pair in found:
+def _print(pairs: Sequence[Overlap]) -> None:
+    for pair in pairs:
         output.print_text(f"{pair.a}  {pair.b}  {counted(len(pair.goals), 'goal')}")
         for goal in pair.goals[:_SHOWN]:
             output.print_text(f"  {shorten(goal, _WIDTH)}")

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options
-from weft.cli.commands.skills.workspace import warn
+from weft.cli import configuration, options, stdin
+from weft.cli.commands.skills.open_workspace import warn
 from weft.cli.view import output
-from weft.cli.view.output_mode import OutputMode
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.settings.settings import Settings
     from weft.workspace.skills import WorkspaceSkills
     from weft_planner.events import Event
@@ -33,14 +34,13 @@ _EXAMPLE = 'weft skills select "Write API documentation"'
 @click.option(
     "--from", "source", metavar="FILE", help="Select for every goal in a `weft batch` file; prints JSON lines."
 )
-@click.option("--top", type=click.IntRange(1), metavar="N", help="Rank the N best skills, however poor they are.")
-@click.option("--model", metavar="NAME", help="With --detector llm: the model that selects (default: as for a run).")
+@click.option("--top", type=click.IntRange(1), metavar="N", help="Show the N best-ranked skills, even poor matches.")
+@options.selecting_model
 @options.skills
 @options.common
 def select(
-    goal: str | None, source: str | None, top: int | None, workspace: Path, *, as_json: bool, quiet: bool,
-    verbose: bool, **flags: Any,
-) -> int:  # fmt: skip
+    goal: str | None, source: str | None, top: int | None, workspace: Path, flags: SettingFlags, mode: OutputMode
+) -> int:
     """Show which skills fit GOAL, how well and why.
 
     \b
@@ -55,18 +55,18 @@ def select(
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.selection import detectors
 
-    where = options.paths(workspace)
-    settings = options.settings(where, flags, quiet=quiet).settings
-    skills, mode = WorkspaceSkills(where, settings), OutputMode(as_json, quiet, verbose)
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=mode.quiet).settings
+    skills = WorkspaceSkills(where, settings)
 
     def work(detector: SkillDetector | None = None) -> int:
         select_for = partial(_select, skills, top, detector)
         if source is None:
             return _print_one(select_for, skills, goal, mode)
         without = _print_all(select_for, source)
-        if not quiet:
+        if not mode.quiet:
             _say_language(skills, without)
-        warn(skills.registry, verbose=verbose, quiet=quiet)
+        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
         return 0
 
     if settings.detector != detectors.ASKING:
@@ -86,17 +86,17 @@ def _select(
 
 
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
-    text = options.goal_text(goal)
-    found = select_for(text, ())
+    text = stdin.goal_text(goal)
+    selections = select_for(text, ())
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
-    if not found and not mode.quiet:
+    if not selections and not mode.quiet:
         _say_language(skills, [text])
     if mode.as_json:
-        output.print_json({"goal": text, "selected": _plain(found)})
+        output.print_json({"goal": text, "selected": _plain(selections)})
         return 0
-    for one in found:
-        output.print_text(f"{one.score:.2f}  {one.name}  {one.reason}")
-    if not found and not mode.quiet:
+    for selection in selections:
+        output.print_text(f"{selection.score:.2f}  {selection.name}  {selection.reason}")
+    if not selections and not mode.quiet:
         output.say("No skill fits this goal. `weft skills list` shows all skills; --top 5 shows the nearest ones.")
     return 0
 
@@ -116,16 +116,16 @@ def _print_all(select_for: Select, source: str) -> list[str]:
 
     without = []
     with goals.opened(source) as file:
-        for one in file:
-            found = select_for(one.text, one.skills)
-            if not found:
-                without.append(one.text)
-            output.print_json({"id": one.id, "goal": one.text, "selected": _plain(found)}, indent=None)
+        for goal in file:
+            selections = select_for(goal.text, goal.skills)
+            if not selections:
+                without.append(goal.text)
+            output.print_json({"id": goal.id, "goal": goal.text, "selected": _plain(selections)}, indent=None)
     return without
 
 
-def _plain(found: Sequence[Selection]) -> list[dict[str, Any]]:
-    return [{"name": one.name, "score": one.score, "reason": one.reason} for one in found]
+def _plain(selections: Sequence[Selection]) -> list[dict[str, Any]]:
+    return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in selections]
 
 
 def with_llm_detector(

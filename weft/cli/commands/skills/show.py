@@ -7,27 +7,30 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli import options
-from weft.cli.commands.skills.workspace import able, installed_tools, open_skills, warn
+from weft.cli.commands.skills.open_workspace import open_skills, warn
 from weft.cli.view import output
+from weft.workspace.skill_list import installed_tools, task_capabilities
 from weft_skills.discovery.needs import SWITCHES, needs, told
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.view.output_mode import OutputMode
+
 
 @click.command("show")
 @click.argument("name")
 @click.option("--args", "arguments", default="", metavar="TEXT", help="Text that replaces $ARGUMENTS.")
 @options.common
-def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bool, verbose: bool) -> int:
+def show(name: str, arguments: str, workspace: Path, mode: OutputMode) -> int:
     """Show a skill as a task receives it.
 
     \b
     Examples:
       weft skills show cataloging-apis --args "only the public endpoints"
     """
-    skills = open_skills(workspace, {}, quiet=quiet)
+    skills = open_skills(workspace, quiet=mode.quiet)
     registry = skills.registry
     skill = registry.get(name)
     if skill.kind == "executable" if skill else name in {tool.name for tool in installed_tools(everything=False)}:
@@ -35,15 +38,15 @@ def show(name: str, arguments: str, workspace: Path, *, as_json: bool, quiet: bo
             f"{name!r} is a tool and has no SKILL.md to show", hint=f"run it with `weft skills call {name}`"
         )
     content = registry.load_content(name, arguments)
-    warn(registry, verbose=verbose, quiet=True)
-    found = needs(skill) if skill is not None else ()
-    tasks = able(skills, installed_tools(everything=False)) if found else frozenset()
-    if as_json and skill is not None:
-        rows = [{"what": one.what, "available": one.what in tasks, "said": one.said} for one in found]
+    warn(registry, verbose=mode.verbose, quiet=True)
+    needed = needs(skill) if skill is not None else ()
+    tasks = task_capabilities(skills, installed_tools(everything=False)) if needed else frozenset()
+    if mode.as_json and skill is not None:
+        rows = [{"what": need.what, "available": need.what in tasks, "said": need.said} for need in needed]
         output.print_json(skill.to_dict() | {"needs": rows, "content": content})
         return 0
-    if found and not quiet:
-        off = " ".join(SWITCHES[one.what] for one in found if one.what not in tasks)
-        output.say(f"{name} needs {told(found, tasks)}" + (f" (a run has it with {off})" if off else ""))
+    if needed and not mode.quiet:
+        off = " ".join(SWITCHES[need.what] for need in needed if need.what not in tasks)
+        output.say(f"{name} needs {told(needed, tasks)}" + (f" (a run has it with {off})" if off else ""))
     output.print_text(content)
     return 0

@@ -1,6 +1,6 @@
 """Commands that read recorded runs: `replay`, and `trace` with one module for each subcommand.
 
-trace.py                           the group
+group.py                           the group
 list, show, diff, export,
 import_runs, prune                 its subcommands
 replay.py                          strict replay

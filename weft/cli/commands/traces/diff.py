@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output, width
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
 
 
 @click.command()
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("b")
 @options.journal
 @options.common
-def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
+def diff(a: str, b: str, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Compare two runs.
 
     A and B are run ids or exported files. Compares selection, plan, inputs, outputs, tokens, cost and time.
@@ -35,15 +38,15 @@ def diff(a: str, b: str, workspace: Path, journal: str | None, *, as_json: bool,
     from weft.traces.read import find_traces
     from weft.traces.timeline import TYPES, timeline
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     first, second = (next(find_traces([name], where, settings)) for name in (a, b))
     timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in (first, second)]
     differences = list(compare(*timelines))
-    if as_json:
-        output.print_json([one.to_dict() for one in differences])
+    if mode.as_json:
+        output.print_json([difference.to_dict() for difference in differences])
         return 0
-    for one in differences:
-        output.print_text(width.wrap(str(one), width.of(sys.stdout)))
+    for difference in differences:
+        output.print_text(width.wrap(str(difference), width.of(sys.stdout)))
     if not differences:
         output.print_text("no differences")
     return 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 from weft_skills.text.plural import counted
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft_executor.stores.row import Row, RunSummary
     from weft_executor.stores.store import Store
 
@@ -31,10 +33,21 @@ if TYPE_CHECKING:
 @click.option("--content", is_flag=True, help="With --otlp: include prompts and replies.")
 @options.journal
 @options.common
-def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal: str | None, **rest: Any) -> int:
+def export(
+    runs: tuple[str, ...],
+    workspace: Path,
+    target: Path | None,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    everything: bool,
+    html: bool,
+    otlp: bool,
+    content: bool,
+) -> int:
     """Export runs as JSON lines, as an HTML page or to OpenTelemetry.
 
-    RUN is an id, the beginning of one, or `last` (the default). JSON lines hold one event each and can be imported,
+    RUN is a run's id, a prefix of it, or `last` (the default). JSON lines hold one event each and can be imported,
     shown and replayed on another machine.
 
     \b
@@ -45,34 +58,34 @@ def export(runs: tuple[str, ...], workspace: Path, target: Path | None, journal:
 
     Exit status: 0 done, 1 the collector did not accept the spans, 2 no such run.
     """
-    from weft.runs import records
+    from weft.runs.stored import records
 
-    store = records.recorded_runs(*options.journal_settings(workspace, journal))
-    chosen = list(store.summaries()) if rest["everything"] else []
+    store = records.recorded_runs(*configuration.journal_settings(workspace, flags))
+    chosen = list(store.summaries()) if everything else []
     chosen = chosen or [store.find(run) for run in runs or ("last",)]
     ids = [run.run_id for run in chosen]
-    if rest["otlp"]:
-        return _send(store, ids, **rest)
+    if otlp:
+        return _send(store, ids, mode, content=content)
     with ExitStack() as stack:
         file = stack.enter_context(target.open("w", encoding="utf-8")) if target is not None else sys.stdout
-        _write(file, store, chosen, html=rest["html"])
-    if target is not None and rest["as_json"]:
+        _write(file, store, chosen, html=html)
+    if target is not None and mode.as_json:
         output.print_json({"output": str(target.absolute()), "runs": ids})
-    elif target is not None and not rest["quiet"]:
+    elif target is not None and not mode.quiet:
         output.say(f"{counted(len(ids), 'run')} written to {target}")
     return 0
 
 
-def _send(store: Store, ids: Sequence[str], *, content: bool, as_json: bool, quiet: bool, **_: Any) -> int:
+def _send(store: Store, ids: Sequence[str], mode: OutputMode, *, content: bool) -> int:
     from weft.telemetry import otlp
 
     total = 0
     for run_id in ids:
         spans = otlp.send(store.rows(run_id), content=content)
         total += spans
-        if not quiet:
+        if not mode.quiet:
             output.say(f"{run_id}: {counted(spans, 'span')} sent")
-    if as_json:
+    if mode.as_json:
         output.print_json({"runs": ids, "spans": total})
     return 0
 

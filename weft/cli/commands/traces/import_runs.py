@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options, stdin
 from weft.cli.view import output
 from weft_skills.text.plural import counted
 
+if TYPE_CHECKING:
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
+
 
 @click.command("import")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), callback=options.or_stdin)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), callback=stdin.or_stdin)
 @options.journal
 @options.common
-def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *, as_json: bool, **_: Any) -> int:
+def import_runs(files: tuple[Path, ...], workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Import exported runs into this journal.
 
     Imports every run in FILES (`-`: stdin) or, if one is incomplete or already in the journal, none.
@@ -28,16 +32,16 @@ def import_runs(files: tuple[Path, ...], workspace: Path, journal: str | None, *
 
     Exit status: 0 done, 2 a file or a run was refused, 4 the journal cannot be used.
     """
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.traces import transfer
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     opened = records.open_journal(where, settings)
     try:
         imported = transfer.import_runs(files, opened.store, where)
     finally:
         opened.close()
-    if as_json:
+    if mode.as_json:
         output.print_json(imported)
     else:
         output.print_text(f"{counted(len(imported), 'run')} imported: {', '.join(imported)}")

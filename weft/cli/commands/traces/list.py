@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft_executor.stores.row import RunSummary
 
 _DEFAULT_LIMIT = 50
@@ -25,7 +27,7 @@ _DEFAULT_LIMIT = 50
 )
 @options.journal
 @options.common
-def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_json: bool, quiet: bool, **_: Any) -> int:
+def list_runs(workspace: Path, limit: int | None, flags: SettingFlags, mode: OutputMode) -> int:
     """List the runs of this workspace, newest first.
 
     \b
@@ -37,22 +39,22 @@ def list_runs(workspace: Path, journal: str | None, limit: int | None, *, as_jso
     """
     from weft.cli.view import run_list
 
-    runs = _find_runs(workspace, journal, limit if limit or as_json else _DEFAULT_LIMIT)
-    if as_json:
+    runs = _find_runs(workspace, flags, limit if limit or mode.as_json else _DEFAULT_LIMIT)
+    if mode.as_json:
         output.print_json([run.to_dict() for run in runs])
         return 0
-    if not runs and not quiet:
+    if not runs and not mode.quiet:
         output.say("No runs yet.")
     for line in run_list.lines(runs, width.of(sys.stdout)):
         output.print_text(line)
     return 0
 
 
-def _find_runs(workspace: Path, journal: str | None, limit: int | None) -> Sequence[RunSummary]:
+def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None) -> Sequence[RunSummary]:
     """Read the runs from the journal; a workspace without a journal has none."""
     from weft.settings import journal_place
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     if not settings.journal and not (where.agents / "journal.sqlite").exists():
         return []
     return list(journal_place.recorded_runs(where, settings).summaries(limit))

@@ -22,7 +22,7 @@ _INDENT = 11  # the width of the time in front of a line
 def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) -> int:
     """Print each event with the time the run had worked; with a speed, pause as the run did."""
     from weft.cli.view.event_text import describe
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.traces.clock import Clock
     from weft.traces.read import find_traces
     from weft_planner.events import RunFinished, RunResumed, RunStarted, decode
@@ -60,7 +60,7 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
 
 def print_results(runs: Sequence[str], where: Paths, settings: Settings) -> int:
     """Print the results of recorded runs as JSON, as `weft run --json` does."""
-    from weft.runs import records
+    from weft.runs.stored import records
     from weft.traces.read import find_traces
     from weft_executor.history.run_history import RunHistory
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft_executor.stores.store import Store
 
 
@@ -43,7 +45,16 @@ class _Days(click.FloatRange):
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted.")
 @options.journal
 @options.common
-def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_json: bool, **rest: Any) -> int:
+def prune(
+    runs: tuple[str, ...],
+    workspace: Path,
+    older_than: float | None,
+    keep: int | None,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    dry_run: bool,
+) -> int:
     """Delete runs and their artifacts.
 
     Deletes the RUNs named, old ones, or all but the newest. A run that is in use is not deleted.
@@ -59,20 +70,20 @@ def prune(runs: tuple[str, ...], workspace: Path, journal: str | None, *, as_jso
     from weft.settings import journal_place
     from weft.traces import transfer
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     store = journal_place.recorded_runs(where, settings)
     named = {store.find(run).run_id for run in runs}
-    if not runs and rest["older_than"] is None and rest["keep"] is None:
+    if not runs and older_than is None and keep is None:
         raise InputError("no runs to delete were named", hint="name runs, or pass --older-than DAYS or --keep N")
-    chosen = _choose(store, named, rest["older_than"], rest["keep"])
-    if not rest["dry_run"]:
+    chosen = _choose(store, named, older_than, keep)
+    if not dry_run:
         chosen = list(transfer.delete_runs(chosen, store, where))
     for run_id in sorted(named - set(chosen)):
         output.say_warning(f"run {run_id} is in use by another process and was not deleted")
-    if as_json:
+    if mode.as_json:
         output.print_json(chosen)
     else:
-        output.print_text(f"{counted(len(chosen), 'run')} {'would be ' if rest['dry_run'] else ''}deleted")
+        output.print_text(f"{counted(len(chosen), 'run')} {'would be ' if dry_run else ''}deleted")
     return 0
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options, stdin
 from weft.cli.view import output
-from weft.cli.view.output_mode import OutputMode
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft.traces.strict_replay import Replay
@@ -24,12 +25,14 @@ _DRIFT = 3
 
 
 @click.command()
-@click.argument("runs", nargs=-1, metavar="[RUN|FILE]...", callback=options.or_stdin)
+@click.argument("runs", nargs=-1, metavar="[RUN|FILE]...", callback=stdin.or_stdin)
 @click.option("--strict", is_flag=True, help="Run again with the recorded replies and report what differs.")
 @click.option("--select", "selection", is_flag=True, help="Only select skills again and report what differs.")
 @click.option("--check", is_flag=True, help="With --select: exit with status 3 if a selection differs.")
-@click.option(
-    "--detector", metavar="NAME", help="With --select: detector to use (default: as configured, else as recorded)."
+@options.setting(
+    click.option(
+        "--detector", metavar="NAME", help="With --select: detector to use (default: as configured, else as recorded)."
+    )
 )
 @click.option(
     "--speed",
@@ -40,10 +43,20 @@ _DRIFT = 3
 )
 @options.journal
 @options.common
-def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
+def replay(
+    runs: tuple[str, ...],
+    workspace: Path,
+    speed: float,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    strict: bool,
+    selection: bool,
+    check: bool,
+) -> int:
     """Replay recorded runs without calling a model.
 
-    RUN is an id, the beginning of one, or `last`; FILE is an exported trace (`-`: stdin).
+    RUN is a run's id, a prefix of it, or `last`; FILE is an exported trace (`-`: stdin).
 
     \b
       --strict   run again with the recorded replies; a prompt, skill or plan that differs is drift
@@ -58,26 +71,24 @@ def replay(runs: tuple[str, ...], workspace: Path, **rest: Any) -> int:
 
     Exit status: 0 no differences, 2 no such run or file, 3 drift (with --select, only if --check is given).
     """
-    mode = OutputMode(rest["as_json"], rest["quiet"], rest["verbose"])
-    if rest["strict"] and rest["selection"]:
+    if strict and selection:
         raise InputError("--strict and --select cannot be combined", hint="choose one")
-    where = options.paths(workspace)
-    flags = {"journal": rest["journal"], "detector": rest["detector"]}
-    resolved = options.settings(where, flags, quiet=mode.quiet)
+    where = configuration.paths(workspace)
+    resolved = configuration.settings(where, flags, quiet=mode.quiet)
     settings = resolved.settings
-    if rest["selection"]:
+    if selection:
         from weft.cli.commands.traces import reselection
 
-        return reselection.show(runs, where, resolved, mode, check=rest["check"])
+        return reselection.show(runs, where, resolved, mode, check=check)
     if not runs:
         raise InputError("no run or file to replay was named", hint="`weft trace list` shows the recorded runs")
-    if rest["strict"]:
+    if strict:
         return _replay_strictly(runs, where, settings, mode)
     from weft.cli.commands.traces import playback
 
     if mode.as_json:
         return playback.print_results(runs, where, settings)
-    return playback.show(runs, where, settings, rest["speed"])
+    return playback.show(runs, where, settings, speed)
 
 
 def _replay_strictly(runs: tuple[str, ...], where: Paths, settings: Settings, mode: OutputMode) -> int:
@@ -92,12 +103,12 @@ def _replay_strictly(runs: tuple[str, ...], where: Paths, settings: Settings, mo
 
     replays = asyncio.run(replay_all())
     if mode.as_json:
-        documents = [one.to_dict() for one in replays]
+        documents = [replay.to_dict() for replay in replays]
         output.print_json(documents[0] if len(documents) == 1 else documents)
-    for one in replays:
-        for drift in one.drift:
-            output.say(f"drift in {one.result.run_id}, {drift.where}: {drift.what}")
+    for replay in replays:
+        for drift in replay.drift:
+            output.say(f"drift in {replay.result.run_id}, {drift.where}: {drift.what}")
         if not mode.as_json:
-            count = counted(len(one.drift), "difference") if one.drift else "no differences"
-            output.print_text(f"{one.result.run_id}: {one.result.status}, {count}")
-    return _DRIFT if any(one.drift for one in replays) else 0
+            count = counted(len(replay.drift), "difference") if replay.drift else "no differences"
+            output.print_text(f"{replay.result.run_id}: {replay.result.status}, {count}")
+    return _DRIFT if any(replay.drift for replay in replays) else 0

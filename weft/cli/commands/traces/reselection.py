@@ -27,25 +27,25 @@ def show(runs: Sequence[str], where: Paths, resolved: Resolved, mode: OutputMode
     settings = resolved.settings
     workspace = Workspace(where, settings)
     detector = settings.detector if "detector" in resolved.origins else None
-    found = list(reselect(recorded_selections(runs, where, settings), workspace, detector=detector))
-    drifted = [one for one in found if one.drifted]
+    reselections = list(reselect(recorded_selections(runs, where, settings), workspace, detector=detector))
+    drifted = [reselection for reselection in reselections if reselection.drifted]
     if mode.as_json:
-        output.print_json([one.to_dict() for one in found])
+        output.print_json([reselection.to_dict() for reselection in reselections])
     else:
-        for one in found if mode.verbose else drifted:
-            output.print_text(_describe(one))
-        rescored = sum(bool(one.scores) and not one.drifted for one in found)
+        for reselection in reselections if mode.verbose else drifted:
+            output.print_text(_describe(reselection))
+        rescored = sum(bool(reselection.scores) and not reselection.drifted for reselection in reselections)
         scores = f", {rescored} with changed scores only" if rescored else ""
-        output.print_text(f"{counted(len(found), 'run')}, {len(drifted)} selected differently{scores}")
+        output.print_text(f"{counted(len(reselections), 'run')}, {len(drifted)} selected differently{scores}")
     return _DRIFT if check and drifted else 0
 
 
-def _describe(one: Reselection) -> str:
-    document = one.to_dict()
-    parts = [f"{one.run_id}  {' '.join(one.goal.split())[:70]}"]
+def _describe(reselection: Reselection) -> str:
+    document = reselection.to_dict()
+    parts = [f"{reselection.run_id}  {' '.join(reselection.goal.split())[:70]}"]
     parts += [f"  + {name}" for name in document["added"]]
     parts += [f"  - {name}" for name in document["dropped"]]
-    if one.drifted and not document["added"] and not document["dropped"]:
+    if reselection.drifted and not document["added"] and not document["dropped"]:
         parts.append(f"  order: {', '.join(document['then'])} → {', '.join(document['now'])}")
-    parts += [f"  {name}: {then:.3f} → {now:.3f}" for name, then, now in one.scores]
+    parts += [f"  {name}: {then:.3f} → {now:.3f}" for name, then, now in reselection.scores]
     return "\n".join(parts)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import options
+from weft.cli import configuration, options, stdin
 from weft.cli.view import output, width
 from weft_skills.errors import InputError
 
@@ -15,30 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
     from weft.traces.read import Trace
     from weft_executor.history.result import Result
 
 
 @click.command()
-@click.argument("run", default="last", metavar="[RUN|FILE]", callback=options.or_stdin)
+@click.argument("run", default="last", metavar="[RUN|FILE]", callback=stdin.or_stdin)
 @click.option("--task", metavar="ID", help="Show the prompts and replies of this task; also (plan) and (synthesis).")
 @click.option("--mermaid", is_flag=True, help="Print the plan as a Mermaid flowchart, for Markdown.")
 @options.journal
 @options.common
-def show(
-    run: str,
-    workspace: Path,
-    journal: str | None,
-    task: str | None,
-    *,
-    mermaid: bool,
-    as_json: bool,
-    quiet: bool,
-    **_: Any,
-) -> int:
+def show(run: str, workspace: Path, task: str | None, flags: SettingFlags, mode: OutputMode, *, mermaid: bool) -> int:
     """Show a run: its graph, timing and critical path.
 
-    RUN is an id, the beginning of one, or `last` (the default); FILE is an exported trace (`-`: stdin). For each task:
+    RUN is a run's id, a prefix of it, or `last` (the default); FILE is an exported trace (`-`: stdin). For each task:
     its skill and why it was selected, which task it waited for, retries, tokens and cost.
 
     \b
@@ -55,19 +47,19 @@ def show(
     from weft.traces.read import find_traces
     from weft.traces.timeline import TYPES, timeline
 
-    where, settings = options.journal_settings(workspace, journal)
+    where, settings = configuration.journal_settings(workspace, flags)
     traces = list(find_traces([run], where, settings))
     if task is not None:
-        return _show_task(traces, task, as_json=as_json)
+        return _show_task(traces, task, mode)
     timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in traces]
     if mermaid:
-        return _show_mermaid([one.result for one in timelines])
-    if as_json:
-        documents = [one.to_dict() for one in timelines]
+        return _show_mermaid([shown.result for shown in timelines])
+    if mode.as_json:
+        documents = [shown.to_dict() for shown in timelines]
         output.print_json(documents[0] if len(documents) == 1 else documents)
     else:
-        output.print_text("\n\n".join(draw(one, width.of(sys.stdout)) for one in timelines))
-        if output.is_terminal() and not quiet:
+        output.print_text("\n\n".join(draw(shown, width.of(sys.stdout)) for shown in timelines))
+        if output.is_terminal() and not mode.quiet:
             output.say("--task ID shows what a task was asked and answered; `weft serve` shows runs in a browser")
     return 0
 
@@ -82,14 +74,14 @@ def _show_mermaid(results: Sequence[Result]) -> int:
     return 0
 
 
-def _show_task(traces: Sequence[Trace], task: str, *, as_json: bool) -> int:
+def _show_task(traces: Sequence[Trace], task: str, mode: OutputMode) -> int:
     from weft.cli.view.timeline import event_lines
 
     rows = [row for trace in traces for row in trace.step_rows(task)]
     if not rows:
         names = ", ".join(trace.run_id for trace in traces)
         raise InputError(f"run {names} has no task {task!r}", hint="`weft trace show` lists its tasks")
-    if as_json:
+    if mode.as_json:
         output.print_json([row.to_dict() for row in rows])
     else:
         output.print_text("\n".join(event_lines(rows)))

@@ -62,7 +62,7 @@ class Layout:
         room -= seconds + _GAP if seconds else 0
         tokens = _TOKENS if room >= 50 else 0
         name = names if room >= names + _GAP + 16 else 0
-        room -= sum(one + _GAP for one in (tokens, name) if one)
+        room -= sum(column + _GAP for column in (tokens, name) if column)
         return cls(ids, max(room - _GAP, 0), name, seconds, tokens)
 
 
@@ -201,7 +201,7 @@ def _wrapped(line: str, width: int) -> list[str]:
             found[-1] += word
         else:
             found += chop_cells(word, width)
-    return [one.rstrip() for one in found[not found[0] and len(found) > 1 :]]
+    return [piece.rstrip() for piece in found[not found[0] and len(found) > 1 :]]
 
 
 def _duration(seconds: float) -> str:

@@ -74,7 +74,7 @@ export function NewGoal() {
     for (const file of event.dataTransfer?.files ?? []) upload(file);
   };
   const { settings } = draft.value;
-  if (about.value?.read_only) return html`<main id="main"><header class="top"><div class="title"><h1>New goal</h1></div></header><div class="empty"><${Weave} /><h2>This server only shows</h2><p>It was started with --read-only.</p></div></main>`;
+  if (about.value?.read_only) return html`<main id="main"><header class="top"><div class="title"><h1>New goal</h1></div></header><div class="empty"><${Weave} /><h2>This server is read-only</h2><p>It was started with --read-only.</p></div></main>`;
   return html`<main id="main"><header class="top"><div class="title"><h1>New goal</h1><div class="actions"><a class="btn" href="/plan"><${Icon} name="plan" />Write a plan yourself</a></div></div></header>
     <div class=${classes("goalpage", !goal.trim() && !steps.length && "first")}><div class="in">
       ${!goal.trim() && html`<div class="hero"><${Weave} /><h2>What do you want done?</h2><p>weft selects the skills that fit, plans the tasks and runs them side by side. You can look at the plan before anything is spent on it.</p></div>`}

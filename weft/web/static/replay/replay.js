@@ -33,10 +33,10 @@ function OneRun({ id }) {
   if (run.error) return html`<${Page} title="Replay" crumbs=${crumbs}><${Problem} error=${run.error} /></${Page}>`;
   return html`<${Page} title=${run.value?.goal ?? "Replay"} crumbs=${crumbs}><div class="narrow stack">
     <section class="panel" aria-label="Strict replay"><div class="pad"><div class="bar"><h2>Strict replay</h2><button type="button" class="btn primary" disabled=${strict.busy || !run.value} onClick=${strict.ask}><${Icon} name="replay" />${strict.busy ? "Replaying…" : "Replay"}</button></div>
-      <p class="muted">The run is played again against today's skills, tools and prompts. Recorded replies stand in for the model, so nothing is paid for. Every place where today differs from the record is a drift.</p>
+      <p class="muted">The run is played again against today's skills, tools and prompts. Recorded replies stand in for the model, so nothing is paid for. Every place where today differs from the record is drift.</p>
       ${strict.error && html`<${Problem} error=${strict.error} />`}${strict.value && html`<${Drift} drift=${strict.value.drift} status=${strict.value.status} run=${id} />`}</div></section>
     <section class="panel" aria-label="Selection"><div class="pad"><div class="bar"><h2>Selection, then and today</h2><button type="button" class="btn" disabled=${selection.busy || !run.value} onClick=${selection.ask}>${selection.busy ? "Selecting…" : "Select again"}</button></div>
-      <p class="muted">Which skills the goal selects with the skills and the detector of today.</p>
+      <p class="muted">Which skills the goal selects with today's skills and detector.</p>
       ${selection.error && html`<${Problem} error=${selection.error} />`}${selection.value && (selection.value.length ? selection.value.map((/** @type {any} */ one) => html`<${Selected} one=${one} />`) : html`<div class="note">This run selected no skills: there is nothing to compare.</div>`)}</div></section>
     <p><a href="/replay">Selection of all runs, then and today</a></p></div></${Page}>`;
 }
@@ -72,7 +72,7 @@ function AllRuns() {
   const count = (all.value ?? []).filter(drifted).length;
   return html`<${Page} title="Selection, then and today" crumbs=${html`<a href="/runs">Runs</a><span>/</span><span>Replay</span>`} actions=${html`<button type="button" class="btn primary" disabled=${all.busy} onClick=${all.ask}>${all.busy ? "Selecting…" : "Select again for all runs"}</button>`}>
     ${all.error && html`<${Problem} error=${all.error} />`}
-    ${!all.value && !all.error && html`<${Empty} title="Would today's skills be selected as then?" text="The goals of all recorded runs are selected for again, with the skills and the detector of today. No model is called." />`}
+    ${!all.value && !all.error && html`<${Empty} title="Would the same skills be selected today?" text="Skills are selected again for the goals of all recorded runs, with today's skills and detector. No model is called." />`}
     ${all.value && html`<div class="bar"><div class="chips" role="group" aria-label="Which runs"><button type="button" class="chip" aria-pressed=${only ? "false" : "true"} onClick=${() => setQuery({ only: null }, { replace: true })}>All ${all.value.length}</button><button type="button" class="chip" aria-pressed=${only ? "true" : "false"} onClick=${() => setQuery({ only: "drift" }, { replace: true })}>Drifted ${count}</button></div></div>
       ${rows.length ? html`<div class="tablebox"><table class="list"><thead><tr><th>Selection</th><th>Goal</th><th>Today</th></tr></thead><tbody>${rows.slice(0, 500).map((/** @type {any} */ one) => html`<tr key=${one.run_id}><td><${Pill} status=${drifted(one) ? "partial" : "done"} word=${drifted(one) ? "Drifted" : "Same"} /></td><td class="big"><a href="/replay?run=${part(one.run_id)}">${one.goal}</a></td><td class="muted">${one.now.map((/** @type {string} */ name) => html`<span class=${classes("tag", one.added.includes(name) && "good")}>${name}</span> `)}${one.dropped.map((/** @type {string} */ name) => html`<span class="tag bad"><s>${name}</s></span> `)}</td></tr>`)}</tbody></table></div>`
         : html`<${Empty} title=${only ? "Nothing drifted" : "No run has selected skills yet"} text=${only ? "Every recorded goal selects the same skills in the same order today." : ""} />`}`}</${Page}>`;

@@ -38,5 +38,5 @@ export function Finder({ tasks, onChoose, onClose }) {
       onInput=${(/** @type {any} */ event) => { setText(event.target.value); setAt(0); }} />
     ${text.trim() && html`<ul>${found.map((span, index) => html`<li key=${span.id}><button type="button" aria-selected=${index === at ? "true" : "false"} onClick=${() => onChoose(span.id)}>
       <${StateIcon} status=${span.status} /><span class="cut">${span.title || span.id}</span></button></li>`)}
-      ${!found.length && html`<li class="muted" style="padding:6px 10px">No task has this.</li>`}</ul>`}</div>`;
+      ${!found.length && html`<li class="muted" style="padding:6px 10px">No task matches.</li>`}</ul>`}</div>`;
 }

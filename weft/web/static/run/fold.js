@@ -13,7 +13,7 @@ import { noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
  * @property {string[]} faults @property {string[]} warnings @property {string[]} repairs @property {Change[]} changes
  * @property {Request[]} waiting @property {{ calls: number, prompt_tokens: number, completion_tokens: number, cached_tokens: number }} usage
  * @property {number | null} cost @property {Record<string, any>} settings @property {Record<string, any>} given
- * @property {number[]} resumes @property {Set<string>} waited tasks for which to have waited for a person was no attempt
+ * @property {number[]} resumes @property {Set<string>} waited tasks that waited for a person, which is not an attempt
  * @property {number} seconds @property {number} clock @property {string} phase
  * @property {number} last_seq @property {number} version counts what changes the shape of the plan
  */

@@ -44,7 +44,7 @@ export function OutputTab({ source, span, detail, parts, text, onSelect, actions
 /** @param {Props} props */
 export function MessagesTab({ span, detail, text }) {
   if (!detail) return html`<p class="muted">Reading…</p>`;
-  if (!detail.calls.length) return html`<p class="muted">${span.kind === "tool" ? "A tool task: no model was asked." : "No model was asked yet."}</p>`;
+  if (!detail.calls.length) return html`<p class="muted">${span.kind === "tool" ? "A tool task: no model was called." : "No model has been called yet."}</p>`;
   return conversation(detail.calls).map(({ call, messages, repeated }, index) => html`
     <div class="call"><b>Call ${index + 1}</b><span class="mono">${call.model}</span>${call.seconds !== null && html`<span class="num">${seconds(call.seconds)}</span>`}
       ${call.reply && html`<span class="num">${count(call.reply.usage?.prompt_tokens ?? 0)} + ${count(call.reply.usage?.completion_tokens ?? 0)} tokens · ${money(call.reply.cost)}</span>`}

@@ -76,7 +76,7 @@ function Chooser({ onGiven, busy }) {
     <div class="actions"><button type="button" class="btn" data-first disabled=${busy} onClick=${() => file.current?.click()}><${Icon} name="file" />Choose an archive…</button><button type="button" class="btn" disabled=${busy} onClick=${() => folder.current?.click()}><${Icon} name="folder" />Choose a folder…</button></div>
     <input type="file" hidden ref=${file} aria-label="Archive" accept=".zip,.tar,.gz,.tgz,.skill" onChange=${(/** @type {any} */ event) => onGiven(event.target.files[0] ?? null)} />
     <input type="file" hidden ref=${folder} aria-label="Folder" webkitdirectory onChange=${async (/** @type {any} */ event) => onGiven(await ofField(event.target.files))} />
-    <small>It is looked at first: nothing is kept, and nothing of it is run, before you say so.</small></div>`;
+    <small>You see what is in it first: nothing is kept or run before you say so.</small></div>`;
 }
 
 /** @param {{ staged: Staged, id: string, setId: (id: string) => void }} props */

@@ -56,7 +56,7 @@ export function Skills() {
       <div class="chips" role="group" aria-label="Kind">${KINDS.map(([value, name]) => html`<button type="button" class="chip" key=${name} aria-pressed=${kind === value ? "true" : "false"} onClick=${() => setQuery({ kind: value }, { replace: true })}>${name}</button>`)}</div></div>
     ${everything.error ? html`<${Problem} error=${everything.error} />` : !everything.value ? html`<p class="loading">Reading…</p>`
       : rows.length ? html`<${Table} rows=${rows} scores=${scores} readOnly=${readOnly} onChanged=${everything.again} />`
-      : html`<${Empty} title=${found ? "No skill fits this goal" : "No skill fits"} text=${found ? "The model would plan with what it knows." : "Nothing has this name, these words or this kind."}>${found ? "" : html`<button type="button" class="btn" onClick=${() => go("/skills")}>Show all skills</button>`}</${Empty}>`}
+      : html`<${Empty} title=${found ? "No skill fits this goal" : "No skill fits"} text=${found ? "The model would plan with what it knows." : "Nothing matches this name, these words or this kind."}>${found ? "" : html`<button type="button" class="btn" onClick=${() => go("/skills")}>Show all skills</button>`}</${Empty}>`}
     ${!found && !text && !kind && html`<${McpServers} />`}</div></${Page}>`;
 }
 

@@ -5,37 +5,37 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from weft.batch.engines.ray.messages import WorkerFacts
-from weft.batch.engines.ray.questions import BudgetLine
+from weft.batch.engines.ray.budget_channel import BudgetChannel
+from weft.batch.engines.ray.messages import WorkerInfo
 from weft.version import __version__
 
 if TYPE_CHECKING:
+    from weft.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
     from weft.batch.engines.ray.messages import GoalJob, Outcome, WorkerReport
-    from weft.batch.engines.ray.questions import BudgetAnswer, BudgetQuestion
 
 GONE = ConnectionError("killed")
 
 
-def facts(process: str = "p1", **more: Any) -> WorkerFacts:
-    """What a worker says when it begins."""
-    return WorkerFacts(process, "node-1", more.pop("version", __version__), **more)
+def info(process: str = "p1", **more: Any) -> WorkerInfo:
+    """What a worker says when it starts."""
+    return WorkerInfo(process, "node-1", more.pop("version", __version__), **more)
 
 
 class PlainWorker:
-    """A worker that a test controls: `facts` in turn when it begins, `reports` and `outcomes` one after another."""
+    """A worker that a test controls: `info` in turn when it starts, `reports` and `outcomes` one after another."""
 
-    def __init__(self, *facts: WorkerFacts) -> None:
-        self.facts = list(facts)
+    def __init__(self, *info: WorkerInfo) -> None:
+        self.info = list(info)
         self.reports: asyncio.Queue[WorkerReport | Exception] = asyncio.Queue()
         self.outcomes: asyncio.Queue[Outcome | Exception] = asyncio.Queue()
         self.jobs: list[GoalJob] = []
-        self.line = BudgetLine()
+        self.channel = BudgetChannel()
         self.did: list[str] = []
 
-    async def begin(self) -> WorkerFacts:
-        if not self.facts:
+    async def start(self) -> WorkerInfo:
+        if not self.info:
             await asyncio.Event().wait()
-        return self.facts.pop(0)
+        return self.info.pop(0)
 
     async def run(self, job: GoalJob) -> Outcome:
         self.jobs.append(job)
@@ -50,8 +50,8 @@ class PlainWorker:
             raise report
         return report
 
-    async def fetch(self, answer: BudgetAnswer | None) -> BudgetQuestion:
-        return await self.line.fetch(answer)
+    async def poll_budget(self, granted: NumberedGrant | None) -> NumberedRequest:
+        return await self.channel.poll(granted)
 
     async def stop(self) -> None:
         self.did.append("stop")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, facts
+from tests.weft.batch.engines.ray.plain_worker import GONE, PlainWorker, info
 from weft.batch.engine import Job
 from weft.batch.engines.in_process import InProcess
-from weft.batch.engines.ray.crew import Crew
 from weft.batch.engines.ray.engine import RayEngine, WorkerLost
 from weft.batch.engines.ray.messages import GoalEnded, GoalRefused, GoalReturned
+from weft.batch.engines.ray.worker_group import WorkerGroup
 from weft.batch.goals import BatchGoal
 from weft.batch.options import BatchOptions, ClusterOptions
 from weft.runs.stop import Stop
@@ -42,9 +42,9 @@ class Running:
         self.engine, self.worker, self.stop = engine, worker, Stop()
 
     @property
-    def crew(self) -> Crew:
-        assert self.engine._crew is not None
-        return self.engine._crew
+    def group(self) -> WorkerGroup:
+        assert self.engine._group is not None
+        return self.engine._group
 
     async def run(self, *outcomes: Any) -> Result:
         for outcome in outcomes:
@@ -56,14 +56,14 @@ class Running:
 @pytest.fixture
 async def running(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Running]:
     monkeypatch.setattr("weft.batch.engines.ray.engine._PAUSE", 0.01)
-    monkeypatch.setattr("weft.batch.engines.ray.crew._PAUSE", 0.01)
+    monkeypatch.setattr("weft.batch.engines.ray.worker_group._PAUSE", 0.01)
     options = BatchOptions(cluster=ClusterOptions())
     assert options.cluster is not None
     home = InProcess.of(workspace, Settings(model="openai/x"), options)
-    worker = PlainWorker(*(facts(f"p{number}") for number in range(1, 6)))
+    worker = PlainWorker(*(info(f"p{number}") for number in range(1, 6)))
     engine = RayEngine(home, options, options.cluster)
-    engine._crew = Crew.of(cast("Any", [worker]), 4, home.budget, 100.0, ignore)
-    await engine._crew.begin()
+    engine._group = WorkerGroup.of(cast("Any", [worker]), 4, home.budget, 100.0, ignore)
+    await engine._group.start()
     yield Running(engine, worker)
     await engine.close()
 
@@ -74,7 +74,7 @@ async def test_what_is_not_the_goals_fault_sends_it_back_with_its_run(running: R
     assert result.status == "done"
     assert [(job.run_id, job.begun) for job in running.worker.jobs] == [("run-1", False), *[("run-1", True)] * 3]
     assert running.worker.did == ["restart"], "a journal that failed stays so for the process"
-    assert running.crew.placement.seats[0].goals == {}
+    assert running.group.placement.workers[0].goals == {}
 
 
 async def test_the_third_death_fails_the_goal_but_a_cut_connection_is_none(running: Running) -> None:
@@ -82,13 +82,13 @@ async def test_the_third_death_fails_the_goal_but_a_cut_connection_is_none(runni
     assert (await running.run(*cut, DONE)).status == "done", "it was the same process each time"
 
     async def die() -> None:
-        (seat,) = running.crew.placement.seats
+        (state,) = running.group.placement.workers
         for _ in range(3):
             for _ in range(2000):
-                if seat.goals and seat.process:
+                if state.goals and state.process:
                     break
                 await asyncio.sleep(0.005)
-            gone = seat.gone
+            gone = state.lost
             running.worker.reports.put_nowait(GONE)
             await gone.wait()
             running.worker.outcomes.put_nowait(GONE)
@@ -106,7 +106,7 @@ async def test_refusals_budgets_and_stops_are_passed_on(running: Running) -> Non
     assert (refused.value.code, refused.value.hint) == ("NOT_FOUND", "name another")
     with pytest.raises(BudgetSpent, match="all spent"):
         await running.run(GoalReturned("all spent", "budget"))
-    running.crew.placement.seats[0].held_back = "memory"
+    running.group.placement.workers[0].held_back = "memory"
     waiting = asyncio.ensure_future(running.run())
     await asyncio.sleep(0.02)
     running.stop.set()

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.virtual_time import run_virtually
-from weft.batch.limits.shared.allotted_budget import AllottedBudget
-from weft.batch.limits.shared.budget import Amount, BudgetAsk, SharedBudget
+from weft.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget
+from weft.batch.limits.shared.worker_budget import WorkerBudget
 from weft.models.budget import Budget, BudgetedModel
 from weft.providers.prices import Price
 from weft_planner.errors import BudgetSpent
 from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
-    from weft.batch.limits.shared.budget import BudgetShare
+    from weft.batch.limits.shared.budget import BudgetGrant
 
 PRICE = Price(prompt=1e-6, output=10e-6, max_output=2_000, context=100_000)
 ASKED = Request((Message("user", "How are you? " * 20),))
@@ -61,21 +61,21 @@ class Workers:
         return name, asyncio.create_task(self._work(name, calls))
 
     async def _work(self, name: str, calls: int) -> None:
-        async def ask(message: BudgetAsk) -> BudgetShare:
+        async def ask(message: BudgetRequest) -> BudgetGrant:
             await asyncio.sleep(0.01)
             if self.lossy and self.draw.random() < 0.1:
                 raise ConnectionError
-            share = self.shared.ask(message)
+            share = self.shared.grant(message)
             await asyncio.sleep(0.01)
             if self.lossy and self.draw.random() < 0.1:
                 raise ConnectionError
             return share
 
         limits = self.shared.budget
-        budget = AllottedBudget(
+        budget = WorkerBudget(
             price_of=lambda _: PRICE,
             worker=name,
-            ask=ask,
+            request=ask,
             limit_cost=limits.max_cost,
             limit_tokens=limits.max_tokens,
         )
@@ -146,34 +146,34 @@ def test_the_limit_holds_when_workers_die_and_messages_are_lost(seed: int) -> No
 
 def test_what_the_journal_knows_of_a_dead_worker_comes_back() -> None:
     shared = SharedBudget(Budget(10.0))
-    share = shared.ask(BudgetAsk("a", Amount(), Amount(), wanted=Amount(4.0)))
+    share = shared.grant(BudgetRequest("a", Amount(), Amount(), wanted=Amount(4.0)))
     assert share.allotted.cost == 4.0
-    shared.ask(BudgetAsk("a", share.allotted, Amount(1.0), held=Amount(0.5)))
+    shared.grant(BudgetRequest("a", share.allotted, Amount(1.0), held=Amount(0.5)))
     shared.lost("a", Amount(1.5))
     assert shared.budget.cost == 2.0, "what it spent, and the calls that were under way"
-    back = shared.ask(BudgetAsk("a", share.allotted, Amount(1.6), wanted=Amount(1.0)))
-    assert (back.allotted.cost, back.later) == (1.6, False), "a worker that was taken for dead gets nothing more"
-    assert shared.ask(BudgetAsk("b", Amount(), Amount(), wanted=Amount(8.0))).allotted.cost == pytest.approx(8.0)
+    back = shared.grant(BudgetRequest("a", share.allotted, Amount(1.6), wanted=Amount(1.0)))
+    assert (back.allotted.cost, back.is_pending) == (1.6, False), "a worker that was taken for dead gets nothing more"
+    assert shared.grant(BudgetRequest("b", Amount(), Amount(), wanted=Amount(8.0))).allotted.cost == pytest.approx(8.0)
 
 
 def test_a_message_that_comes_twice_changes_nothing() -> None:
     shared = SharedBudget(Budget(10.0))
-    wanting = BudgetAsk("a", Amount(), Amount(), wanted=Amount(4.0))
-    assert [shared.ask(wanting).allotted.cost for _ in range(5)] == [4.0] * 5
-    spent = BudgetAsk("a", Amount(4.0), Amount(3.0))
+    wanting = BudgetRequest("a", Amount(), Amount(), wanted=Amount(4.0))
+    assert [shared.grant(wanting).allotted.cost for _ in range(5)] == [4.0] * 5
+    spent = BudgetRequest("a", Amount(4.0), Amount(3.0))
     for _ in range(3):
-        shared.ask(spent)
+        shared.grant(spent)
     assert shared.budget.cost == 3.0
 
 
 def test_a_free_call_needs_no_allotment() -> None:
     shared = SharedBudget(Budget(0.01))
 
-    async def ask(message: BudgetAsk) -> BudgetShare:
-        return shared.ask(message)
+    async def ask(message: BudgetRequest) -> BudgetGrant:
+        return shared.grant(message)
 
     async def main() -> None:
-        budget = AllottedBudget(price_of=lambda _: Price(0.0, 0.0), worker="a", ask=ask, limit_cost=0.01)
+        budget = WorkerBudget(price_of=lambda _: Price(0.0, 0.0), worker="a", request=ask, limit_cost=0.01)
         provider = Provider(random.Random(1))
         for _ in range(3):
             reservation = await budget.reserve(ASKED, (provider.name,))

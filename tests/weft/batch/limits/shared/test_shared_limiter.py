@@ -19,7 +19,7 @@ from weft_planner.errors import ModelError, RateLimited, ServerFailed
 from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
-    from weft.batch.limits.shared.messages import Allotment, Ask
+    from weft.batch.limits.shared.messages import LimiterGrant, LimiterRequest
 
 REQUEST = Request((Message("user", "hi"),))
 
@@ -66,12 +66,12 @@ class Cluster:
         self.workers = {number: self.start(number) for number in range(workers)}
 
     def start(self, number: int) -> list[asyncio.Task[None]]:
-        async def ask(message: Ask) -> Allotment:
+        async def ask(message: LimiterRequest) -> LimiterGrant:
             self.messages += 1
             await asyncio.sleep(0.003 + number / 1_000)
             if self.limiter is None:
                 raise ConnectionError
-            answer = self.limiter.ask(pickle.loads(pickle.dumps(message)))  # noqa: S301 - its own
+            answer = self.limiter.grant(pickle.loads(pickle.dumps(message)))  # noqa: S301 - its own
             await asyncio.sleep(0.002)
             return answer
 
@@ -230,11 +230,11 @@ def test_a_limiter_that_died_starts_again_closed_for_a_minute() -> None:
 
 def test_a_frozen_worker_comes_back_with_nothing_to_spend() -> None:
     now = 0.0
-    answers: list[Allotment] = []
+    answers: list[LimiterGrant] = []
     limiter = Limiter(Rates(64, rpm=600), lambda: now)
 
-    async def ask(message: Ask) -> Allotment:
-        answers.append(limiter.ask(message))
+    async def ask(message: LimiterRequest) -> LimiterGrant:
+        answers.append(limiter.grant(message))
         return answers[-1]
 
     async def main() -> None:

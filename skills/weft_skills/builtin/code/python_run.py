@@ -1,0 +1,82 @@
+"""`python_run`: runs Python code that a model wrote. It is off unless the user wants it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from weft_skills.builtin.code.boxed_run import SECONDS, BoxedRun
+from weft_skills.confinement import Command
+from weft_skills.confinement.system_paths import interpreter
+from weft_skills.text.surrogates import join_surrogates
+from weft_skills.tools.effects import Effects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from weft_skills.builtin.tool_context import ToolContext
+    from weft_skills.programs.executable import ToolHost
+    from weft_skills.tools.envelope import Envelope
+
+LONGEST = 100_000
+BOX = (
+    "It runs confined: in the run's artifacts, where it may write files; it may read the workspace "
+    f"($WEFT_WORKSPACE), has no network, and is stopped after {SECONDS:g} s. Nothing can be installed."
+)
+
+
+class PythonRun:
+    """Runs Python code."""
+
+    name = "python_run"
+    description = f"Run Python code, and return what it prints. {BOX}"
+    key = "code"
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": "A whole program. Print what you want to see."}},
+        "required": ["code"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, host: Callable[[], ToolHost] | None) -> None:
+        self._host = host
+
+    @classmethod
+    def of(cls, run: ToolContext) -> PythonRun:
+        """The tool of one task."""
+        return cls(run.host)
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It may write to the run's artifacts."""
+        return Effects("artifacts")
+
+    def preview(self, arguments: Mapping[str, Any]) -> str:
+        """The code itself."""
+        return f"{self.name}\n{arguments.get(self.key)}"
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Run it; every failure is an envelope, never an exception."""
+        assert self._host is not None  # noqa: S101 - only a planner sees a tool without a host
+        given = join_surrogates(dict(arguments))
+        run = BoxedRun(self.name, self._host(), arguments=given)
+        code = given.get(self.key)
+        if not isinstance(code, str) or not code.strip() or given.keys() != {self.key}:
+            return run.failed("INVALID_PARAM", f"give {self.key}, a text, and nothing else — not {given!r:.200}")
+        if len(code) > LONGEST:
+            what = f"{self.key} has {len(code):,} characters, the limit is {LONGEST:,}"
+            return run.failed("INVALID_PARAM", f"{what} — run less at once")
+        missing = self.missing()
+        if missing:
+            return run.failed("EXECUTION_ERROR", f"{missing} is not installed on this machine — do without it")
+        return await run.run(lambda scratch: self.command(code, scratch))
+
+    def missing(self) -> str:
+        """The program that it needs and this machine does not have."""
+        return ""
+
+    def command(self, code: str, scratch: Path) -> Command:
+        """The command that runs the code."""
+        file = scratch / "code.py"
+        file.write_text(code, encoding="utf-8")
+        return Command((sys.executable, "-I", "-B", "-X", "utf8", str(file)), interpreter())

@@ -1,0 +1,126 @@
+"""`ReadFile`: reads text, and runs nothing."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from weft_skills.builtin.file_answer import in_thread, number
+from weft_skills.builtin.readable_roots import PathRefused
+from weft_skills.tools.effects import READ_ONLY, Effects
+from weft_skills.tools.envelope import TEXT_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from weft_skills.builtin.readable_roots import ReadableRoots
+    from weft_skills.builtin.tool_context import ToolContext
+    from weft_skills.tools.envelope import Envelope
+
+SIZE_LIMIT = 20 * 1024 * 1024
+EXTENSIONS = frozenset(
+    """
+    .md .mdx .txt .rst .adoc .log .json .jsonl .yml .yaml .toml .ini .cfg .csv .tsv .xml .html .htm .css .scss
+    .svg .py .pyi .js .mjs .cjs .jsx .ts .tsx .vue .cs .fs .go .rs .java .kt .kts .scala .c .h .cc .cpp .hpp
+    .rb .php .pl .lua .r .jl .swift .dart .ex .exs .erl .hs .clj .sql .graphql .proto .sh .bash .zsh .ps1
+    .bat .tf .tex .bib .ipynb .j2 .tmpl .template .gradle .cmake .diff .patch
+    """.split()
+)
+
+
+class ReadFile:
+    """Reads part of a text file under the roots."""
+
+    name = "ReadFile"
+    description = (
+        "Read a text file of the workspace or of a skill's folder; a relative path begins at the workspace. "
+        f"At most {TEXT_LIMIT} characters are returned; where there is more, the answer says how to read on."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "The file, absolute or relative to the workspace."},
+            "offset": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "The character to begin at; 0 is the first.",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "description": f"How many characters, {TEXT_LIMIT} at most.",
+            },
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, roots: ReadableRoots, extensions: Collection[str] = EXTENSIONS) -> None:
+        self._roots = roots
+        self._extensions = frozenset(extension.lower() for extension in extensions)
+
+    @classmethod
+    def of(cls, run: ToolContext) -> ReadFile:
+        """The tool of one task."""
+        return cls(run.roots)
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """Read the file; every error says why it failed and what to do next."""
+        return await in_thread(self._roots, arguments, self._read)
+
+    def _read(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
+        offset = number(arguments, "offset", 0, 0)
+        limit = min(number(arguments, "limit", TEXT_LIMIT, 1), TEXT_LIMIT)
+        text = self._text(real)
+        if offset > len(text):
+            raise PathRefused(
+                "INVALID_PARAM",
+                f"offset {offset} is past the end of {real}, which has {len(text)} characters; "
+                f"use an offset from 0 to {len(text)}, or omit it",
+            )
+        end = min(offset + limit, len(text))
+        note = ""
+        if end < len(text):
+            note = _note(end, len(text))
+            end = max(offset + 1, min(end, offset + TEXT_LIMIT - len(note)))
+            note = _note(end, len(text))
+        data = {"path": str(real), "offset": offset, "end": end, "characters": len(text)}
+        return text[offset:end] + note, data, bool(note)
+
+    def _text(self, real: Path) -> str:
+        descriptor = self._roots.open(real)
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            os.close(descriptor)
+            raise PathRefused("IS_DIRECTORY", f"{real} is a folder; list it with ListFiles")
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(found.st_mode):
+                raise PathRefused("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
+            if found.st_size > SIZE_LIMIT:
+                raise PathRefused(
+                    "INVALID_PARAM",
+                    f"{real} has {found.st_size} bytes, the limit is {SIZE_LIMIT}; "
+                    "read a smaller file, or continue without it",
+                )
+            data = file.read(SIZE_LIMIT + 1)
+        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        if b"\0" in data[:65_536] and not wide:
+            raise PathRefused("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
+        if real.suffix.lower() not in self._extensions:
+            known = " ".join(sorted(self._extensions))
+            kind = real.suffix or repr(real.name)
+            what = f"files of type {kind} cannot be read: {real}; read one of these types: {known}"
+            raise PathRefused("INVALID_PARAM", what)
+        from weft_skills.format.frontmatter import decode
+
+        return decode(data).lstrip("\ufeff")
+
+
+def _note(end: int, total: int) -> str:
+    return f"\n[{total - end} of {total} characters are left; read on with offset={end}]"

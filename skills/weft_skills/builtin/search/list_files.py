@@ -1,0 +1,120 @@
+"""`ListFiles`: a folder, or all files below it that match a glob."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from weft_skills.builtin.file_answer import in_thread
+from weft_skills.builtin.readable_roots import PathRefused
+from weft_skills.builtin.search.glob_argument import GLOB, glob_of
+from weft_skills.builtin.search.walk import Walk
+from weft_skills.tools.effects import READ_ONLY, Effects
+from weft_skills.tools.envelope import TEXT_LIMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from weft_skills.builtin.readable_roots import ReadableRoots
+    from weft_skills.builtin.tool_context import ToolContext
+    from weft_skills.tools.envelope import Envelope
+
+
+class ListFiles:
+    """Lists a folder under the roots, or all files below it that match a glob."""
+
+    name = "ListFiles"
+    description = (
+        "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size. "
+        "With `glob`, list the files below it that match, in any folder."
+    )
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "path": {
+                "type": "string",
+                "description": "The folder, absolute or relative to the workspace; `.` is the workspace.",
+            },
+            "glob": GLOB,
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+
+    def __init__(self, roots: ReadableRoots) -> None:
+        self._roots = roots
+
+    @classmethod
+    def of(cls, run: ToolContext) -> ListFiles:
+        """The tool of one task."""
+        return cls(run.roots)
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
+
+    async def call(self, arguments: Mapping[str, Any]) -> Envelope:
+        """List the folder; every error says why it failed and what to do next."""
+        return await in_thread(self._roots, arguments, self._list)
+
+    def _list(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
+        glob = glob_of(arguments)
+        if glob is None:
+            return self._list_folder(real)
+        walk = _walk(self._roots, real)
+        found = [path for path in walk.files() if glob.matches(path)]
+        text, shown = "", 0
+        for path in found:
+            if len(text) + len(path) + 200 > TEXT_LIMIT:
+                break
+            text, shown = f"{text}{path}\n", shown + 1
+        left = len(found) - shown
+        notes = [f"[{left} more files match; use a narrower glob]"] if left else []
+        notes += ["[not all folders were looked at; name one further down]"] if walk.cut else []
+        data = {"path": str(real), "entries": found[:shown], "total": len(found)}
+        return (text + "\n".join(notes)) or "(no file matches)", data, bool(notes)
+
+    def _list_folder(self, real: Path) -> tuple[str, dict[str, Any], bool]:
+        descriptor = self._roots.open(real)
+        try:
+            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
+            with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
+                names = sorted(_entry(entry) for entry in entries if not self._roots.hides_entry(real, entry.name))
+        finally:
+            os.close(descriptor)
+        text, shown = "", 0
+        for name in names:
+            if len(text) + len(name) + 100 > TEXT_LIMIT:
+                break
+            text, shown = f"{text}{name}\n", shown + 1
+        left = len(names) - shown
+        note = f"[{left} more entries are left out; list a folder below, or read a file by its name]" if left else ""
+        return (
+            (text + note) or "(empty)",
+            {"path": str(real), "entries": names[:shown], "total": len(names)},
+            left > 0,
+        )
+
+
+def _walk(roots: ReadableRoots, real: Path) -> Walk:
+    descriptor = roots.open(real)
+    try:
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
+    finally:
+        os.close(descriptor)
+    return Walk(roots, real)
+
+
+def _entry(entry: os.DirEntry[str]) -> str:
+    if entry.is_dir(follow_symlinks=False):
+        return f"{entry.name}/"
+    if entry.is_symlink():
+        return f"{entry.name} (link)"
+    try:
+        return f"{entry.name} ({entry.stat(follow_symlinks=False).st_size} bytes)"
+    except OSError:
+        return entry.name

@@ -1,0 +1,42 @@
+"""What a run gives its built-in tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from weft_skills.builtin.readable_roots import ReadableRoots
+    from weft_skills.builtin.writing.write_place import WritePlace
+    from weft_skills.discovery.registry import Registry
+    from weft_skills.programs.executable import ToolHost
+    from weft_skills.skill import Skill
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What the tools of one task can use; a planner sees tools that have neither `writing` nor a `host`.
+
+    `roots` may be read, and files are written as `writing` says. `host` runs programs. `follows` is the skill that the
+    task follows, `listing` what its model is told of skills, `skills_in_use` are those that it follows or has loaded;
+    `trusted` says whether the scripts of one may run. `web_hosts` may be read, through a proxy only with `web_proxy`.
+    """
+
+    registry: Registry
+    roots: ReadableRoots
+    skills_in_use: Callable[[], Sequence[Skill]]
+    trusted: Callable[[Skill], bool]
+    follows: str = ""
+    listing: str = ""
+    writing: WritePlace | None = None
+    host: Callable[[], ToolHost] | None = None
+    web_hosts: tuple[str, ...] = ()
+    web_proxy: bool = False
+
+    @property
+    def artifacts(self) -> Path | None:
+        """The run's artifacts."""
+        return self.writing.artifacts if self.writing is not None else None

@@ -1,0 +1,51 @@
+"""`EditFile`: replaces a passage of a text file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from weft_skills.builtin.writing.targets import PREFIX
+from weft_skills.builtin.writing.write_file import WHERE, WriteFile
+from weft_skills.tools.fault import ToolFault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft_skills.builtin.writing.targets import Target
+
+
+class EditFile(WriteFile):
+    """Replaces a passage of a text file."""
+
+    name = "EditFile"
+    description = (
+        "Change a text file: replace the passage `old`, which must stand in it exactly once, by `new`; with `all`, "
+        f"replace it wherever it stands. Read the file first. {WHERE}"
+    )
+    edits = True
+    parameters: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": f"The file, such as report.md or {PREFIX}src/app.py."},
+            "old": {"type": "string", "description": "The passage as it stands in the file, with its line breaks."},
+            "new": {"type": "string", "description": "What takes its place."},
+            "all": {"type": "boolean", "description": "Whether to replace every occurrence; by default false."},
+        },
+        "required": ["path", "old", "new"],
+        "additionalProperties": False,
+    }
+
+    def new_text(self, arguments: Mapping[str, Any], old: str | None, target: Target) -> str:
+        """The file's text with the passage replaced."""
+        if old is None:
+            raise ToolFault("NOT_FOUND", f"{target.name} does not exist — write it with WriteFile")
+        passage, new, every = arguments.get("old"), arguments.get("new"), arguments.get("all") or False
+        if not isinstance(passage, str) or not isinstance(new, str) or not passage or not isinstance(every, bool):
+            raise ToolFault("INVALID_PARAM", "old and new must be texts, old not empty, and all true or false")
+        if passage not in old and "\r\n" in old:
+            passage, new = (text.replace("\r\n", "\n").replace("\n", "\r\n") for text in (passage, new))
+        count = old.count(passage)
+        if count == 0 or (count > 1 and not every):
+            hint = "read the file and copy the passage as it stands" if count == 0 else "give more of it, or all: true"
+            raise ToolFault("CONFLICT", f"old stands {count} times in {target.name}, not once — {hint}")
+        return old.replace(passage, new)

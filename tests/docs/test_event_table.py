@@ -1,0 +1,33 @@
+"""The table of events in the docs has every event that is recorded, with its fields."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from weft_planner import events
+
+PAGE = (Path(__file__).parents[2] / "docs" / "runs-and-replay.md").read_text(encoding="utf-8")
+# Values inside of events, and the one event that is shown and not recorded.
+OTHERS = {"EarlierOutput", "EarlierRun", "SkillPrint", "FilePart", "Event", "TextStreamed"}
+RECORDED = [
+    kind
+    for name, kind in vars(events).items()
+    if isinstance(kind, type) and kind.__module__.startswith("weft_planner.events.") and name not in OTHERS
+]
+
+
+def row_of(kind: type) -> str:
+    """The line of the table that describes an event."""
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", kind.__name__).lower()
+    return next((line for line in PAGE.splitlines() if re.match(rf"\| [`\w, ]*`{name}`", line)), "")
+
+
+@pytest.mark.parametrize("kind", RECORDED, ids=lambda kind: str(kind.__name__))
+def test_an_event_is_described_with_each_of_its_fields(kind: type) -> None:
+    row = row_of(kind)
+
+    assert row
+    assert [name for name in kind.__annotations__ if name != "run_id" and f"`{name}`" not in row] == []

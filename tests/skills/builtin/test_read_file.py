@@ -1,0 +1,288 @@
+"""ReadFile and ListFiles: what they return and what they refuse."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.needs import needs_non_root
+from tests.skills.tree import put
+from weft_skills.builtin.read_file import ReadFile
+from weft_skills.builtin.readable_roots import ReadableRoots, of
+from weft_skills.builtin.search.list_files import ListFiles
+from weft_skills.discovery.registry import Registry
+from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
+
+
+def code(envelope: Envelope) -> str:
+    assert envelope.error is not None
+    assert envelope.status == "error"
+    assert envelope.to_dict()["error"]["message"] == envelope.text
+    return envelope.error.code
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    work = tmp_path / "work"
+    (work / "sub").mkdir(parents=True)
+    (work / "a.md").write_text("hello\n")
+    (work / "sub/b.txt").write_text("below\n")
+    (tmp_path / "secret.md").write_text("SECRET")
+    return work
+
+
+async def read(workspace: Path, path: Any, **more: Any) -> Envelope:
+    return await ReadFile(ReadableRoots(workspace)).call({"path": path, **more})
+
+
+async def test_a_file_is_read_by_relative_and_absolute_path(workspace: Path) -> None:
+    for path in ("a.md", "./sub/../a.md", str(workspace / "a.md")):
+        envelope = await read(workspace, path)
+        assert (envelope.status, envelope.text) == ("success", "hello\n")
+        assert envelope.context.path_resolved == str((workspace / "a.md").resolve())
+        assert envelope.to_dict()["context"]["params_input"] == {"path": path}
+
+
+async def test_a_long_file_is_read_part_by_part(workspace: Path) -> None:
+    text = "".join(f"line {number}\n" for number in range(3_000))
+    (workspace / "long.txt").write_text(text)
+    offset, got = 0, ""
+    for _ in range(10):
+        envelope = await read(workspace, "long.txt", offset=offset)
+        assert len(envelope.text) <= TEXT_LIMIT
+        got += text[offset : envelope.data["end"]]
+        assert envelope.text.startswith(text[offset : envelope.data["end"]])
+        if envelope.status == "success":
+            break
+        assert f"offset={envelope.data['end']}" in envelope.text
+        offset = envelope.data["end"]
+    assert got == text
+    part = await read(workspace, "long.txt", offset=5, limit=10)
+    assert part.status == "partial"
+    assert part.text.startswith(text[5:15] + "\n[")
+
+
+@pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", "sub/../../secret.md", "link.md", "folder/secret.md"])
+async def test_nothing_outside_is_read(workspace: Path, path: str) -> None:
+    (workspace / "link.md").symlink_to(workspace.parent / "secret.md")
+    (workspace / "folder").symlink_to(workspace.parent)
+    envelope = await read(workspace, path)
+    assert code(envelope) == "ACCESS_DENIED"
+    assert "SECRET" not in envelope.to_json()
+
+
+async def test_links_inside_are_followed(workspace: Path) -> None:
+    (workspace / "link.md").symlink_to("a.md")
+    assert (await read(workspace, "link.md")).text == "hello\n"
+
+
+async def test_skills_folders_and_further_roots_are_readable(workspace: Path) -> None:
+    skill, extra = workspace.parent / "skill", workspace.parent / "extra"
+    for folder in (skill, extra):
+        folder.mkdir()
+        (folder / "x.md").write_text(folder.name)
+    (workspace.parent / "linked").symlink_to(skill)
+    roots = ReadableRoots(workspace, lambda: [skill, workspace.parent / "linked"], [extra])
+    for path, text in ((skill, "skill"), (extra, "extra"), (workspace.parent / "linked", "skill")):
+        assert (await ReadFile(roots).call({"path": str(path / "x.md")})).text == text
+    assert code(await ReadFile(roots).call({"path": str(workspace.parent / "secret.md")})) == "ACCESS_DENIED"
+
+
+async def test_a_registrys_skills_are_roots(workspace: Path) -> None:
+    put(workspace / "home/.claude/skills/far", "far", body="Far away.\n")
+    inner = workspace / "inner"
+    found = Registry(inner, env={}, home=workspace / "home", library=workspace / "library")
+    path = workspace / "home/.claude/skills/far/SKILL.md"
+    assert (await ReadFile(of(found)).call({"path": str(path)})).text.endswith("Far away.\n")
+    assert code(await ReadFile(of(found)).call({"path": str(workspace / "a.md")})) == "ACCESS_DENIED"
+
+
+async def test_anything_but_a_plain_text_file_is_refused(workspace: Path) -> None:
+    (workspace / "b.md").write_bytes(b"a\0b")
+    (workspace / "c.exe").write_text("text")
+    (workspace / "d.md").write_bytes(b"")
+    os.truncate(workspace / "d.md", 21 * 1024 * 1024)
+    os.mkfifo(workspace / "e.md")
+    assert code(await read(workspace, "b.md")) == "BINARY_FILE"
+    assert code(await read(workspace, "c.exe")) == "INVALID_PARAM"
+    assert code(await read(workspace, "d.md")) == "INVALID_PARAM"
+    assert code(await read(workspace, "e.md")) == "ACCESS_DENIED"
+    assert code(await read(workspace, "sub")) == "IS_DIRECTORY"
+    assert code(await read(workspace, "none.md")) == "NOT_FOUND"
+    assert code(await read(workspace, "a.md/x")) == "NOT_FOUND"
+    assert code(await read(Path("/"), "/proc/self/environ")) == "ACCESS_DENIED"
+    assert code(await read(Path("/"), "/dev/null")) == "ACCESS_DENIED"
+
+
+@needs_non_root
+async def test_a_file_the_operating_system_denies_is_reported_as_such(workspace: Path) -> None:
+    (workspace / "a.md").chmod(0)
+    assert code(await read(workspace, "a.md")) == "PERMISSION_DENIED"
+
+
+@pytest.mark.parametrize("arguments", [{}, {"path": 3}, {"path": ""}, {"path": "a\0b"}, {"path": "a.md", "offset": -1}])
+async def test_wrong_parameters_are_refused(workspace: Path, arguments: dict[str, Any]) -> None:
+    assert code(await ReadFile(ReadableRoots(workspace)).call(arguments)) == "INVALID_PARAM"
+
+
+async def test_an_offset_past_the_end_or_a_wrong_limit_is_refused(workspace: Path) -> None:
+    assert code(await read(workspace, "a.md", offset=99)) == "INVALID_PARAM"
+    assert code(await read(workspace, "a.md", limit="x")) == "INVALID_PARAM"
+
+
+async def test_the_allowed_extensions_can_be_set(workspace: Path) -> None:
+    (workspace / "x.weird").write_text("odd")
+    envelope = await ReadFile(ReadableRoots(workspace), [".WEIRD"]).call({"path": "x.weird"})
+    assert envelope.text == "odd"
+
+
+async def test_a_folder_is_listed(workspace: Path) -> None:
+    envelope = await ListFiles(ReadableRoots(workspace)).call({"path": "."})
+    assert envelope.text == "a.md (6 bytes)\nsub/\n"
+    assert code(await ListFiles(ReadableRoots(workspace)).call({"path": "a.md"})) == "INVALID_PARAM"
+    assert code(await ListFiles(ReadableRoots(workspace)).call({"path": ".."})) == "ACCESS_DENIED"
+    assert code(await ListFiles(ReadableRoots(workspace)).call({"path": "none"})) == "NOT_FOUND"
+
+
+async def test_a_large_folder_is_listed_in_part(workspace: Path) -> None:
+    for number in range(1_000):
+        (workspace / f"sub/{number:04}.txt").touch()
+    envelope = await ListFiles(ReadableRoots(workspace)).call({"path": "sub"})
+    assert envelope.status == "partial"
+    assert len(envelope.text) <= TEXT_LIMIT
+    assert envelope.data["total"] == 1_001
+
+
+PARTS = st.sampled_from(["..", ".", "sub", "a.md", "link.md", "out", "secret.md", "/", "//", "~", "b.txt", "\0", "etc"])
+
+
+@given(st.lists(PARTS, max_size=8).map("/".join))
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_path_escapes(workspace: Path, path: str) -> None:
+    import asyncio
+
+    for name, target in (("link.md", "secret.md"), ("out", "")):
+        if not (workspace / name).is_symlink():
+            (workspace / name).symlink_to(workspace.parent / target)
+    envelope = asyncio.run(read(workspace, path))
+    assert "SECRET" not in envelope.to_json()
+    if envelope.status != "error":
+        assert Path(envelope.data["path"]).is_relative_to(workspace.resolve())
+
+
+async def test_every_error_says_which_value_and_what_to_do_next(workspace: Path) -> None:
+    (workspace / "b.md").write_bytes(b"x\0y")
+    (workspace / "tool.exe").write_text("text")
+    past = await read(workspace, "a.md", offset=99)
+    assert "offset 99" in past.text
+    assert "use an offset from 0 to 6" in past.text
+    binary = await read(workspace, "b.md")
+    assert f"{workspace}/b.md" in binary.text
+    assert "read another file" in binary.text
+    kind = await read(workspace, "tool.exe")
+    assert "type .exe cannot be read" in kind.text
+    assert "read one of these types: " in kind.text
+    assert " .md " in kind.text
+    wrong = await read(workspace, "a.md", limit="many")
+    assert "'many'; omit it" in wrong.text
+    for tool in (ReadFile(ReadableRoots(workspace)), ListFiles(ReadableRoots(workspace))):
+        missing = await tool.call({"path": "sub/none/at/all.md"})
+        assert f"{workspace}/sub/none/at/all.md does not exist; ListFiles on {workspace}/sub shows" in missing.text
+
+
+HIDDEN = [".env", ".env.local", "sub/.ENV", "sub/tls.pem", "a.KEY", ".git/config", ".mcp.json", "weft.toml",
+          "sub/weft.toml", ".agents/journal.md", ".agents/runs/r2/x.md", ".agents/skills/.env.md"]  # fmt: skip
+
+
+def hide(workspace: Path) -> ReadableRoots:
+    for name in (*HIDDEN, ".agents/skills/x/SKILL.md", ".agents/runs/r1/artifacts/made.md"):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text("SECRET")
+    return ReadableRoots(workspace, artifacts=workspace / ".agents/runs/r1/artifacts")
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+async def test_what_the_workspace_hides_cannot_be_read(workspace: Path, name: str) -> None:
+    roots = hide(workspace)
+    for path in (name, str(workspace / name), f"sub/../{name}"):
+        envelope = await ReadFile(roots, [".md", "", *(f".{n.rpartition('.')[2]}" for n in HIDDEN)]).call(
+            {"path": path}
+        )
+        assert code(envelope) == "ACCESS_DENIED"
+        assert "SECRET" not in envelope.to_json()
+
+
+async def test_nor_through_a_link(workspace: Path) -> None:
+    roots = hide(workspace)
+    (workspace / "notes.md").symlink_to(".env")
+    (workspace / "dir").symlink_to(".agents")
+    (workspace / ".env.md").symlink_to("a.md")
+    for path in ("notes.md", "dir/journal.md", "dir/../.agents/journal.md", ".env.md"):
+        assert code(await ReadFile(roots).call({"path": path})) == "ACCESS_DENIED"
+    assert code(await ListFiles(roots).call({"path": "dir"})) == "ACCESS_DENIED"
+
+
+async def test_skills_and_the_runs_artifacts_can(workspace: Path) -> None:
+    roots = hide(workspace)
+    for path in (".agents/skills/x/SKILL.md", ".agents/runs/r1/artifacts/made.md"):
+        assert (await ReadFile(roots).call({"path": path})).text == "SECRET"
+
+
+async def test_a_listing_leaves_them_out(workspace: Path) -> None:
+    roots = hide(workspace)
+    text = (await ListFiles(roots).call({"path": "."})).text + (await ListFiles(roots).call({"path": "sub"})).text
+    for name in (".env", ".git", ".mcp", "weft.toml", ".agents", "pem", "KEY"):
+        assert name not in text
+    assert "a.md" in text
+    for path in (".git", ".agents", ".agents/runs"):
+        assert code(await ListFiles(roots).call({"path": path})) == "ACCESS_DENIED"
+    assert "x/" in (await ListFiles(roots).call({"path": ".agents/skills"})).text
+
+
+async def test_a_file_that_the_user_gave_is_exempt(workspace: Path) -> None:
+    hide(workspace)
+    (workspace / "weft.toml").write_text("given")
+    given = ReadableRoots(workspace, extra=[workspace / "weft.toml"])
+    assert (await ReadFile(given).call({"path": "weft.toml"})).text == "given"
+    assert "weft.toml" in (await ListFiles(given).call({"path": "."})).text
+    assert code(await ReadFile(given).call({"path": ".env"})) == "ACCESS_DENIED"
+
+
+async def test_a_linked_skill_shows_no_other_project(workspace: Path) -> None:
+    other = workspace.parent / "other"
+    for name in ("SKILL.md", "secret.md", ".git/x.md", "references/guide.md", "references/.env.md"):
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_text(name)
+    (workspace / "skills").mkdir()
+    link = workspace / "skills" / "far"
+    link.symlink_to(other)
+    roots = ReadableRoots(workspace, lambda: [link])
+    for name in ("SKILL.md", "references/guide.md"):
+        assert (await ReadFile(roots).call({"path": str(link / name)})).text == name
+    for path in (
+        link / "secret.md",
+        other / "secret.md",
+        link / ".git/x.md",
+        link / "references/.env.md",
+        link / "../secret.md",
+    ):
+        assert code(await ReadFile(roots).call({"path": str(path)})) == "ACCESS_DENIED"
+
+
+async def test_a_link_out_of_the_workspace_shows_no_more_than_a_skill(workspace: Path) -> None:
+    other = workspace.parent / "plain"
+    for name in ("SKILL.md", "guide.md", "secret.txt", "src/deep.md"):
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_text(name)
+    (workspace / "skills").mkdir()
+    link = workspace / "skills" / "near"
+    link.symlink_to(other)
+    roots = ReadableRoots(workspace, lambda: [link])
+    assert (await ReadFile(roots).call({"path": str(link / "guide.md")})).text == "guide.md"
+    for name in ("secret.txt", "src/deep.md"):
+        assert code(await ReadFile(roots).call({"path": str(link / name)})) == "ACCESS_DENIED"

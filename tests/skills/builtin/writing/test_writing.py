@@ -1,0 +1,294 @@
+"""WriteFile and EditFile: what they write, what hostile paths, links, races and kills get."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from weft.cli import request_text
+from weft_planner.approvals import ApprovalRequest
+from weft_skills import safe_files
+from weft_skills.builtin.writing.changes import sha256
+from weft_skills.builtin.writing.claims import Claims
+from weft_skills.builtin.writing.edit_file import EditFile
+from weft_skills.builtin.writing.write_file import WriteFile
+from weft_skills.builtin.writing.write_place import WritePlace
+from weft_skills.tools.current_call import calling
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft_skills.tools.envelope import Envelope
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    work = tmp_path / "work"
+    (work / "src").mkdir(parents=True)
+    (work / "src/app.py").write_text("one\ntwo\ntwo\n")
+    (tmp_path / "secret").write_text("SECRET")
+    return work
+
+
+def place(workspace: Path, **more: Any) -> WritePlace:
+    return WritePlace(workspace, workspace / ".agents/runs/r1/artifacts", **{"writes": "allow", **more})
+
+
+async def write(at: WritePlace, path: Any, content: Any = "new\n") -> Envelope:
+    return await WriteFile(at).call({"path": path, "content": content})
+
+
+async def edit(at: WritePlace, path: str, old: str, new: str, **more: Any) -> Envelope:
+    return await EditFile(at).call({"path": path, "old": old, "new": new, **more})
+
+
+def code(envelope: Envelope) -> str:
+    assert envelope.error is not None, envelope.text
+    return envelope.error.code
+
+
+async def test_a_relative_path_goes_to_the_artifacts_and_says_what_it_is(workspace: Path) -> None:
+    at = place(workspace, writes="deny")
+    done = await write(at, "notes/a.md", "héllo\n")
+    file = at.artifacts / "notes/a.md"
+    assert (done.status, file.read_text(encoding="utf-8")) == ("success", "héllo\n")
+    assert done.data["artifacts"][0]["bytes"] == 7
+    assert len(done.data["artifacts"][0]["sha256"]) == 64
+    assert str(file) in done.text
+    assert (await write(at, str(file), "again")).status == "success", "an absolute path inside"
+    assert (await edit(at, "notes/a.md", "again", "changed")).status == "success"
+    assert file.read_text() == "changed"
+
+
+async def test_the_passage_must_stand_once(workspace: Path) -> None:
+    at = place(workspace)
+    twice = await edit(at, "workspace:src/app.py", "two", "2")
+    assert (code(twice), "stands 2 times" in twice.text) == ("CONFLICT", True)
+    none = await edit(at, "workspace:src/app.py", "three", "3")
+    assert (code(none), "stands 0 times" in none.text) == ("CONFLICT", True)
+    assert (await edit(at, "workspace:src/app.py", "two", "2", all=True)).status == "success"
+    assert (workspace / "src/app.py").read_text() == "one\n2\n2\n"
+    (workspace / "dos.txt").write_bytes(b"a\r\nb\r\nc\r\n")
+    assert (await edit(at, "workspace:dos.txt", "a\nb", "x\ny")).status == "success"
+    assert (workspace / "dos.txt").read_bytes() == b"x\r\ny\r\nc\r\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("", "INVALID_PARAM"),
+        (7, "INVALID_PARAM"),
+        ("a\0b", "INVALID_PARAM"),
+        ("../x", "ACCESS_DENIED"),
+        ("a/../../x", "ACCESS_DENIED"),
+        ("/etc/passwd", "ACCESS_DENIED"),
+        ("/tmp/x", "ACCESS_DENIED"),
+        ("workspace:../x", "ACCESS_DENIED"),
+        ("workspace:/etc/passwd", "ACCESS_DENIED"),
+        ("workspace:.git/hooks/post-checkout", "ACCESS_DENIED"),
+        ("workspace:sub/.GIT/config", "ACCESS_DENIED"),
+        ("workspace:.agents/skills/x/SKILL.md", "ACCESS_DENIED"),
+        ("workspace:weft.toml", "ACCESS_DENIED"),
+        ("workspace:.mcp.json", "ACCESS_DENIED"),
+        ("workspace:.env.local", "ACCESS_DENIED"),
+        ("workspace:id.pem", "ACCESS_DENIED"),
+        ("workspace:.g\u200cit/config", "ACCESS_DENIED"),
+        ("a\nb.md", "INVALID_PARAM"),
+        ("\x1b[2Ja.md", "INVALID_PARAM"),
+        ("workspace:gpj.\u202eexe", "INVALID_PARAM"),
+        (".git/hooks/x", "ACCESS_DENIED"),
+        ("workspace:src", "IS_DIRECTORY"),
+        ("workspace:src/", "IS_DIRECTORY"),
+        ("workspace:link/x", "ACCESS_DENIED"),
+        ("workspace:file-link", "ACCESS_DENIED"),
+        ("workspace:pipe", "ACCESS_DENIED"),
+        ("workspace:src/app.py/x", "ACCESS_DENIED"),
+        ("x" * 300, "EXECUTION_ERROR"),
+    ],
+)
+async def test_what_must_not_be_written_is_refused(workspace: Path, path: Any, expected: str) -> None:
+    (workspace / "link").symlink_to(workspace.parent)
+    (workspace / "file-link").symlink_to(workspace.parent / "secret")
+    os.mkfifo(workspace / "pipe")
+    before = sorted(str(one) for one in workspace.parent.rglob("*") if ".agents" not in one.parts)
+    refused = await write(place(workspace), path)
+    assert code(refused) == expected
+    assert "SECRET" not in refused.to_json()
+    assert sorted(str(one) for one in workspace.parent.rglob("*") if ".agents" not in one.parts) == before
+    assert (workspace.parent / "secret").read_text() == "SECRET"
+
+
+async def test_a_link_among_the_artifacts_is_not_followed(workspace: Path) -> None:
+    at = place(workspace)
+    at.artifacts.mkdir(parents=True)
+    (at.artifacts / "out").symlink_to(workspace.parent)
+    (at.artifacts / "leak.md").symlink_to(workspace.parent / "secret")
+    assert code(await write(at, "out/x")) == "ACCESS_DENIED"
+    assert code(await edit(at, "leak.md", "SECRET", "x")) == "ACCESS_DENIED"
+    assert code(await write(at, "leak.md")) == "ACCESS_DENIED"
+    assert (workspace.parent / "secret").read_text() == "SECRET"
+
+
+async def test_sizes_kinds_and_switches(workspace: Path) -> None:
+    at = place(workspace)
+    assert code(await write(at, "big", "x" * (10 * 1024**2 + 1))) == "INVALID_PARAM"
+    assert code(await write(at, "n", 7)) == "INVALID_PARAM"
+    assert code(await WriteFile(at).call({"path": "n", "text": "x"})) == "INVALID_PARAM"
+    (workspace / "data.bin").write_bytes(b"\xff\xfe\x00")
+    assert code(await edit(at, "workspace:data.bin", "a", "b")) == "BINARY_FILE"
+    assert code(await edit(at, "missing.md", "a", "b")) == "NOT_FOUND"
+    off = place(workspace, writes="deny")
+    assert code(await write(off, "workspace:src/app.py")) == "ACCESS_DENIED"
+    assert WriteFile(off).effects({"path": "workspace:a", "content": ""}).reach == "nothing", "nobody is asked"
+    assert WriteFile(at).effects({"path": "workspace:a", "content": ""}).reach == "workspace"
+    assert WriteFile(at).effects({"path": "a", "content": ""}).reach == "artifacts"
+
+
+async def test_a_change_is_applied_only_to_what_the_diff_was_made_from(workspace: Path) -> None:
+    at, file = place(workspace), workspace / "src/app.py"
+    file.chmod(0o755)
+    arguments = {"path": "workspace:src/app.py", "old": "one", "new": "1"}
+    with calling("k#1"):
+        shown = EditFile(at).preview(arguments)
+        assert "--- a/src/app.py\n+++ b/src/app.py\n" in shown
+        assert "-one\n+1\n" in shown
+        file.write_text("one\nmeanwhile\n")
+        late = await EditFile(at).call(arguments)
+    assert (code(late), file.read_text()) == ("CONFLICT", "one\nmeanwhile\n")
+    with calling("k#2"):
+        assert EditFile(at).preview(arguments)
+        assert (await EditFile(at).call(arguments)).status == "success"
+        assert (await EditFile(at).call(arguments)).status == "success", "made again after a kill: it is done already"
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("1\nmeanwhile\n", 0o755)
+    fresh = {"path": "workspace:new.md", "content": "mine"}
+    with calling("k#3"):
+        assert "new file mode" in WriteFile(at).preview(fresh)
+        (workspace / "new.md").write_text("theirs")
+        assert code(await WriteFile(at).call(fresh)) == "CONFLICT"
+    assert (workspace / "new.md").read_text() == "theirs"
+
+
+async def test_an_added_line_cannot_look_like_an_old_one(workspace: Path) -> None:
+    hidden = {"path": "workspace:a.py", "content": "x = 1\r import os\x1b[1A\n\u202ey\u2028z\n\tkept\r\n"}
+    shown = WriteFile(place(workspace)).preview(hidden)
+    assert "+x = 1\\r import os\\x1b[1A\n+\\u202ey\\u2028z\n+\tkept\r\n" in shown
+    request = ApprovalRequest("k#1", "t", "tool", "WriteFile", hidden, "+a\r b\x0c c")
+    assert [line for line in request_text.lines(request) if "b" in line and "c" in line] == ["    +a\r b\x0c c"]
+
+
+async def test_two_tasks_that_are_not_in_order_do_not_write_the_same_file(workspace: Path) -> None:
+    claims = Claims()
+    first, beside = place(workspace, task="a", claims=claims), place(workspace, task="b", claims=claims)
+    after = place(workspace, task="c", claims=claims, before=lambda task: task == "a")
+    assert (await write(first, "x.md", "a")).status == "success"
+    assert code(await write(beside, "x.md", "b")) == "CONFLICT"
+    assert "task 'a'" in (await write(beside, "./x.md", "b")).text
+    assert (await write(after, "x.md", "c")).status == "success"
+    assert code(await write(first, "x.md", "a")) == "CONFLICT"
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+def test_a_kill_leaves_the_old_file_or_the_new_one(workspace: Path, at_end: bool) -> None:
+    at, file = place(workspace), workspace / "src/app.py"
+    arguments = {"path": "workspace:src/app.py", "content": "whole\n"}
+    child = os.fork()
+    if child == 0:  # dies between the check and the move, or right after the move
+
+        def die(*given: Any, **more: Any) -> None:
+            if at_end:
+                move(*given, **more)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        move, safe_files._move = safe_files._move, die
+        with calling("k#1"):
+            WriteFile(at)._answer(arguments)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert file.read_text() == ("whole\n" if at_end else "one\ntwo\ntwo\n")
+    assert sorted(one.name for one in (workspace / "src").iterdir()) == ["app.py"], "nothing lies beside it"
+    assert [one.state for one in at.changes.every()] == ["applied" if at_end else "proposed"]
+    with calling("k#1"):
+        assert asyncio.run(WriteFile(at).call(arguments)).status == "success"
+    assert file.read_text() == "whole\n"
+
+
+async def test_an_edit_of_an_artifact_is_not_made_twice_after_a_kill(workspace: Path) -> None:
+    at = place(workspace)
+    await write(at, "log.md", "x\n")
+    for key in ("k#1", "k#1", "k#2"):
+        with calling(key):
+            assert (await edit(at, "log.md", "x\n", "x\nx\n", all=True)).status == "success"
+    assert (at.artifacts / "log.md").read_text() == "x\n" * 4, "once for each call"
+
+
+def test_the_patch_of_all_changes_applies_with_git_and_undo_restores(workspace: Path, tmp_path: Path) -> None:
+    names = ["src/app.py", "new/with space.md", 'ünï "q".txt', "no-newline.txt"]
+    (workspace / "no-newline.txt").write_text("a\nb")
+    original, copy = {name: _content(workspace / name) for name in names}, tmp_path / "copy"
+    subprocess.run(["cp", "-r", workspace, copy], check=True)
+    at = place(workspace)
+    for number, (name, text) in enumerate(
+        [(names[0], "one\n2\n"), (names[0], "one\n2\n3\n"), *((name, f"{name}\n\x0cx") for name in names[1:])]
+    ):
+        with calling(f"k#{number}"):
+            assert asyncio.run(write(at, f"workspace:{name}", text)).status == "success"
+    patch = at.changes.patch(at.changes.every())
+    assert patch.count("diff --git") == 4
+    subprocess.run(["git", "apply", "-"], input=patch.encode(), cwd=copy, check=True)
+    assert {name: _content(copy / name) for name in names} == {name: _content(workspace / name) for name in names}
+    (workspace / names[0]).write_text("changed since\n")
+    assert at.changes.undo() == [names[0]]
+    assert {name: _content(workspace / name) for name in names} == {**original, names[0]: "changed since\n"}
+    assert {one.state for one in at.changes.every()} == {"applied", "undone"}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"path": ".git/config"},
+        {"path": "../outside"},
+        {"path": "/etc/hosts"},
+        {"path": ".agents/skills/x/SKILL.md"},
+        {"path": "src/app.py", "before": "../../../secret"},
+        {"path": "src/app.py", "after": None},
+        {"path": "src/app.py", "at": "x"},
+        {"path": 7},
+        {"other": 1},
+    ],
+)
+async def test_changes_that_a_checkout_brings_are_not_undone(workspace: Path, row: dict[str, Any]) -> None:
+    at, evil = place(workspace), b"[core]\n\tfsmonitor = evil\n"
+    (workspace / ".git").mkdir()
+    (workspace / ".git/config").write_text("[core]\n")
+    now = sha256((workspace / ".git/config").read_bytes())
+    contents = at.changes.folder / "contents"
+    contents.mkdir(parents=True)
+    for data in (evil, b"[core]\n"):
+        (contents / sha256(data)).write_bytes(data)
+    planted = {"key": "k", "path": "x", "before": sha256(evil), "after": now, "state": "applied", **row}
+    (at.changes.folder / "k.json").write_text(json.dumps(planted))
+    assert at.changes.undo() == []
+    assert at.changes.every() == []
+    assert (workspace / ".git/config").read_text() == "[core]\n"
+
+
+async def test_a_planted_change_does_not_take_the_place_of_the_one_that_is_asked_for(workspace: Path) -> None:
+    at, call = place(workspace), {"path": "workspace:src/app.py", "content": "mine\n"}
+    (workspace / "other.py").write_text("other\n")
+    with calling("k#1"):
+        WriteFile(at).preview(call)
+        file = next(at.changes.folder.glob("*.json"))
+        file.write_text(file.read_text().replace("src/app.py", "other.py"))
+        assert "+mine" in WriteFile(at).preview(call)
+        assert (await WriteFile(at).call(call)).status == "success"
+    assert ((workspace / "src/app.py").read_text(), (workspace / "other.py").read_text()) == ("mine\n", "other\n")
+
+
+def _content(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None

@@ -1,0 +1,53 @@
+"""What the commands of `weft skills` share: a workspace's skills and tools, opened with the settings in force."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.cli import configuration
+from weft.cli.configuration import SettingFlags
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.workspace.skills import WorkspaceSkills
+    from weft.workspace.tools import WorkspaceTools
+    from weft_skills.discovery.registry import Registry
+
+
+def open_skills(workspace: Path, flags: SettingFlags | None = None, *, quiet: bool) -> WorkspaceSkills:
+    """The skills of a workspace."""
+    from weft.workspace.skills import WorkspaceSkills
+
+    where = configuration.paths(workspace)
+    return WorkspaceSkills(where, configuration.settings(where, flags or SettingFlags(), quiet=quiet).settings)
+
+
+def open_registry(workspace: Path) -> Registry:
+    """The registry of a workspace's skills, without warnings about settings."""
+    return open_skills(workspace, quiet=True).registry
+
+
+def open_tools(workspace: Path, flags: SettingFlags, *, trust: bool, quiet: bool) -> WorkspaceTools:
+    """The tools of a workspace; with `trust` it is trusted first, because its settings only apply then."""
+    from weft.cli import trust_prompt
+    from weft.workspace.skills import WorkspaceSkills
+    from weft.workspace.tools import WorkspaceTools
+
+    where = configuration.paths(workspace)
+    if trust:
+        trust_prompt.trust_settings(where)
+    settings = configuration.settings(where, flags, quiet=quiet).settings
+    return WorkspaceTools(where, WorkspaceSkills(where, settings).registry, unsafe=settings.unsafe_tools)
+
+
+def warn(registry: Registry, *, verbose: bool, quiet: bool) -> None:
+    """Print the problems of skills: a summary, or with `verbose` each of them."""
+    from weft_skills.discovery.registry import summary
+
+    if quiet and not verbose:
+        return
+    problems = registry.warnings
+    for text in map(str, problems) if verbose else summary(problems):
+        output.say_warning(text)

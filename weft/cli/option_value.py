@@ -1,0 +1,52 @@
+"""Options that reach a command as one typed value, so that every flag has a type wherever it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Command], Command]
+
+
+def together(*decorators: Decorator[Any]) -> Decorator[Any]:
+    """Several decorators as one; the options appear in `--help` in this order."""
+
+    def decorate(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def option_value(name: str, kind: type[Any], *options: Decorator[Any]) -> Decorator[Any]:
+    """Options that the command receives as `name`: a dataclass with a field for each of them.
+
+    Used twice on a command with the same name, the second set fills other fields of the same value.
+    """
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def with_value(**parameters: Any) -> Any:
+            fields = {field: parameters.pop(field) for field in names}
+            value = replace(parameters[name], **fields) if name in parameters else kind(**fields)
+            return command(**parameters | {name: value})
+
+        before = len(_options_of(with_value))
+        together(*options)(with_value)
+        names = [option.name for option in _options_of(with_value)[before:]]
+        return with_value  # type: ignore[return-value]  # called by click alone, by names
+
+    return decorate
+
+
+def _options_of(command: Callable[..., Any]) -> list[click.Parameter]:
+    """The options that click has noted on a function so far."""
+    noted: list[click.Parameter] = getattr(command, "__click_params__", [])
+    return noted

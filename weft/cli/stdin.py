@@ -1,0 +1,45 @@
+"""What commands read from stdin: a goal, JSON, or a file named `-`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from weft.cli.view import output
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    import click
+
+
+def goal_text(goal: str | None) -> str:
+    """Return the goal; `-` reads it from stdin."""
+    if goal == "-":
+        if sys.stdin.isatty():
+            output.say("Type the goal, then press Ctrl-D:")
+        return stdin_text("the goal").rstrip("\r\n")
+    return goal or ""
+
+
+def stdin_text(what: str) -> str:
+    """Read stdin as text, without the byte order mark that some shells add."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")  # in every locale
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} on stdin is not UTF-8 text", hint="send it as UTF-8") from error
+
+
+def or_stdin(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Callback for arguments that name files: `-` becomes a copy of stdin, deleted when the command ends."""
+    if isinstance(value, tuple):
+        return tuple(or_stdin(context, option, name) for name in value)
+    if str(value) != "-":
+        return value
+    import shutil  # not above: many commands import this module
+    import tempfile
+
+    spool = tempfile.NamedTemporaryFile(prefix="weft-stdin-", suffix=".jsonl")  # noqa: SIM115 - closed with the command
+    context.call_on_close(spool.close)
+    shutil.copyfileobj(sys.stdin.buffer, spool)
+    spool.flush()
+    return type(value)(spool.name)

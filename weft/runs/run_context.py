@@ -1,0 +1,124 @@
+"""What the steps of one run share, and what of it comes from a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from weft.runs.stored.follow_up import FollowUp
+from weft.workspace.mcp_choice import McpChoice
+from weft_executor.history.recorded_limits import RecordedLimits
+from weft_executor.history.run_history import RunHistory
+from weft_skills.builtin import toolset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from weft.models.budget import Budget
+    from weft.runs.goal import Goal
+    from weft.settings.settings import Settings
+    from weft.workspace.workspace import Workspace
+    from weft_executor.history.replans import Replans
+    from weft_executor.results.artifacts import Artifacts
+    from weft_executor.results.kept_results import KeptResults
+    from weft_executor.results.memo import Memo
+    from weft_executor.scheduling.expand import GrowthLimits
+    from weft_planner.events import FileRead, Record
+    from weft_planner.plan.plan import Task
+    from weft_planner.prompting.models import Models
+    from weft_planner.prompting.prompts import Prompts
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """What a run takes from its record as given: nothing, if it is new.
+
+    `tool_set` and `mcp` are the tools that it was offered, `files` what its tasks read, `fixed` the tasks that its
+    planner must keep. The steps in the `history` of a resumed run are not taken again. A replay takes all of them, and
+    makes the `changes` of its plan again; `growth` gives the limits that it came to, and `file_changed` hears of files
+    that differ today.
+    """
+
+    history: RunHistory = field(default_factory=RunHistory)
+    tool_set: tuple[str, ...] | None = None
+    mcp: McpChoice | None = None
+    files: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
+    fixed: tuple[Task, ...] = ()
+    changes: Replans | None = None
+    growth: Callable[[GrowthLimits], GrowthLimits] | None = None
+    file_changed: Callable[[FileRead, str], None] | None = None
+
+    @classmethod
+    def resumed(cls, history: RunHistory) -> RecordedRun:
+        """What a resumed run takes from its history; that of a new one has its first event alone."""
+        return cls(history, _tool_set(history), _mcp(history), history.files, history.fixed_now)
+
+    @classmethod
+    def replayed(cls, history: RunHistory, file_changed: Callable[[FileRead, str], None]) -> RecordedRun:
+        """What the replay of a run takes from that run's history."""
+        return cls(
+            tool_set=_tool_set(history),
+            mcp=_mcp(history) or McpChoice(),
+            files=history.files,
+            fixed=history.fixed,
+            changes=history.replans,
+            growth=partial(RecordedLimits, history),
+            file_changed=file_changed,
+        )
+
+    @property
+    def replans(self) -> Replans:
+        """How the plan was changed so far, and what decides about further changes."""
+        return self.changes or self.history.replans
+
+
+def _tool_set(history: RunHistory) -> tuple[str, ...] | None:
+    return toolset.recorded(history.started.settings) if history.started is not None else None
+
+
+def _mcp(history: RunHistory) -> McpChoice | None:
+    return McpChoice(history.catalogue.mcp) if history.catalogue is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What all steps of one run share; `kept` finds results of other runs, if they may be used again."""
+
+    goal: Goal
+    workspace: Workspace
+    settings: Settings
+    models: Models
+    memo: Memo
+    artifacts: Artifacts
+    date: str
+    budget: Budget | None = None
+    kept: KeptResults | None = None
+    recorded: RecordedRun = field(default_factory=RecordedRun)
+
+    @property
+    def record(self) -> Record:
+        """Takes the run's events."""
+        return self.memo.record
+
+    @property
+    def history(self) -> RunHistory:
+        """The steps on record that are not taken again."""
+        return self.recorded.history
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prompts of the workspace."""
+        return self.workspace.prompts()
+
+    @property
+    def tool_set(self) -> tuple[str, ...]:
+        """The built-in tools that tasks are offered."""
+        offered = self.recorded.tool_set
+        return self.settings.tool_set if offered is None else offered
+
+    @property
+    def follow_up(self) -> FollowUp | None:
+        """What is said in prompts of the run that this one follows up."""
+        earlier = self.goal.after
+        return FollowUp(earlier, self.prompts, self.memo.capture) if earlier is not None else None

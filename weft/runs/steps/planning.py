@@ -1,0 +1,104 @@
+"""The plan of a run: on record, given with the goal, or made by a model, which may ask a person first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from weft.workspace.planned_selection import planned_skills
+from weft_planner.decompose.decompose import Brief, decompose
+from weft_planner.events import PlanMade, Warned
+from weft_planner.plan import reading
+from weft_skills.discovery.needs import SWITCHES
+
+if TYPE_CHECKING:
+    from weft.runs.run_context import RunContext
+    from weft.workspace.workspace import Catalogue
+    from weft_planner.decompose.decompose import EarlyStart
+    from weft_planner.plan.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """Makes plans from the skills and tools of a catalogue: that of the run, or of one of its sub-goals."""
+
+    context: RunContext
+    catalogue: Catalogue
+
+    async def answered_plan(self, early: EarlyStart | None = None) -> tuple[Plan, tuple[str, ...]]:
+        """The plan, and the answers that it was made with: a question in its place is answered by a person."""
+        given = answers = self.context.goal.answers
+        for earlier in self.context.history.plans[:-1]:
+            answers += (await self.answer_to(earlier.plan, answers),)
+        plan = await self.plan(early if answers == given else None)
+        while plan.clarification and not plan.tasks:
+            answers += (await self.answer_to(plan, answers),)
+            plan = await self.decompose(self.brief(answers))
+            self.warn(plan)
+        return plan, answers
+
+    async def answer_to(self, plan: Plan, answers: tuple[str, ...], task: str | None = None) -> str:
+        """The question that stands in a plan's place with its answer, as the planner reads it."""
+        question = plan.clarification or ""
+        return f"{question}\n{await self.context.memo.approvals.question(question, answers, task)}"
+
+    async def plan(self, early: EarlyStart | None = None) -> Plan:
+        """The plan on record, or else a new one; with `early`, its tasks start while it is being written."""
+        if self.context.history.plan is not None:
+            return self.context.history.plan
+        if self.context.goal.plan is not None:
+            plan = self._given(self.context.goal.plan)
+        else:
+            fixed = self.context.recorded.fixed if early is not None else ()
+            plan = await self.decompose(replace(self.brief(self.context.goal.answers), fixed=fixed), early)
+        self.warn(plan)
+        return plan
+
+    def _given(self, plan: Plan) -> Plan:
+        plan, repairs = plan.without_grown(), self.context.goal.repairs  # they grow again, and equal ones are reused
+        plan = self.context.memo.recorded(PlanMade(plan, 0, repairs)).plan
+        if repairs:
+            self.context.record(Warned(f"the plan was repaired: {reading.told(repairs)}"))
+        return plan
+
+    async def decompose(self, brief: Brief, early: EarlyStart | None = None) -> Plan:
+        """A plan that a model makes, or a rule."""
+        models = self.context.models
+        model, ready = models.for_role("decomposer"), partial(models.ready, "decomposer")
+        return await decompose(brief, model, self.context.prompts, self.context.memo.recorded, ready, early)
+
+    def brief(self, answers: tuple[str, ...] = ()) -> Brief:
+        """What the decomposer is given."""
+        context, catalogue = self.context, self.catalogue
+        goal, follow_up = context.goal, context.follow_up
+        return Brief(
+            goal=goal.text,
+            skills=catalogue.skill_listing,
+            tools=catalogue.tool_listing,
+            date=context.date,
+            known=catalogue.known,
+            names=tuple(selection.name for selection in catalogue.selections),
+            profile=context.models.profile("decomposer"),
+            files=tuple(str(path) for path in goal.files),
+            answers=answers,
+            asked=goal.skills,
+            schema=goal.data.document if goal.data else None,
+            skill_for=partial(context.workspace.best_skill, skills=catalogue.skills),
+            earlier=follow_up.for_planner() if follow_up is not None else "",
+        )
+
+    def warn(self, plan: Plan) -> None:
+        """Record a warning for each skill of a plan whose needs are not met."""
+        for warning in self.unmet_needs(plan):
+            self.context.record(Warned(warning))
+
+    def unmet_needs(self, plan: Plan) -> list[str]:
+        """A warning for each skill of a plan that needs what this run does not have."""
+        unmet = self.context.workspace.unmet(planned_skills(plan), self.catalogue.able)
+        return [
+            f"the plan uses the skill {name!r}, which needs {' and '.join(missing)}: tasks here do not have it, "
+            "so the skill works only with what the goal, its files and other tasks give it; a run has it with "
+            f"{' '.join(SWITCHES[need] for need in missing)}"
+            for name, missing in unmet.items()
+        ]

@@ -1,0 +1,153 @@
+"""The tasks of a run: its schedule, and what happens when a task's turn comes; tasks with a list and goals grow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from weft.runs.steps.streaming import EarlyTasks, may_begin
+from weft.runs.steps.sub_goals import SubGoals
+from weft.runs.steps.task_tools import TaskTools
+from weft.workspace.mcp_choice import McpChoice
+from weft_executor.files.given import GivenFiles
+from weft_executor.model_loop.task_runner import TaskRunner
+from weft_executor.scheduling.attempt import ScheduleLimits
+from weft_executor.scheduling.condition import ConditionCheck
+from weft_executor.scheduling.expand import FanOut, GrowthLimits, SetLimits
+from weft_executor.scheduling.schedule import Schedule
+from weft_planner.decompose.early import EarlyReader
+from weft_planner.events import Warned
+from weft_planner.model import as_events
+from weft_planner.plan.changes.early_parts import with_parts
+from weft_planner.plan.changes.sub_goals import GOAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.runs.run_context import RunContext
+    from weft.runs.steps.replanning import Replanning
+    from weft.workspace.workspace import Catalogue
+    from weft_executor.results.outcome import Done, Grown, Outcome
+    from weft_planner.events import FileRead
+    from weft_planner.model import OnText
+    from weft_planner.plan.plan import Plan, Task
+
+
+@dataclass(slots=True)
+class RunningTasks:
+    """Runs the tasks of one run's plan, as it may change; `files` came with the goal, `early` tasks with the plan."""
+
+    context: RunContext
+    catalogue: Catalogue
+    replanning: Replanning
+    files: GivenFiles | None = field(init=False)
+    schedule: Schedule = field(init=False)
+    early: EarlyTasks | None = None
+    _runner: TaskRunner = field(init=False)
+    _fan_out: FanOut = field(init=False)
+    _sub_goals: SubGoals = field(init=False)
+
+    def __post_init__(self) -> None:
+        context, current, settings = self.context, self.replanning.current, self.context.settings
+        limits: GrowthLimits = SetLimits(self.catalogue.known, settings.max_items)
+        growth = context.recorded.growth
+        self._fan_out = FanOut(current, context.memo, limits if growth is None else growth(limits))
+        self._sub_goals = SubGoals(context, self._fan_out, McpChoice(self.catalogue.mcp))
+        self.files = _given_files(context)
+        self._runner = self._task_runner()
+        condition = ConditionCheck(
+            current, context.models, context.prompts, context.record, context.artifacts, settings.input_budget
+        )
+        self.schedule = Schedule(
+            self._run_task,
+            context.memo.recorded,
+            ScheduleLimits(settings.max_concurrency, settings.task_timeout),
+            context.memo,
+            condition.check,
+            self.replanning.holds,
+        )
+
+    def _task_runner(self) -> TaskRunner:
+        context, replanning = self.context, self.replanning
+        tools = TaskTools(context, self.catalogue, replanning.current)
+        follow_up = context.follow_up
+        return TaskRunner(
+            plan=lambda: replanning.current.plan,
+            goal=context.goal.text,
+            models=context.models,
+            skills=context.workspace.skills.registry,
+            tools=tools.callable_by_plan,
+            prompts=context.prompts,
+            artifacts=context.artifacts,
+            toolbox_for=lambda task: [*tools.for_task(task), *replanning.tools(task)],
+            memo=context.memo,
+            input_budget=context.settings.input_budget,
+            tool_calls=context.settings.tool_calls,
+            given_files=self.files,
+            on_text=self._on_text if context.goal.stream and context.goal.data is None else None,
+            kept=context.kept,
+            earlier=follow_up.for_task if follow_up is not None else None,
+        )
+
+    def stream(self) -> EarlyTasks:
+        """Let tasks start while the plan is being written."""
+        tools, policy = self._runner.tools, self.context.memo.approvals.policy
+        known = self.catalogue.known
+        self.early = EarlyTasks(
+            self.context,
+            self.replanning.current,
+            self.schedule,
+            lambda: EarlyReader(known, lambda task: may_begin(task, tools, policy)),
+        )
+        return self.early
+
+    def begun_in(self, plan: Plan) -> Plan:
+        """The plan that was accepted, with what of it began already."""
+        if self.early is not None:
+            return self.early.begun_in(plan)
+        return with_parts(plan, self.context.history.ledger.early.values())
+
+    async def run(self) -> Mapping[str, Outcome]:
+        """Run the tasks of the plan to their ends; some may have begun while it was being written."""
+        plan = self.replanning.scheduled
+        begun = self.early.begun if self.early is not None else {}
+        if not begun and not any(task.action_type == "tool" for task in plan.tasks if not task.depends_on):
+            await self.context.models.ready("task")
+        self.schedule.add(*(task for task in plan.tasks if task.id not in begun))
+        self.schedule.close()
+        if self.early is not None:
+            await self.early.join(plan)
+        return await self.replanning.run(self.schedule)
+
+    async def stop(self) -> None:
+        """Stop what began: there will be no plan."""
+        if self.early is not None:
+            await self.early.stop()
+
+    async def _run_task(self, task: Task, results: Mapping[str, str]) -> str | Done | Grown:
+        if task.for_each is not None:
+            return self._fan_out.grow(task, results)
+        if task.action_type == GOAL:
+            await self._runner.approve(task, results)
+            return await self._sub_goals.grow(task, results)
+        return await self._runner.run(task, results)
+
+    def _on_text(self, task: Task) -> OnText | None:
+        """Where a task's text goes as it is written: to the person, if it is the answer."""
+        if self.early is not None and self.early.plan is None:
+            return self.early.text_of(task)
+        plan = self.replanning.current.plan
+        return as_events if not plan.needs_synthesis and plan.finals[0] is task else None
+
+
+def _given_files(context: RunContext) -> GivenFiles | None:
+    """The files that came with the goal, for models that cannot read them."""
+
+    def warn(_: FileRead, what: str) -> None:
+        context.record(Warned(f"{what}: the task has what it said then"))
+
+    if not context.goal.files:
+        return None
+    paths, redact = tuple(str(path) for path in context.goal.files), context.memo.capture.secrets.redact
+    recorded, workspace = context.recorded, context.artifacts.workspace
+    return GivenFiles(paths, workspace, context.record, redact, recorded.files, recorded.file_changed or warn)

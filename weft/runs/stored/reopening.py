@@ -1,0 +1,116 @@
+"""Continuing a run that is not running, with what a person gives it: answers, a plan of their own, or a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft.runs.plans.plan_edit import edit, plan_in_hand
+from weft.runs.stored import records
+from weft.runs.stored.requests import resolved
+from weft_executor.capture.secrets import Secrets
+from weft_executor.stores.errors import UnknownRun
+from weft_planner.events import ReplanAsked
+from weft_skills.errors import InputError
+from weft_skills.tools.recorded import RecordedTool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from weft.runs.goal import Goal
+    from weft.runs.plans.plan_edit import PersonEvent
+    from weft.runs.plans.plan_file import PlanFile
+    from weft.runs.stored.requests import Answers
+    from weft.workspace.workspace import Workspace
+    from weft_executor.history.ledger import Ledger
+    from weft_executor.history.run_history import RunHistory
+    from weft_executor.stores.row import RunSummary
+    from weft_planner.events import ApprovalGiven
+    from weft_planner.plan.validate import Known
+
+_LONGEST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """A stored run as it continues: its goal, its history with `events` from a person, and how it stood before them."""
+
+    goal: Goal
+    history: RunHistory
+    ledger: Ledger
+    events: tuple[PersonEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reopening:
+    """What a person gives a run that is continued: answers, a plan that they edited, or a change that they ask for."""
+
+    answers: Answers = ()
+    edited: PlanFile | None = None
+    asked: str | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether the plan is to change."""
+        return self.edited is not None or self.asked is not None
+
+    def reopened(self, run: RunSummary, history: RunHistory, workspace: Workspace) -> Reopened | None:
+        """A claimed run as it continues; None if it is done, and nothing is to change."""
+        if history.started is None:
+            raise UnknownRun(f"run {run.run_id} never started", hint="run its goal again")
+        changes = self._changes(history, workspace.known)
+        if run.status == "done" and not changes:
+            return None
+        answers = self.resolved(history, workspace)
+        for answer in answers:
+            history.finished.approvals.note(answer)
+        ledger = history.ledger.copy()
+        for change in changes:
+            history.note(change)
+        history.reopen()
+        return Reopened(records.goal_of(history), history, ledger, (*answers, *changes))
+
+    def resolved(self, history: RunHistory, workspace: Workspace) -> tuple[ApprovalGiven, ...]:
+        """The answers with the requests that they are for; raises if one is unknown or answered."""
+        if not self.answers or history.started is None:
+            return ()
+        run_id = history.started.run_id
+        tools = workspace.builtin.in_plans(workspace.settings.tool_set) | workspace.tools.by_name()
+        capture = records.capture(workspace.paths, run_id)
+        return resolved(self.answers, history.finished.approvals, run_id, capture, tools)
+
+    def _changes(self, history: RunHistory, known: Callable[[], Known]) -> tuple[PersonEvent, ...]:
+        """The change of the plan as events; raises if it may not be made."""
+        if not self.changes:
+            return ()
+        before = plan_in_hand(history)
+        if self.asked is not None:
+            return (ReplanAsked(self.asked),)
+        assert self.edited is not None  # noqa: S101 - `changes` says so
+        goal = history.started.goal if history.started is not None else ""
+        if self.edited.goal and self.edited.goal != goal:
+            raise InputError(
+                "the plan has a different goal from the run's", hint="leave `goal` as it is, or run it with --plan"
+            )
+        event = edit(before, self.edited.plan, known(), "of the file")
+        if event is None or history.plan is None:
+            return ()
+        return (*history.finished.approvals.withdrawals(history.plan, event), event)
+
+
+def gone_functions(history: RunHistory, workspace: Workspace) -> list[RecordedTool]:
+    """The functions that a run was offered and that this program did not bring."""
+    here = {tool.name for tool in workspace.tools.own_specs}
+    recorded = history.catalogue.own_tools if history.catalogue is not None else ()
+    return [RecordedTool(tool.name, tool.description, tool.parameters) for tool in recorded if tool.name not in here]
+
+
+def checked_request(request: str, env: Mapping[str, str]) -> str:
+    """What a person asks for, without secrets; raises if it cannot be asked."""
+    if not request.strip():
+        raise InputError("what to change is missing", hint='say it: weft replan RUN "use the other table"')
+    if len(request) > _LONGEST:
+        raise InputError(
+            f"the request has {len(request):,} characters, more than {_LONGEST:,}", hint="say it in fewer words"
+        )
+    return Secrets.of(env).redact(request.strip())

@@ -1,0 +1,47 @@
+"""Brings back the files of a resumed run that another machine has, or that were deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft_planner.events import FileKept, Warned, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weft_executor.capture.capture import Capture
+    from weft_executor.results.file_contents import FileContents
+    from weft_executor.results.kept_files import KeptFiles
+    from weft_executor.stores.store import Store
+    from weft_planner.events import Event, Record
+
+
+@dataclass(frozen=True, slots=True)
+class JournalFiles:
+    """What the journal has of the files that a run's tools left."""
+
+    store: Store
+    run_id: str
+    capture: Capture
+
+    def contents(self) -> Iterator[FileKept]:
+        """What was kept, in the order in which it was written, with the paths of this machine."""
+        for row in self.store.rows(self.run_id, types=("file_kept",)):
+            event = decode(row.type, self.capture.local(row.body))
+            if isinstance(event, FileKept):
+                yield event
+
+
+def is_shown(event: Event) -> bool:
+    """Whether observers hear of an event: the content of a file is for the journal alone."""
+    return not isinstance(event, FileKept)
+
+
+async def restore_files(files: KeptFiles, contents: FileContents, kept: JournalFiles, record: Record) -> None:
+    """Write what is missing of a run's files, and warn of those that are nowhere."""
+    if not files.files:
+        return
+    for path in await asyncio.to_thread(contents.restore, files.listed(), kept):
+        record(Warned(f"{path}, which a task of this run wrote, is not on this machine, nor in the journal"))

@@ -1,0 +1,56 @@
+"""What `weft skills list` and the page show: skills, tools of installed packages and of MCP servers, as rows."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from weft.workspace.run_capabilities import capabilities
+from weft_skills.builtin import toolset
+from weft_skills.skill import Skill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from weft.workspace.skills import WorkspaceSkills
+    from weft_skills.functions.functions import FunctionTool
+    from weft_skills.mcp.servers import ServerState
+    from weft_skills.programs.manifest import Manifest
+    from weft_skills.skill import Source, State
+
+
+def installed_tools(*, everything: bool) -> list[Skill]:
+    """The tools of installed packages; those that are not active only if `everything` is asked for."""
+    from weft_skills.functions import installed
+
+    return [row for row in installed.rows(os.environ) if everything or row.state == "active"]
+
+
+def mcp_tools(servers: Iterable[ServerState], *, everything: bool) -> list[Skill]:
+    """The tools of MCP servers as far as they are listed; those that are not offered only for `everything`."""
+    rows = []
+    for server in servers:
+        active = server.state == "active"
+        source: Source = "workspace" if server.entry.source == "workspace" else "global"
+        for tool in server.tools if active or everything else ():
+            text, file = " ".join(tool.description.split()), str(server.entry.file)
+            state: State = "active" if active else "disabled"
+            rows.append(Skill(tool.name, text, file, source, "executable", state, server.reason))
+    return rows
+
+
+def task_capabilities(skills: WorkspaceSkills, functions: Sequence[Skill]) -> frozenset[str]:
+    """What tasks can do here, as a run would find it; `functions` are the rows of installed tools."""
+    registry = skills.registry
+    folders = {skill.base_dir for skill in registry.list_skills() if skill.kind == "executable"}
+    programs: list[Manifest] = []
+    if folders:  # reading manifests and functions takes long to import
+        from weft_skills.programs import manifest_file
+
+        programs = [manifest for folder in sorted(folders) for manifest in manifest_file.read(folder)[0]]
+    others: list[FunctionTool] = []
+    if any(skill.source != "bundled" for skill in functions):
+        from weft_skills.functions.functions import discover
+
+        others = discover(registry.workspace, os.environ)[0]
+    return capabilities(programs, others) | toolset.capabilities(skills.offered)
