@@ -90,7 +90,7 @@ def _check_version(version: Any, where: str) -> None:
     if type(version) is not int or version == VERSION:
         return
     if version > VERSION:
-        what = f"{where} was written by a newer weft (events of version {version}; this one knows {VERSION})"
+        what = f"{where} was written by a newer weft (events of version {version}; this one reads {VERSION})"
         raise InputError(what, hint="update weft")
     what = f"{where} was exported before weft 0.1.0, which cannot read it (events of version {version})"
     raise InputError(what, hint="name another file, or run the goal again")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft.runs.plans.plan_edit import PlanInHand, edit
@@ -29,5 +28,5 @@ async def reviewed(review: Review, current: CurrentPlan, planning: Planning) -> 
     change = edit(PlanInHand(plan, {}, plan), wanted, planning.catalogue.known, "as reviewed")
     if change is not None:
         current.change(change)
-        planning.warn(replace(current.plan, tasks=change.added))
+        planning.warn(current.plan.with_tasks(change.added))
     return True
