@@ -150,6 +150,7 @@ __all__ = [
     "ClusterOptions",
     "ConditionChecked",
     "ContentRefused",
+    "EarlierForm",
     "EarlierOutput",
     "EarlierRun",
     "Effects",

@@ -145,7 +145,7 @@ class Recorded:
         if history.started is None:
             return
         run.tool_set = toolset.recorded(history.started.settings)
-        run.workspace = Workspace(self.paths, run.settings, portable=True, tools=history.functions)
+        run.workspace = Workspace(self.paths, run.settings, replayed=True, tools=history.functions)
 
     def reply(self, request: Request, name: str) -> Reply:
         """The recorded reply to a request; raises Unrecorded if there is none, and ModelError if the call failed then.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.stored import records
 from weft.workspace.workspace import Workspace
+from weft_executor.history.difference import difference
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.replay import ReplayMemo, ReplayModel, reused
 from weft_executor.history.run_history import RunHistory, reused_by
@@ -18,6 +20,7 @@ from weft_executor.results.artifacts import Artifacts
 from weft_planner.errors import RecordEnded
 from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
 from weft_skills.errors import InputError, WeftError
+from weft_skills.functions import functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from weft_planner.events import Event, Record
     from weft_planner.model import Role
     from weft_planner.prompting.profile import Profile
+    from weft_skills.functions.functions import FunctionTool
+    from weft_skills.tools.recorded import RecordedTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +106,24 @@ async def strict(
     # The recorded plan is run even if it names a skill that no longer exists.
     planned = history.plan.tasks if history.plan is not None else ()
     gone = [task.name for task in planned if task.action_type == "skill" and task.name]
-    workspace = Workspace(paths, first, use, gone=gone, portable=True, tools=history.functions)
+    workspace = Workspace(paths, first, use, gone=gone, replayed=True, tools=history.functions)
+    _compare_functions(history.functions, functions.discover(paths.workspace, os.environ)[0], tape)
     recorded = RecordedRun.replayed(history, lambda read, what: tape.differs(f"task {read.task}", what))
     context = RunContext(goal, workspace, first, models, memo, artifacts, started.date, recorded=recorded)
     note(started)
     note(tape.recorded(await _run(Pipeline(context), history)))
     return Replay(ledger.result(journal), tuple(tape.drift))
+
+
+def _compare_functions(recorded: Sequence[RecordedTool], installed: Sequence[FunctionTool], tape: Tape) -> None:
+    """Tell of functions that are described differently today; the replay offers them as they were, and those gone."""
+    today = {tool.name: tool for tool in installed}
+    for tool in recorded:
+        now = today.get(tool.name)
+        if now is None or (now.description, now.parameters) == (tool.description, tool.parameters):
+            continue
+        what = difference(tool.description, now.description) or "its parameters differ"
+        tape.differs("tools", f"prompt of tasks: tool {tool.name!r} is described differently: {what}")
 
 
 async def _run(pipeline: Pipeline, history: RunHistory) -> RunFinished:

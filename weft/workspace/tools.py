@@ -44,8 +44,16 @@ OwnTool = Callable[..., Any] | RecordedTool
 class WorkspaceTools:
     """Which tools there are, which ones the user trusts, and how they are confined."""
 
-    def __init__(self, paths: Paths, registry: Registry, *, unsafe: bool = False, own: Sequence[OwnTool] = ()) -> None:
-        self._paths = paths
+    def __init__(
+        self,
+        paths: Paths,
+        registry: Registry,
+        *,
+        unsafe: bool = False,
+        own: Sequence[OwnTool] = (),
+        installed: bool = True,
+    ) -> None:
+        self._paths, self._installed = paths, installed
         self._registry = registry
         self._unsafe = unsafe
         self._own = [_own_tool(function, paths.workspace) for function in own]
@@ -86,7 +94,7 @@ class WorkspaceTools:
     @cached_property
     def functions(self) -> tuple[list[FunctionTool], list[str]]:
         """The tools of installed packages, and notes about them; read once."""
-        return functions.discover(self._paths.workspace, os.environ)
+        return functions.discover(self._paths.workspace, os.environ) if self._installed else ([], [])
 
     @property
     def has_mcp(self) -> bool:
@@ -122,9 +130,10 @@ class WorkspaceTools:
         return {spec.name: McpTool(spec.name, spec.description, spec.parameters, self.mcp, artifacts) for spec in specs}
 
     @property
-    def own_specs(self) -> tuple[ToolSpec, ...]:
-        """The program's own functions as a model is offered them."""
-        return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in self._own)
+    def function_specs(self) -> tuple[ToolSpec, ...]:
+        """The functions of installed packages and the program's own, as a model is offered them."""
+        by_name = {tool.name: tool for tool in (*self.functions[0], *self._own)}
+        return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in by_name.values())
 
     def notes(self) -> list[str]:
         """A line for each tool: registered from where, or why not."""

@@ -77,9 +77,9 @@ class Catalogue:
 class Workspace:
     """A workspace's skills, tools and prompts, read when a goal needs them.
 
-    `use` replaces skills by files, `tools` are functions of the program. For a replay, `gone` are skills that a
-    recorded plan may name though they no longer exist, and `portable` keeps the listing the same however long the
-    workspace's path is.
+    `use` replaces skills by files, `tools` are functions of the program. For a run that is `replayed`, they are all the
+    functions that it was offered, whatever is installed now, and `gone` are skills that its plan may name though they
+    no longer exist.
     """
 
     def __init__(
@@ -89,18 +89,20 @@ class Workspace:
         use: Mapping[str, Path] | None = None,
         *,
         gone: Collection[str] = (),
-        portable: bool = False,
+        replayed: bool = False,
         tools: Sequence[OwnTool] = (),
     ) -> None:
         self.paths = paths
         self.settings = settings
         self.skills = WorkspaceSkills(paths, settings, use)
         self._gone = gone
-        self._portable = portable
+        self._replayed = replayed
         self._selecting = threading.Lock()
         self._prompts: Prompts | None = None
         self.fingerprints = Fingerprints()
-        self.tools = WorkspaceTools(paths, self.skills.registry, unsafe=settings.unsafe_tools, own=tools)
+        self.tools = WorkspaceTools(
+            paths, self.skills.registry, unsafe=settings.unsafe_tools, own=tools, installed=not replayed
+        )
         self.builtin = BuiltinTools(
             self.skills, settings.tool_set, self.tools.trusts, (settings.allow_web, settings.web_proxy)
         )
@@ -115,7 +117,7 @@ class Workspace:
             if not folder.is_dir():
                 raise SetupError(f"seed = {folder} is not a folder", hint="name a folder with templates, or unset it")
         # A replay needs no trust for them: it only compares texts, and sends and writes nothing.
-        own = [base / untrusted.TEMPLATES] if self._portable or self.tools.trust.trusts_templates(base) else []
+        own = [base / untrusted.TEMPLATES] if self._replayed or self.tools.trust.trusts_templates(base) else []
         self._prompts = Prompts([*own, *configured])
         return self._prompts
 

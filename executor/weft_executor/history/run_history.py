@@ -189,8 +189,8 @@ class RunHistory:
 
     @property
     def functions(self) -> list[RecordedTool]:
-        """The functions of the program that the run was offered as tools."""
-        specs = self.catalogue.own_tools if self.catalogue is not None else ()
+        """The functions that the run was offered as tools."""
+        specs = self.catalogue.functions if self.catalogue is not None else ()
         return [RecordedTool(spec.name, spec.description, spec.parameters) for spec in specs]
 
     @property

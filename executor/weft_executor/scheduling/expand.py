@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft_executor.results.memo import FinishedPart, Memo
-    from weft_planner.events import ChangeCause, Recorded
+    from weft_planner.events import ChangeCause
+    from weft_planner.events.event import Recorder
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.plan.validate import Known
 
@@ -39,7 +40,7 @@ class CurrentPlan:
     """The plan of a run as it is now."""
 
     plan: Plan
-    record: Recorded
+    record: Recorder
 
     def change(self, event: PlanChanged) -> None:
         """Record a change of the plan, and make it as it is on record."""

@@ -38,7 +38,7 @@ from weft_planner.events import TaskFinished, TaskStarted
 from weft_planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:
-    from weft_planner.events import Recorded
+    from weft_planner.events.event import Recorder
     from weft_planner.plan.plan import Plan, Task
 
 RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Done | Grown | Unneeded]]
@@ -57,7 +57,7 @@ class Schedule:
     """
 
     run_task: RunTask
-    record: Recorded
+    record: Recorder
     limits: ScheduleLimits
     finished: Finished = NOTHING
     check: Check | None = None

@@ -21,7 +21,7 @@ from weft_planner.prompting.profile import FULL, Profile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_planner.events import Recorded
+    from weft_planner.events.event import Recorder
     from weft_planner.model import Model, Reply
     from weft_planner.plan.plan import Task
     from weft_planner.plan.validate import Known
@@ -147,7 +147,7 @@ async def decompose(
     brief: Brief,
     model: Model,
     prompts: Prompts,
-    record: Recorded,
+    record: Recorder,
     ready: Ready | None = None,
     early: EarlyStart | None = None,
 ) -> Plan:

@@ -15,7 +15,7 @@ from weft_planner.plan.reading import told
 
 if TYPE_CHECKING:
     from weft_planner.decompose.decompose import Brief
-    from weft_planner.events import Recorded
+    from weft_planner.events.event import Recorder
     from weft_planner.model import Model, Reply
     from weft_planner.plan.plan import Plan
     from weft_planner.prompting.prompts import Prompts
@@ -89,7 +89,7 @@ def variables(brief: Brief, situation: Situation) -> dict[str, Any]:
     }
 
 
-async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Recorded) -> Replanned:
+async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Recorder) -> Replanned:
     """A valid change of the plan, or why there is none; the system message is the decomposer's, to the byte."""
     given = variables(brief, situation)
     record(PromptMade("replanner", None, given))

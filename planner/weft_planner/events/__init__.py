@@ -10,7 +10,6 @@ from weft_planner.events.calls import *  # noqa: F403
 from weft_planner.events.event import AnyEvent as AnyEvent
 from weft_planner.events.event import Event as Event
 from weft_planner.events.event import Record as Record
-from weft_planner.events.event import Recorded as Recorded
 from weft_planner.events.event import decode as decode
 from weft_planner.events.event import to_dict as to_dict
 from weft_planner.events.event import type_of as type_of

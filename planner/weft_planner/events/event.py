@@ -30,7 +30,7 @@ Record = Callable[[Event], object]
 AnyEvent = TypeVar("AnyEvent", bound=Event)
 
 
-class Recorded(Protocol):
+class Recorder(Protocol):
     """Takes an event, and returns it as it is on record.
 
     A new event comes back as it is. In a replay, what a step decided comes back as it was decided then.

@@ -20,15 +20,16 @@ class SkillPrint(msgspec.Struct, frozen=True):
 class CatalogueTaken(Event, frozen=True):
     """The skills found, and the listings of skills and tools that prompts contain.
 
-    `own_tools` are the functions that the program passed as tools: no other process has them. `task` is the sub-goal
-    that they are for; without one they are for the run. `mcp` are the tools of MCP servers that the run may call: a
-    resumed or replayed run is offered these, whatever the servers say by then.
+    `functions` are those offered as tools, the program's own and those of installed packages: another process may not
+    have them. `mcp` are the tools of MCP servers that the run may call. A resumed or replayed run is offered both,
+    whatever is installed and the servers say by then. `task` is the sub-goal that they are for; without one they are for
+    the run.
     """
 
     skills: tuple[SkillPrint, ...]
     skill_listing: str
     tool_listing: str
-    own_tools: tuple[ToolSpec, ...] = ()
+    functions: tuple[ToolSpec, ...] = ()
     task: str | None = None
     mcp: tuple[ToolSpec, ...] = ()
 

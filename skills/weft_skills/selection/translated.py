@@ -5,8 +5,10 @@ A skill counts with the better of its two scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from weft_skills.selection.ranked import MAX_SELECTED
 
@@ -40,7 +42,7 @@ class TranslatedDetector:
         for selection in translated:
             before = best.get(selection.name)
             if before is None or selection.score > before.score:
-                best[selection.name] = replace(
+                best[selection.name] = msgspec.structs.replace(
                     selection, reason=f"by the goal's keywords in translation: {selection.reason}"
                 )
         return sorted(best.values(), key=lambda selection: -selection.score)[:limit]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecordedTool:
-    """The name, description and parameters of a tool that belonged to the program which began the run."""
+    """The name, description and parameters of a function that a run was offered when it began."""
 
     name: str
     description: str
@@ -21,5 +21,5 @@ class RecordedTool:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Say that it cannot be called here; in a replay, its results come from the record."""
-        what = f"{self.name} was a function of the program that began this run, and is not here — go on without it"
+        what = f"{self.name} was a function where this run began, and is not here — go on without it"
         return failure("NOT_FOUND", what, Context("", dict(arguments)))

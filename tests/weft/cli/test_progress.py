@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -125,7 +126,7 @@ def test_a_large_graph_fits_the_screen_and_shows_unfinished_tasks() -> None:
 
 
 def test_every_event_becomes_plain_json() -> None:
-    documents = [to_dict(event) for event in EVENTS]
+    documents = [json.loads(json.dumps(to_dict(event))) for event in EVENTS]
     assert documents[4]["type"] == "plan_made"
     assert documents[4]["plan"]["tasks"][1]["depends_on"] == ["a"]
     assert documents[9]["reply"]["usage"]["prompt_tokens"] == 1200

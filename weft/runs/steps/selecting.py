@@ -68,7 +68,7 @@ class Selecting:
         prints = workspace.fingerprints.known(catalogue.skills)
         if prints is None:
             prints = await asyncio.to_thread(workspace.take_fingerprints, catalogue)
-        return CatalogueTaken(prints, *listings, workspace.tools.own_specs, mcp=catalogue.mcp)
+        return CatalogueTaken(prints, *listings, workspace.tools.function_specs, mcp=catalogue.mcp)
 
     async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
         """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
