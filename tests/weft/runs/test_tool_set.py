@@ -25,18 +25,17 @@ from weft_skills.tools.effects import changes_file
 async def test_a_run_keeps_its_tools_when_weft_gets_new_ones(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = Recorder()
     with monkeypatch.context() as before:
-        before.setattr(toolset, "STANDARD", ("Skill", "ReadFile", "ListFiles@1"))
+        before.setattr(toolset, "STANDARD", ("Skill", "ReadFile", "ListFiles"))
         async with weft(workspace, model(("ListFiles", {"path": "."}), fail=True)) as runtime:
             assert (await runtime.run("Look around", record=record)).status == "failed"
     started = next(event for event in record.events if isinstance(event, RunStarted))
-    assert started.settings["tools"] == ("Skill", "ReadFile", "ListFiles@1")
+    assert started.settings["tools"] == ("Skill", "ReadFile", "ListFiles")
     again = model(("ListFiles", {"path": "."}))
     async with weft(workspace, again) as runtime:
         assert (await runtime.resume("last")).status == "done"
         assert [request.role for request in again.asked] == ["task"], "planning and the first call are not paid again"
         assert [tool.name for tool in again.asked[0].tools][:3] == ["Skill", "ReadFile", "ListFiles"]
         assert "Grep" not in [tool.name for tool in again.asked[0].tools]
-        assert "glob" not in again.asked[0].tools[2].parameters["properties"]
         assert (await runtime.run("Look around again")).status == "done"
         assert "Grep" in [tool.name for tool in again.asked[-1].tools]
 
@@ -148,7 +147,7 @@ def test_the_web_is_allowed_by_the_user_alone(workspace: Path) -> None:
     for trusted in (False, True):
         found = resolve({}, {}, workspace, workspace / "none.toml", trusted=trusted)
         assert (found.settings.allow_web, found.settings.web_proxy) == ((), False)
-        assert "'allow_web' is ignored: it counts as a flag" in found.warnings[0]
+        assert "'allow_web' is ignored: it can only be set with a flag" in found.warnings[0]
     config = workspace / "config.toml"
     config.write_text('allow_web = ["example.org"]\n', encoding="utf-8")
     assert "WebFetch" in resolve({}, {}, workspace, config).settings.tool_set

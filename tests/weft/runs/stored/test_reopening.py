@@ -197,7 +197,7 @@ class TestEditing:
         with pytest.raises(InputError) as caught:
             await edited(workspace, Planner(CHAIN), one, drop=("two",))
         assert caught.value.message == (
-            "the plan of the file cannot be taken: task 'one' has begun and cannot be changed: it is done; "
+            "the plan of the file cannot be used: task 'one' has begun and cannot be changed: it is done; "
             "task 'two' has begun and cannot be dropped: it is interrupted; "
             "task 'three' depends on 'two', which is dropped; drop it too, or rewire 'two'"
         )
@@ -206,7 +206,7 @@ class TestEditing:
 
     async def test_a_plan_for_another_goal_is_refused(self, workspace: Path) -> None:
         assert (await run(workspace, Planner(CHAIN, fails={}))).status == "done"
-        with pytest.raises(InputError, match="for another goal"):
+        with pytest.raises(InputError, match="different goal"):
             await edited(workspace, Planner(CHAIN), goal="something else")
 
     async def test_a_model_changes_it_after_a_person_did(self, workspace: Path) -> None:
