@@ -22,8 +22,8 @@ class CatalogueTaken(Event, frozen=True):
 
     `functions` are those offered as tools, the program's own and those of installed packages: another process may not
     have them. `mcp` are the tools of MCP servers that the run may call. A resumed or replayed run is offered both,
-    whatever is installed and the servers say by then. `task` is the sub-goal that they are for; without one they are for
-    the run.
+    whatever is installed and the servers say by then. `task` is the sub-goal that they are for; without one they are
+    for the run.
     """
 
     skills: tuple[SkillPrint, ...]
