@@ -150,7 +150,7 @@ def _warm_up() -> None:
     from weft.providers import litellm_model
 
     litellm_model.load()
-    packages = [importlib.import_module(name) for name in ("weft", "executor", "planner", "skills")]
+    packages = [importlib.import_module(name) for name in ("weft", "weft_executor", "weft_planner", "weft_skills")]
     for package in packages:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith(("__main__", "weft.testing")):
