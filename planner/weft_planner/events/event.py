@@ -57,7 +57,7 @@ def decode(kind: str, fields: Mapping[str, Any]) -> Event | None:
 
     Fields that it does not know are ignored, and missing ones have their defaults.
     """
-    event_class = _classes().get(kind)
+    event_class = _class_of(kind)
     if event_class is None:
         return None
     try:
@@ -68,7 +68,12 @@ def decode(kind: str, fields: Mapping[str, Any]) -> Event | None:
         ) from error
 
 
-@cache
-def _classes() -> dict[str, type[Event]]:
-    """All events by type: what is declared is known, without a list to keep."""
-    return {type_of(kind): kind for kind in Event.__subclasses__()}
+def _class_of(kind: str) -> type[Event] | None:
+    """The class of a type: what is declared is known, without a list to keep."""
+    if kind not in _CLASSES:
+        for event_class in Event.__subclasses__():
+            _CLASSES.setdefault(type_of(event_class), event_class)
+    return _CLASSES.get(kind)
+
+
+_CLASSES: dict[str, type[Event]] = {}
