@@ -6,10 +6,12 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from weft_executor.journal.summary import CHANGING, updated
-from weft_executor.stores.row import NO_TEXTS, EncodedRow, Row, RunSummary
+from weft_executor.stores.row import EncodedRow, Row, RunSummary
 from weft_planner.events import Event, TaskFinished, TextStreamed, type_of
 
 if TYPE_CHECKING:
@@ -18,13 +20,13 @@ if TYPE_CHECKING:
     from weft_executor.capture.capture import Capture
 
 
-class LogEntry(NamedTuple):
+class LogEntry(msgspec.Struct, frozen=True, gc=False):
     """An event on its way to the store; `at` is in nanoseconds.
 
     `summary` is the run's as of this event, without the last `done` of its tasks that are done.
     """
 
-    # A tuple, because recording an event must cost as little as possible: the rest is done in the writer's thread.
+    # A struct without garbage collection: recording an event must cost as little as possible.
 
     log: Log
     seq: int
@@ -40,14 +42,13 @@ class LogEntry(NamedTuple):
 
     def row(self) -> Row | EncodedRow:
         """The row to store: without secrets, paths relative to named roots."""
-        log, seq, at, event, _, _ = self
+        log, event = self.log, self.event
         kind, text = type(event), log.capture.unchanged(event)
         if text is not None:
             key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
             task = getattr(event, "task", None)
-            place = (log.run_id, seq, stamp(at), type_of(kind), task, key, text, NO_TEXTS)
-            return tuple.__new__(EncodedRow, place)
-        return tuple.__new__(Row, (log.run_id, seq, stamp(at), type_of(kind), log.capture.event(event)))
+            return EncodedRow(log.run_id, self.seq, stamp(self.at), type_of(kind), task, key, text)
+        return Row(log.run_id, self.seq, stamp(self.at), type_of(kind), log.capture.event(event))
 
 
 class Sink(Protocol):
@@ -98,7 +99,7 @@ class Log:
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        self._sink.put(tuple.__new__(LogEntry, (self, self._seq, at, event, self._summary, self._done)))
+        self._sink.put(LogEntry(self, self._seq, at, event, self._summary, self._done))
 
     def captured(self, entry: LogEntry) -> RunSummary:
         """The run's summary as it is stored after an entry."""

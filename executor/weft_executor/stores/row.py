@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+import msgspec
 
 # The version of the events, as exported traces carry it; stores have schema versions of their own.
 VERSION = 2
@@ -33,8 +33,10 @@ class Row(NamedTuple):
         return place | {key: value for key, value in self.body.items() if key not in place}
 
 
-class EncodedRow(NamedTuple):
+class EncodedRow(msgspec.Struct, frozen=True, gc=False):
     """A row as stores write it: its body as JSON, and the large texts taken out of that, by hash."""
+
+    # There are two for each task: a struct that is not garbage-collected is made in no time.
 
     run_id: str
     seq: int

@@ -17,7 +17,7 @@ def _type_name(class_name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
 
 
-class Event(msgspec.Struct, frozen=True, tag_field="type", tag=_type_name):
+class Event(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_type_name):
     """Something that happened in a run; a subclass is a type of its own, and its fields are what is recorded."""
 
 

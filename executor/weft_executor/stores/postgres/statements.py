@@ -185,8 +185,8 @@ class Append:
 def write_events(connection: Connection, rows: Sequence[EncodedRow], *, again: bool) -> Any:
     """Write events in one statement."""
     columns: tuple[list[Any], ...] = ([], [], [], [], [], [], [])
-    for run_id, seq, at, kind, task, key, body, _ in rows:
-        values = (run_id, seq, at, kind, _text(task), _text(key), body)
+    for row in rows:
+        values = (row.run_id, row.seq, row.at, row.type, _text(row.task), _text(row.key), row.body)
         for column, value in zip(columns, values, strict=True):
             column.append(value)
     return connection.execute(_EVENTS + (" ON CONFLICT DO NOTHING" if again else ""), columns)

@@ -51,8 +51,8 @@ def write_texts(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run:
 def write_events(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run: Mapping[str, int]) -> None:
     """Write events, up to `MAX_ROWS` in one statement."""
     values: list[object] = []
-    for run_id, seq, at, kind, task, _, body, _ in rows:
-        values += (run[run_id], seq, at, kind, task, body)
+    for row in rows:
+        values += (run[row.run_id], row.seq, row.at, row.type, row.task, row.body)
     _insert(connection, _EVENTS, 6, values)
 
 
