@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tests.nursery import Ran
 
 DATA = Path(__file__).parent / "data"
-VERSIONS = sorted(folder.name for folder in DATA.iterdir())
+VERSIONS = sorted(folder.name for folder in DATA.glob("[0-9]*"))
 MODEL = {"WEFT_MODEL": "openai/test-model"}
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from tests.needs import needs_es_modules
 from tests.record_version import packed
+from tests.test_recorded_versions import VERSIONS
 from weft.traces.timeline import TYPES
 from weft.web import shapes
 from weft_executor.journal import trace_file
@@ -34,7 +35,7 @@ def test_the_pure_modules_do_what_their_tests_say() -> None:
 
 
 def recorded_runs(version: str) -> list[list[Row]]:
-    """The runs that an earlier version exported."""
+    """The runs that a version exported."""
     text = packed(ROOT / "tests" / "data" / version, "traces.jsonl").decode()
     runs: dict[str, list[Row]] = defaultdict(list)
     for line in text.splitlines():
@@ -44,7 +45,7 @@ def recorded_runs(version: str) -> list[list[Row]]:
 
 
 @needs_es_modules
-@pytest.mark.parametrize("version", sorted(folder.name for folder in (ROOT / "tests" / "data").iterdir()))
+@pytest.mark.parametrize("version", VERSIONS)
 def test_the_page_folds_every_recorded_run_to_what_the_server_says_of_it(version: str, tmp_path: Path) -> None:
     lines = []
     for rows in recorded_runs(version):
