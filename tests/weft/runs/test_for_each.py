@@ -301,7 +301,7 @@ async def test_a_list_that_would_be_read_differently_is_drift(
     recorded = rows(adaptive.workspace)
     for row in recorded:
         if row.type == "plan_changed":
-            row.body["added"][0]["item"] = "other"
+            row.body["added"][0]["item"] = {"value": "other"}
     drift = (await replayed(adaptive.workspace, recorded)).drift
     assert drift[0].where == "task review"
     assert "task 'review[1]' is planned differently" in drift[0].what
