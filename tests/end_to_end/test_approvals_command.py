@@ -320,7 +320,7 @@ def test_a_batch_goes_on_with_other_goals_and_continues_those_that_were_answered
     command = ("batch", "goals.jsonl", "-o", "out.jsonl", "--json", "--jobs", "2")
     ran = weft(*command, "--trust", cwd=office, env=MODEL)
     assert ran.status == 6, ran.err
-    assert "3 goals wait for you; see weft approvals" in ran.err
+    assert "3 goals waiting for an answer; see `weft approvals`" in ran.err
     report = json.loads(ran.out)
     assert (report["done"], report["waiting"], report["left"]) == (3, 3, 0)
     before = _rows(office / "out.jsonl")

@@ -168,16 +168,6 @@ def test_completion_installs_once_with_one_command(weft: Weft, own_home: Path) -
     assert weft("completion", env={"SHELL": "/bin/nonsense"}).status == 2
 
 
-def test_a_package_that_shadows_one_of_wefts_is_named(tmp_path: Path) -> None:
-    (tmp_path / "planner.py").write_text("", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", "import weft"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert str(tmp_path / "planner.py") in done.stderr
-    assert "Rename or move that file" in done.stderr
-
-
 def test_an_unwritable_folder_is_reported_without_a_traceback(workspace: Path, weft: Weft) -> None:
     (workspace / ".agents").write_text("in the way", encoding="utf-8")
     ran = weft("skills", "add", "x", "--description", "y", "--json", cwd=workspace)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import subprocess
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.record_version import packed
 from tests.soaks.soak import Soak
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from tests.nursery import Nursery
 
-RECORDED = Path(__file__).parents[1] / "data" / "0.1.0" / "traces.jsonl.gz"
+RECORDED = Path(__file__).parents[1] / "data" / "0.1.0"
 COPIES = 10  # of 1.5 MB each
 LONGEST = 2.0
 
 
 def soak(nursery: Nursery, folder: Path, kills: int, draw: Random) -> str:
     """Import until there were enough kills, each into a journal of its own; then once more, to the end."""
-    lines = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).decode().splitlines()]
+    lines = [json.loads(line) for line in packed(RECORDED, "traces.jsonl").decode().splitlines()]
     text = "".join(
         json.dumps(line | {"run_id": f"{line['run_id']}-{copy}"}) + "\n" for copy in range(COPIES) for line in lines
     )

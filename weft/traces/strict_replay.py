@@ -57,7 +57,8 @@ class _ReplayModels:
     memo: ReplayMemo
 
     def for_role(self, role: Role, called: str | None = None) -> ReplayModel:
-        return self.named(self._name(role, called=called))
+        asked = (call.model for call in self.tape.history.calls if call.role == role and called is None)
+        return self.named(next(asked, None) or self._name(role, called=called))
 
     def named(self, name: str) -> ReplayModel:
         return ReplayModel(name, self.tape, self.memo)

@@ -16,6 +16,7 @@ from tests.needs import needs_node
 from weft.traces import page_script
 from weft.traces.html_page import render
 from weft_executor.stores.row import Row
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,7 +93,7 @@ class Markup(HTMLParser):
 def hostile(text: str) -> str:
     """A page whose every text is this one."""
     call = {"role": "task", "task": text, "model": text}
-    message: dict[str, Any] = {"role": text, "content": text, "tool_calls": [], "tool_call_id": None}
+    message: dict[str, Any] = {"role": "user", "content": text, "tool_calls": [], "tool_call_id": None}
     envelope = {"status": text, "data": {}, "text": text, "context": {"cwd": "", "params_input": {"x": text}}}
     return page(
         ("run_started", {"run_id": text, "goal": text, "workspace": "w", "settings": {}}),
@@ -108,9 +109,9 @@ def hostile(text: str) -> str:
         ("call_finished", call | {"reply": REPLY | {"text": text}, "seconds": 1.0}),
         ("tool_called", {"task": "a", "name": text, "envelope": envelope}),
         ("task_started", {"task": "a", "inputs": ""}),
-        ("task_finished", {"task": "a", "status": text, "seconds": 1.0, "error": text}),
+        ("task_finished", {"task": "a", "status": "failed", "seconds": 1.0, "error": text}),
         ("warned", {"message": text}),
-        ("run_finished", {"status": text, "answer": text, "error": text, "question": text, "seconds": 1.0}),
+        ("run_finished", {"status": "partial", "answer": text, "error": text, "question": text, "seconds": 1.0}),
     )
 
 
@@ -132,10 +133,14 @@ def test_a_hostile_trace_has_the_markup_of_a_harmless_one(attack: str) -> None:
     assert shown.tags == harmless.tags
     assert shown.comments == []
     assert [name for name, _ in shown.attributes] == [name for name, _ in harmless.attributes]
-    differing = {name for (name, a), (_, b) in zip(shown.attributes, harmless.attributes, strict=True) if a != b}
-    assert differing == {"class"}  # of a task's row: its status
+    assert shown.attributes == harmless.attributes
     arguments = json.dumps(attack, ensure_ascii=False)  # a tool's, which the page shows as JSON
     assert shown.text == harmless.text.replace('"harmless"', arguments).replace("harmless", attack)
+
+
+def test_a_status_that_is_none_is_refused() -> None:
+    with pytest.raises(InputError, match=r"task_finished.*Invalid enum value '<script>"):
+        page(STARTED, PLANNED, ("task_finished", {"task": "a", "status": EVIL, "seconds": 1.0}))
 
 
 def test_nothing_in_a_trace_is_rendered_as_a_template() -> None:
@@ -170,7 +175,7 @@ def test_a_refused_plan_a_warning_and_a_question_are_shown() -> None:
         STARTED,
         ("warned", {"message": "the model is small"}),
         ("plan_refused", {"attempt": 1, "faults": ["no tasks", "no json"]}),
-        ("run_finished", {"status": "clarification", "answer": None, "question": "Which service?", "seconds": 1.0}),
+        ("run_finished", {"status": "waiting", "answer": None, "question": "Which service?", "seconds": 1.0}),
     )
     assert "warning: the model is small" in shown
     assert "plan refused: no tasks; no json" in shown

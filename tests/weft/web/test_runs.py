@@ -262,7 +262,7 @@ async def test_a_run_is_exported_deleted_and_imported_again(workspace: Path) -> 
         assert (await asked.get(f"/runs/{run_id}")).json()["answer"] == "the answer"
         leads_out = lines.content.replace(run_id.encode(), b"../x")
         refused = await asked.post("/runs/import", content=leads_out, headers=raw)
-        assert (refused.status_code, "'run_id'" in refused.json()["error"]["message"]) == (400, True)
+        assert (refused.status_code, "$.run_id" in refused.json()["error"]["message"]) == (400, True)
 
 
 async def test_a_file_for_a_goal_is_named_or_uploaded_and_belongs_to_its_run(workspace: Path) -> None:

@@ -54,7 +54,7 @@ export function fromDocument(document) {
   state.given = document.given ?? {};
   state.resumes = document.resumes ?? [];
   state.seconds = document.seconds;
-  state.clock = Date.parse(status === "running" ? document.now : document.last_at);
+  state.clock = instant(status === "running" ? document.now : document.last_at);
   askers(state);
   return state;
 }
@@ -88,9 +88,12 @@ export function apply(state, row) {
   }
 }
 
+/** A recorded time in milliseconds, with the microseconds that Date leaves out: they decide which of two tasks ended last. @param {string} at */
+const instant = (at) => Date.parse(at) + Number(/\.\d{3}(\d{3})/.exec(at)?.[1] ?? 0) / 1000;
+
 /** The seconds worked until an event; pauses before a resume do not count. @param {State} state @param {Record<string, any>} row */
 function advance(state, row) {
-  const now = Date.parse(row.at);
+  const now = instant(row.at);
   if (!Number.isNaN(state.clock) && row.type !== "run_resumed") state.seconds += (now - state.clock) / 1000;
   state.clock = now;
   return state.seconds;
