@@ -124,7 +124,7 @@ class RunHistory:
             case PlanMade():
                 self.planned = event
                 self.plans.append(event)
-                self.readings.setdefault((None, None), []).append(event)
+                self._note_reading((None, None), event, event.attempts)
                 self.finished.refusals.end()
             case PlanChanged():
                 for task_id in event.dropped:
@@ -159,12 +159,15 @@ class RunHistory:
             case _:
                 pass
 
-    def _note_refusal(self, event: PlanRefused) -> None:
-        """Add a refusal; planning that was interrupted begins with its first attempt again."""
-        readings = self.readings.setdefault((event.task, event.change), [])
-        while readings and isinstance(readings[-1], PlanRefused) and readings[-1].attempt >= event.attempt:
+    def _note_reading(self, place: tuple[str | None, int | None], event: PlanMade | PlanRefused, attempt: int) -> None:
+        """Add how an answer was read; planning that failed or was interrupted asks for it again."""
+        readings = self.readings.setdefault(place, [])
+        while readings and isinstance(readings[-1], PlanRefused) and readings[-1].attempt >= attempt:
             readings.pop()
         readings.append(event)
+
+    def _note_refusal(self, event: PlanRefused) -> None:
+        self._note_reading((event.task, event.change), event, event.attempt)
         role = "decomposer" if event.change is None else "replanner"
         self.finished.refusals.note(event, self._last_reply.get((role, event.task), ""))
 

@@ -153,7 +153,8 @@ class Synthesis:
             Message("user", self.prompts.render(self.agent, "user", variables)),
         )
         said = tuple(message for message in messages if message.content)
-        about = [self.plan.synthesis, [[result.id, result.text] for result in results]]
+        lost = [task.id for task in self.plan.tasks if not isinstance(outcomes.get(task.id), Done)]
+        about = [self.plan.synthesis, [[result.id, result.text] for result in results], lost]
         return Request(said, role="synthesis", task=self.task, on_text=self.on_text, about=about)
 
     def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:

@@ -103,7 +103,6 @@ def asking_rows() -> list[Row]:
         ("approval_asked", {"id": "0a", "task": "a", "kind": "tool", "tool": LINE, "arguments": {LINE: TEXT},
                             "preview": TEXT, "asked": at(1)}),
         ("approval_asked", {"id": "0b", "task": "a", "kind": "question", "preview": TEXT, "asked": at(1)}),
-        ("task_finished", {"task": "a", "status": "waiting"}),
         ("run_finished", {"status": "waiting", "error": TEXT, "code": LINE}),
     ]  # fmt: skip
     return [Row(ASKING, number, at(number), kind, body) for number, (kind, body) in enumerate(events, 1)]
