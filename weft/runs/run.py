@@ -111,7 +111,7 @@ class Run:
             if isinstance(self.opening, RunResumed):
                 await self._restore_files()
             async with self._held_servers():
-                with self._wished_for(stop) as own_stop:
+                with self._stopped_by_others(stop) as own_stop:
                     end = await self._run_until_stopped(Pipeline(self._context(), self.review), stop, own_stop)
         except Exception as error:
             code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
@@ -229,7 +229,7 @@ class Run:
             await asyncio.to_thread(held.close)  # ending a server takes a while
 
     @contextmanager
-    def _wished_for(self, stop: Stop) -> Iterator[Stop]:
+    def _stopped_by_others(self, stop: Stop) -> Iterator[Stop]:
         """A stop that another process can set through the journal; `stop` may be that of a whole batch."""
         own_stop, loop = Stop(), asyncio.get_running_loop()
 

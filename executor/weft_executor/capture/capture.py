@@ -16,7 +16,7 @@ from weft_executor.capture.json_text import digest, encode, encode_fields
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
 from weft_executor.capture.shared_lists import SharedLists
-from weft_planner.events import SkillPrint
+from weft_planner.events import SkillPrint, type_of
 from weft_planner.events.event import HASHED
 from weft_planner.plan.plan import Plan, Task
 from weft_skills.text.nesting import flattened
@@ -80,7 +80,8 @@ class Capture:
     def unchanged(self, event: Event) -> str | None:
         """The JSON of an event's fields if they are few, plain and recorded as they stand, as most are; else None."""
         shortest = self.secrets.shortest
-        for name in _free_fields(type(event)):
+        free, tag = _shape(type(event))
+        for name in free:
             item = getattr(event, name)
             if item is None:
                 continue
@@ -90,7 +91,7 @@ class Capture:
                 continue
             if self.text(item) != item:
                 return None
-        return encode_fields(event)
+        return encode_fields(event, tag)
 
     def _whole_or_flattened(self, value: Any) -> Any:
         """The value as it is recorded; a record must not fail for what a stranger has nested too deeply."""
@@ -222,6 +223,12 @@ class Capture:
 def _free_fields(kind: type[Event]) -> tuple[str, ...]:
     """The fields of an event that can hold a path or a secret: numbers, fixed words and our own hashes cannot."""
     return tuple(field.name for field in msgspec.structs.fields(kind) if not _is_fixed(inspect.type_info(field.type)))
+
+
+@cache
+def _shape(kind: type[Event]) -> tuple[tuple[str, ...], int]:
+    """Those fields, and how long the JSON of the event's type is, which stands before them."""
+    return _free_fields(kind), len(f'{{"type":"{type_of(kind)}",')
 
 
 def _is_fixed(kind: inspect.Type) -> bool:

@@ -30,13 +30,12 @@ def encode(value: Any) -> str:
         return _PLAIN.encode(_repaired(value)).decode()
 
 
-def encode_fields(value: msgspec.Struct) -> str | None:
-    """The fields of a tagged value as JSON, without the tag, which comes first; None if they have to be repaired."""
+def encode_fields(value: msgspec.Struct, tag: int) -> str | None:
+    """The fields of a tagged value as JSON, without the `tag` bytes before them; None if they have to be repaired."""
     try:
-        text = _PLAIN.encode(value).decode()
+        return "{" + _PLAIN.encode(value)[tag:].decode()
     except _REFUSED:
         return None
-    return "{" + text[text.index(",") + 1 :]
 
 
 def canonical(value: Any) -> bytes:

@@ -119,9 +119,9 @@ def now() -> str:
 def stamp(at: int) -> str:
     """A time in nanoseconds as records spell it: ISO 8601 in UTC, with microseconds."""
     digits = str(at)
-    return f"{_second(digits[:10])}.{digits[10:16]}Z"
+    return f"{_second(digits[:10])}{digits[10:16]}Z"
 
 
 @lru_cache(maxsize=8)
 def _second(seconds: str) -> str:
-    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%S}"
+    return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%dT%H:%M:%S}."

@@ -60,7 +60,7 @@ def claim(connection: Connection, run_id: str, holder: Holder, steady: float, *,
             )
         if not pause:
             connection.execute(BEAT, (me,))
-            connection.execute("UPDATE runs SET holder = %s, wish = NULL WHERE id = %s", (me, key))
+            connection.execute("UPDATE runs SET holder = %s, stop_request = NULL WHERE id = %s", (me, key))
     return key, pause
 
 
@@ -83,4 +83,4 @@ def request_stop(connection: Connection, run_id: str, request: StopRequest) -> N
         key, other, age = found
         if not is_leased(other, age):
             raise NotRunning(f"run {run_id} is not running", hint="resume it with `weft resume`, if it is not done")
-        connection.execute("UPDATE runs SET wish = %s WHERE id = %s", (request, key))
+        connection.execute("UPDATE runs SET stop_request = %s WHERE id = %s", (request, key))

@@ -49,13 +49,13 @@ STEPS = (
             skills TEXT NOT NULL,
             batch TEXT,
             batch_goal TEXT,
-            wish TEXT,
+            stop_request TEXT,
             imported BOOLEAN NOT NULL DEFAULT FALSE,
             holder TEXT COLLATE "C"
         ) WITH (fillfactor = 70);
         CREATE INDEX runs_by_status ON runs (status, run_id);
         CREATE INDEX runs_by_batch ON runs (batch, run_id) WHERE batch IS NOT NULL;
-        CREATE INDEX runs_by_wish ON runs (wish) WHERE wish IS NOT NULL;
+        CREATE INDEX runs_by_stop_request ON runs (stop_request) WHERE stop_request IS NOT NULL;
         CREATE TABLE events (
             run BIGINT NOT NULL,
             seq INTEGER NOT NULL,

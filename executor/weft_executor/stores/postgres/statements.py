@@ -32,10 +32,10 @@ _KNOWN = (
 )
 _FENCE = "SELECT run_id FROM runs WHERE run_id = ANY(%s) AND holder = %s ORDER BY run_id FOR SHARE"
 _TAKE = (
-    "UPDATE runs SET holder = %(me)s, wish = NULL WHERE run_id = ANY(%(runs)s) AND (holder IS NULL OR holder = %(me)s) "
-    "RETURNING run_id"
+    "UPDATE runs SET holder = %(me)s, stop_request = NULL "
+    "WHERE run_id = ANY(%(runs)s) AND (holder IS NULL OR holder = %(me)s) RETURNING run_id"
 )
-_RELEASE = "UPDATE runs SET holder = NULL, wish = NULL WHERE run_id = ANY(%s) AND holder = %s"
+_RELEASE = "UPDATE runs SET holder = NULL, stop_request = NULL WHERE run_id = ANY(%s) AND holder = %s"
 _EVENTS = """
     INSERT INTO events (run, seq, at, type, task, key, body)
     SELECT r.id, n.seq, n.at, n.type, n.task, n.key, n.body

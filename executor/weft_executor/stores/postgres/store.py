@@ -166,7 +166,7 @@ class PostgresStore:
 
     def stop_requests(self) -> dict[str, StopRequest]:
         """The stop requests that have not been met, by run."""
-        requests = "SELECT run_id, wish FROM runs WHERE wish IS NOT NULL"
+        requests = "SELECT run_id, stop_request FROM runs WHERE stop_request IS NOT NULL"
         return dict(self._connections.read(lambda connection: connection.execute(requests).fetchall()))
 
     def delete(self, run_ids: Collection[str]) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Each file has its own primary keys: rows are matched by the run's id.
 _BY_RUN = "JOIN gathered.runs g ON g.id = one.run JOIN main.runs m ON m.run_id = g.run_id"
-_REST = "seq, at, type, task, body"
+_REST = "seq, at, type, task, key, body"
 _COPY = (
     f"INSERT INTO main.runs ({SUMMARY}, imported) SELECT {SUMMARY}, 1 FROM gathered.runs ORDER BY id",  # noqa: S608 - no input
     "INSERT OR IGNORE INTO main.texts (sha, text) SELECT sha, text FROM gathered.texts ORDER BY id",

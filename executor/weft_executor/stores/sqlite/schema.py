@@ -18,9 +18,6 @@ EARLIER_APPLICATION = 0x77656674
 
 SELECTIONS = "type IN ('run_started', 'skills_selected')"
 APPROVALS = "type IN ('approval_asked', 'approval_given')"
-# The key of a finished task's result, and the events that have one; `{}` is the table and a dot, or nothing.
-KEY = "CASE WHEN json_valid({0}body) THEN json_extract({0}body, '$.key') END"
-RESULTS = f"{{0}}type = 'task_finished' AND {KEY.format('{0}')} <> ''"
 
 _TABLES = f"""
     CREATE TABLE runs (
@@ -37,13 +34,13 @@ _TABLES = f"""
         skills TEXT NOT NULL,
         batch TEXT,
         batch_goal TEXT,
-        wish TEXT,
+        stop_request TEXT,
         imported INTEGER NOT NULL DEFAULT 0,
         holder TEXT,
         beat REAL
     );
     CREATE INDEX runs_by_batch ON runs (batch, run_id) WHERE batch IS NOT NULL;
-    CREATE INDEX runs_by_wish ON runs (wish) WHERE wish IS NOT NULL;
+    CREATE INDEX runs_by_stop_request ON runs (stop_request) WHERE stop_request IS NOT NULL;
     -- Appended at its end, whichever run an event belongs to: a commit of many runs writes few pages.
     CREATE TABLE events (
         id INTEGER PRIMARY KEY,
@@ -52,13 +49,14 @@ _TABLES = f"""
         at TEXT NOT NULL,
         type TEXT NOT NULL,
         task TEXT,
+        key TEXT,  -- by which other runs find a task's result
         body TEXT NOT NULL,
         UNIQUE (run, seq)
     );
     -- What `replay --select` reads of all runs, what a page asks for whenever it opens, and results for other runs.
     CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS};
     CREATE INDEX events_by_approval ON events (run, seq) WHERE {APPROVALS};
-    CREATE INDEX events_by_key ON events ({KEY.format("")}, at) WHERE {RESULTS.format("")};
+    CREATE INDEX events_by_key ON events (key, at) WHERE key IS NOT NULL;
     CREATE TABLE texts (id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
     CREATE TABLE uses (run INTEGER NOT NULL, sha TEXT NOT NULL, PRIMARY KEY (run, sha)) WITHOUT ROWID
 """

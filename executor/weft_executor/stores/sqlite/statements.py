@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft_executor.stores.columns import SUMMARY, clean, summary_values
 from weft_executor.stores.errors import LeaseLost
+from weft_executor.stores.row import NO_TEXTS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,7 +22,7 @@ _SUMMARIES = (
     "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
     "cost_usd = excluded.cost_usd, done = excluded.done, skills = excluded.skills"
 )
-_EVENTS = "INTO events (run, seq, at, type, task, body)"
+_EVENTS = "INTO events (run, seq, at, type, task, key, body)"
 _TEXTS = "OR IGNORE INTO texts (sha, text)"
 _USES = "OR IGNORE INTO uses (run, sha)"
 
@@ -41,6 +42,8 @@ def write_texts(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run:
     texts_of: dict[str, str] = {}
     uses: set[tuple[int, str]] = set()
     for row in rows:
+        if row.texts is NO_TEXTS:
+            continue
         for sha, text in row.texts.items():
             texts_of[sha] = text
             uses.add((run[row.run_id], sha))
@@ -51,9 +54,10 @@ def write_texts(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run:
 def write_events(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run: Mapping[str, int]) -> None:
     """Write events, up to `MAX_ROWS` in one statement."""
     values: list[object] = []
+    add = values.extend
     for row in rows:
-        values += (run[row.run_id], row.seq, row.at, row.type, row.task, row.body)
-    _insert(connection, _EVENTS, 6, values)
+        add((run[row.run_id], row.seq, row.at, row.type, row.task, row.key, row.body))
+    _insert(connection, _EVENTS, 7, values)
 
 
 def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -76,7 +80,7 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     lost = []
     for run_id in handover.taken:
         taken = connection.execute(
-            "UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ? AND holder IS NULL",
+            "UPDATE runs SET holder = ?, beat = ?, stop_request = NULL WHERE run_id = ? AND holder IS NULL",
             (holder, time.time(), run_id),
         )
         if not taken.rowcount:
@@ -84,7 +88,7 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     if lost:
         raise LeaseLost(f"run {', '.join(lost)} is in use by another process", lost, "leave it to that process")
     connection.executemany(
-        "UPDATE runs SET holder = NULL, beat = NULL, wish = NULL WHERE run_id = ? AND holder = ?",
+        "UPDATE runs SET holder = NULL, beat = NULL, stop_request = NULL WHERE run_id = ? AND holder = ?",
         [(run_id, holder) for run_id in handover.released],
     )
 

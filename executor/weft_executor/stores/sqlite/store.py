@@ -15,7 +15,7 @@ from weft_executor.stores.lease import Holder
 from weft_executor.stores.row import Row, StoreStatus
 from weft_executor.stores.sqlite import run_import, run_list
 from weft_executor.stores.sqlite.database import Database
-from weft_executor.stores.sqlite.schema import APPROVALS, KEY, RESULTS, SELECTIONS, VERSION
+from weft_executor.stores.sqlite.schema import APPROVALS, SELECTIONS, VERSION
 from weft_executor.stores.sqlite.statements import (
     MAX_ROWS,
     hand_over,
@@ -168,8 +168,7 @@ class SqliteStore:
 
     def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
         """The newest result with this key, of another run that was not imported."""
-        found = f"{RESULTS.format('e.')} AND {KEY.format('e.')} = ? AND e.at >= ?"
-        clause = f"{found} AND r.run_id <> ? AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
+        clause = "e.key = ? AND e.at >= ? AND r.run_id <> ? AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
         return next(self._rows(clause, [key, since, apart_from]), None)
 
     def claim(self, run_id: str, holder: Holder) -> None:
@@ -186,7 +185,7 @@ class SqliteStore:
                     hint="wait until that process ends, or stop it first",
                 )
             mark = (holder.to_json(), time.time(), run_id)
-            connection.execute("UPDATE runs SET holder = ?, beat = ?, wish = NULL WHERE run_id = ?", mark)
+            connection.execute("UPDATE runs SET holder = ?, beat = ?, stop_request = NULL WHERE run_id = ?", mark)
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         """Renew leases; raises with those that were lost to another process."""
@@ -208,12 +207,14 @@ class SqliteStore:
                 raise UnknownRun(f"there is no run {run_id!r} in {self._database.path}", hint=_LIST)
             if not run_list.is_leased(*found):
                 raise NotRunning(f"run {run_id} is not running", hint="resume it with `weft resume`, if it is not done")
-            connection.execute("UPDATE runs SET wish = ? WHERE run_id = ?", (request, run_id))
+            connection.execute("UPDATE runs SET stop_request = ? WHERE run_id = ?", (request, run_id))
 
     def stop_requests(self) -> dict[str, StopRequest]:
         """The stop requests that have not been met, by run."""
         with self._database.reading() as connection:
-            return dict(connection.execute("SELECT run_id, wish FROM runs WHERE wish IS NOT NULL").fetchall())
+            return dict(
+                connection.execute("SELECT run_id, stop_request FROM runs WHERE stop_request IS NOT NULL").fetchall()
+            )
 
     def delete(self, run_ids: Collection[str]) -> list[str]:
         """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
