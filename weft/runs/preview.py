@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from weft.runs.steps.planning import Planning
 from weft.runs.steps.selecting import Selecting, language_note
@@ -33,7 +31,7 @@ class Preview:
     def to_dict(self) -> dict[str, Any]:
         """The preview as `run --dry-run --json` prints it."""
         return {
-            "selected": [msgspec.structs.asdict(selection) for selection in self.selections],
+            "selected": [asdict(selection) for selection in self.selections],
             "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
             "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
         }

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from weft.traces.clock import Clock
 from weft.traces.critical_path import critical_path
@@ -92,7 +90,7 @@ class Timeline:
             "after": self.after,
             "resumed": self.resumed,
             "resumes": self.resumes,
-            "selected": [msgspec.structs.asdict(selection) for selection in self.selections],
+            "selected": [asdict(selection) for selection in self.selections],
             "plan_faults": self.faults,
             "plan_changes": [_change(event) for event in self.changes],
             "spans": [

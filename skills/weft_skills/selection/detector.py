@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
-
-import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,7 +11,8 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 
-class Selection(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Selection:
     """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read."""
 
     name: str

@@ -7,11 +7,10 @@ Vectors alone choose worse than words; both together choose a little better and 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 from operator import mul
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from weft_skills.selection import triggers
 from weft_skills.selection.descriptions import cut, spoken_name, when_to_use
@@ -77,7 +76,7 @@ class EmbeddingDetector:
         for at in order:
             chosen = _selection(skills[at].name, shares[at][1], cosines[at])
             confidence = min(confidence, chosen.score)
-            found.append((totals[at], msgspec.structs.replace(chosen, score=confidence)))
+            found.append((totals[at], replace(chosen, score=confidence)))
         return found
 
     def _cosines(self, goal: str, skills: Sequence[Skill]) -> list[float]:

@@ -5,10 +5,8 @@ A skill counts with the better of its two scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from weft_skills.selection.ranked import MAX_SELECTED
 
@@ -42,7 +40,7 @@ class TranslatedDetector:
         for selection in translated:
             before = best.get(selection.name)
             if before is None or selection.score > before.score:
-                best[selection.name] = msgspec.structs.replace(
+                best[selection.name] = replace(
                     selection, reason=f"by the goal's keywords in translation: {selection.reason}"
                 )
         return sorted(best.values(), key=lambda selection: -selection.score)[:limit]
