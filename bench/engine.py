@@ -103,7 +103,10 @@ def _idle(named: dict[str, Graph], rounds: int) -> tuple[dict[str, list[Cell]], 
 def _aims(samples: dict[str, list[Spent]], tasks: int) -> list[Aim]:
     floor, ours, on = (cpu(samples[name], 1e6 / tasks) for name in (BARE, WEFT, JOURNALED))
     what = "layered 2,000, journal on: microseconds of CPU time for a task, all threads"
-    reason = f"the scheduler alone takes {min(ours):.3g}; SQLite takes about 9, two rows to encode 6, the hash of a task's inputs 5, its part of the plan 4, the log 4"
+    reason = (
+        f"the scheduler alone takes {min(ours):.3g}; SQLite takes about 9, encoding two rows 6, the hash of the inputs "
+        "5, the task's part of the plan 4, the log 4"
+    )
     return [
         Aim("layered 2,000: CPU time over the bare loop's", over(ours, floor), 2.5),
         Aim(what, min(on), 35.0, reason=reason),
