@@ -1,5 +1,5 @@
 // Keys that work on a page. Those of the innermost part that listens come first; typing is never disturbed.
-import { useEffect } from "../vendor/hooks.js";
+import { useLayoutEffect } from "../vendor/hooks.js";
 import { html } from "./html.js";
 import { Dialog, show } from "./dialog.js";
 
@@ -23,9 +23,9 @@ export function listenKeys() {
   });
 }
 
-/** Listen for keys as long as a component is there. @param {Record<string, () => (boolean | void)>} keys @param {any[]} [inputs] */
+/** Listen for keys as long as a component is there, for what it shows: before the next key. @param {Record<string, () => (boolean | void)>} keys @param {any[]} [inputs] */
 export function useKeys(keys, inputs = []) {
-  useEffect(() => {
+  useLayoutEffect(() => {
     listeners.push(keys);
     return () => void listeners.splice(listeners.indexOf(keys), 1);
   }, inputs);
