@@ -64,9 +64,9 @@ class FunctionTool:
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Call the function. Every failure is an envelope, never an exception."""
         start = time.monotonic()
-        given = join_surrogates(dict(arguments))
-        context = Context(str(self.workspace), given)
-        filled, faults = checking.check(self.inputs, given)
+        context = Context(str(self.workspace), join_surrogates(dict(arguments)))
+        # The function itself refuses numbers that JSON lacks: as null they would be taken for no value.
+        filled, faults = checking.check(self.inputs, join_surrogates(dict(arguments), keep_numbers=True))
         if faults:
             return failure("INVALID_PARAM", "; ".join(faults), context)
         try:
