@@ -177,7 +177,7 @@ def _arguments(text: str, *, repairing: bool) -> Mapping[str, Any] | None:
         if attempt is None:
             continue
         try:
-            value = join_surrogates(json.loads(attempt, strict=False))
+            value = join_surrogates(json.loads(attempt, strict=False), keep_numbers=True)
         except (ValueError, RecursionError):
             continue
         if isinstance(value, Mapping) and not is_too_deep(value):

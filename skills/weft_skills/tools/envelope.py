@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from weft_skills.text.surrogates import join_surrogates
+
 Status = Literal["success", "partial", "error"]
 Code = Literal[
     "INVALID_PARAM",
@@ -58,7 +60,7 @@ class Envelope:
         """The envelope as plain JSON values; `error` is present only on error."""
         context: dict[str, Any] = {
             "cwd": self.context.cwd,
-            "params_input": dict(self.context.params_input),
+            "params_input": join_surrogates(dict(self.context.params_input)),  # as it is recorded
         }
         if self.context.path_resolved is not None:
             context["path_resolved"] = self.context.path_resolved
