@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft_executor.capture.json_text import encode
 from weft_executor.stores import texts
 from weft_executor.stores.columns import SUMMARY, encoded, missing
 from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
@@ -69,7 +70,9 @@ class SqliteStore:
         runs = {row.run_id for row in written}
         # A copy: another thread's rollback may clear the cache before this one gets to write.
         keys = {run_id: key for run_id in runs if (key := self._keys.get(run_id)) is not None}
-        events_only = len(rows) <= MAX_ROWS and len(keys) == len(runs) and not any(row.texts for row in written)
+        events_only = (
+            len(rows) <= MAX_ROWS and len(keys) == len(runs) and not any(row.texts or row.key for row in written)
+        )
         if events_only and not summaries and not handover:
             with self._database.writing() as connection:  # a single statement is a transaction of its own
                 write_events(connection, written, keys)
@@ -148,10 +151,11 @@ class SqliteStore:
         if types:
             clauses.append(f"e.type IN ({', '.join('?' * len(types))})")
             given += types
-        if task is not None:
-            clauses.append("e.task = ?")
-            given.append(task)
-        yield from self._rows(" AND ".join(clauses) + " ORDER BY e.seq", given)
+        if task is not None:  # no column of its own, which would be written far more often than it is asked for
+            clauses.append("instr(e.body, ?)")
+            given.append(encode({"task": task})[1:-1])
+        rows = self._rows(" AND ".join(clauses) + " ORDER BY e.seq", given)
+        yield from (row for row in rows if task is None or row.body.get("task") == task)
 
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types, of every run."""
@@ -168,7 +172,10 @@ class SqliteStore:
 
     def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
         """The newest result with this key, of another run that was not imported."""
-        clause = "e.key = ? AND e.at >= ? AND r.run_id <> ? AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
+        clause = (
+            "(e.run, e.seq) IN (SELECT run, seq FROM results WHERE key = ?) AND e.at >= ? AND r.run_id <> ? "
+            "AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
+        )
         return next(self._rows(clause, [key, since, apart_from]), None)
 
     def claim(self, run_id: str, holder: Holder) -> None:
@@ -225,7 +232,7 @@ class SqliteStore:
                 found = connection.execute("SELECT id, holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
                 if found is None or run_list.is_leased(found[1], found[2]):
                     continue
-                for table, key in (("events", "run"), ("uses", "run"), ("runs", "id")):
+                for table, key in (("events", "run"), ("results", "run"), ("uses", "run"), ("runs", "id")):
                     connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (found[0],))  # noqa: S608 - no input
                 self._keys.pop(run_id, None)
                 deleted.append(run_id)
