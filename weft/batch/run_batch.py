@@ -28,6 +28,7 @@ from weft.batch.preview import preview
 from weft.batch.results import EarlierResult, Results
 from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo
 from weft.batch.summary import BatchSummary
+from weft.models.unpriced import check_prices
 from weft.runs.run_goal import with_model
 from weft.runs.run_id import new_batch_id
 from weft.settings.paths import Paths
@@ -107,7 +108,10 @@ class Batch:
         self.engine.start(self._goals_by_model().total(), self.models)
 
     def check_models(self) -> None:
-        """Raise if a model cannot be called at all, before thousands of goals fail one by one."""
+        """Raise if a model cannot be called at all, or a budget not kept, before thousands of goals fail one by one."""
+        settings = self.weft.settings
+        limit = self.options.max_cost if self.options.max_cost is not None else settings.max_cost
+        check_prices(self.models if self._goals_by_model() else (), settings, limit)
         for problem in self.engine.problems(self.models):
             if problem.certain:
                 raise SetupError(problem.what, hint=problem.remedy)

@@ -96,7 +96,8 @@ class LimitedModel:
                         reply = await self.model.complete(request)
                     except ModelError as error:
                         limiter.failed(error, turn.tokens)
-                        if not (isinstance(error, Transient) and limiter.is_down and time.monotonic() < give_up):
+                        is_outage = isinstance(error, Transient) and not error.usage.calls  # what was sent is paid for
+                        if not (is_outage and limiter.is_down and time.monotonic() < give_up):
                             raise
                     else:
                         limiter.succeeded(turn.tokens, reply.usage.tokens)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
@@ -10,11 +10,14 @@ from msgspec.structs import replace
 from weft_planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weft.batch.engine import Pace
     from weft.batch.goals import BatchGoal
     from weft.batch.options import BatchOptions
     from weft.models.model_check import ModelProblem
     from weft.runs.goal import BatchPlace
+    from weft.settings.model_prices import ModelPrice
     from weft.settings.settings import Settings
     from weft_executor.history.result import Result
     from weft_planner.events import Event
@@ -25,7 +28,8 @@ class WorkerSetup:
     """What a worker needs to run goals: the version to be, the batch's `options`, the models to call.
 
     On the machine of the batch it uses the `workspace` and `settings` there; elsewhere those of the `bundle` with this
-    hash, and the `journal`. `max_replans` is what the batch may do at most.
+    hash, and the `journal`. `max_replans` is what the batch may do at most; `prices` are its user's, for its budget,
+    which `assumes` one where none is known.
     """
 
     version: str
@@ -37,6 +41,8 @@ class WorkerSetup:
     bundle: str = ""
     journal: str = ""
     max_replans: int = 0
+    prices: Mapping[str, ModelPrice] = field(default_factory=dict)
+    assumes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

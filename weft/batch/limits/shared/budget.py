@@ -82,6 +82,7 @@ class SharedBudget:
     _workers: dict[str, BudgetRequest] = field(default_factory=dict)
     _waiting: dict[str, None] = field(default_factory=dict)
     _gone: set[str] = field(default_factory=set)
+    written_off: Amount = NOTHING
 
     def grant(self, request: BudgetRequest) -> BudgetGrant:
         """Take note of what a worker has spent and gives back, and grant it what it wants, if there is enough."""
@@ -111,7 +112,9 @@ class SharedBudget:
         self._gone.add(worker)
         if last is not None:
             taken = last.allotted if spent is None else last.spent.at_least(spent).plus(last.held)
-            self._count(taken.at_least(last.spent).minus(last.spent))
+            more = taken.at_least(last.spent).minus(last.spent)
+            self._count(more)
+            self.written_off = self.written_off.plus(more.at_least(NOTHING))
 
     @property
     def _total(self) -> Amount:

@@ -13,7 +13,8 @@ from tests.virtual_time import run_virtually
 from weft.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget
 from weft.batch.limits.shared.worker_budget import WorkerBudget
 from weft.models.budget import Budget, BudgetedModel
-from weft.providers.prices import Price
+from weft.models.metered import Spent
+from weft.providers.price import Price
 from weft_planner.errors import BudgetSpent
 from weft_planner.model import Message, Reply, Request, Usage
 
@@ -176,8 +177,8 @@ def test_a_free_call_needs_no_allotment() -> None:
         budget = WorkerBudget(price_of=lambda _: Price(0.0, 0.0), worker="a", request=ask, limit_cost=0.01)
         provider = Provider(random.Random(1))
         for _ in range(3):
-            reservation = await budget.reserve(ASKED, (provider.name,))
-            budget.settle(reservation, Reply("x", usage=Usage(1, 5, 5), cost=0.0), lambda _: None)
+            reservation = await budget.reserve(ASKED, provider.name)
+            budget.settle(provider.name, reservation, Spent(Usage(1, 5, 5), 0.0), lambda _: None)
         assert shared.budget.cost == 0.0
 
     run_virtually(main())
