@@ -55,8 +55,8 @@ _MODULES = {
     "weft_skills.tools.effects": "Effects changes_file",
     # Events
     "weft_planner.events": (
-        "AnswerChecked ApprovalAsked ApprovalGiven CallFailed CallFinished CallRetried CallStarted CatalogueTaken "
-        "ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded ModelLoading "
+        "AnswerChecked ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallRetried CallStarted "
+        "CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded ModelLoading "
         "PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed "
         "RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
         "ToolLogged ToolStarted Warned"
@@ -66,7 +66,7 @@ _MODULES = {
     "weft_planner.errors": (
         "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
         "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TaskDenied TemplateError "
-        "ToolsRefused Transient UnknownModel Unreachable"
+        "ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
     ),
     "weft_executor.stores.errors": "BadStore EarlierForm LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
     "weft_executor.model_loop.task_runner": "ToolFailed",

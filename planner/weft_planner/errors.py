@@ -23,7 +23,8 @@ WeftError
 ├── TaskDenied               a person denied the task, or its call
 ├── PlanError                no valid plan after all attempts
 └── SetupError
-    └── TemplateError        a prompt template cannot be used
+    ├── TemplateError        a prompt template cannot be used
+    └── UnknownPrice         a limit on cost cannot hold: a model's price is unknown
 """
 
 from __future__ import annotations
@@ -184,3 +185,9 @@ class TemplateError(SetupError):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class UnknownPrice(SetupError):
+    """A limit on cost cannot hold, because the price of a model is unknown."""
+
+    code = "UNKNOWN_PRICE"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from weft.models.metered import Spent, spent_by
 from weft.models.reservation import Call, Reservation
@@ -29,13 +29,21 @@ if TYPE_CHECKING:
     from weft_planner.events import Record
     from weft_planner.model import Model, Reply, Request
 
-__all__ = ["ASSUMED_PRICE", "Budget", "BudgetedModel"]
+__all__ = ["ASSUMED_PRICE", "Budget", "BudgetedModel", "WrittenOff"]
 
 _ASSUMED = f"${ASSUMED_PRICE * 1e6:g} per million"
 # An answer shorter than this is of no use to anyone.
 _LEAST_OUTPUT = 16
 # So many calls at once must be paid for before more go out than have kept to their reservations so far.
 _PLENTY = 16
+
+
+class WrittenOff(NamedTuple):
+    """What counts as spent because nobody can say otherwise: the allotments of workers that died."""
+
+    workers: int = 0
+    cost: float = 0.0
+    tokens: float = 0
 
 
 @dataclass(slots=True)
@@ -51,6 +59,7 @@ class Budget:
     usage: Usage = field(default_factory=Usage)
     price_of: Callable[[str], Price] = field(default_factory=PriceList)
     assumes: bool = False
+    written_off: WrittenOff = field(default_factory=WrittenOff)
     _shares: dict[str, Budget] = field(default_factory=dict)
     _reserved: set[Reservation] = field(default_factory=set)
     _kept: int = 0

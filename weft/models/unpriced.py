@@ -6,19 +6,13 @@ from typing import TYPE_CHECKING
 
 from weft.providers.price import ASSUMED_PRICE
 from weft.providers.prices import PriceList
-from weft_skills.errors import SetupError
+from weft_planner.errors import UnknownPrice
 from weft_skills.text.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from weft.settings.settings import Settings
-
-
-class UnknownPrice(SetupError):
-    """A limit on cost cannot hold, because nobody knows what a model costs."""
-
-    code = "UNKNOWN_PRICE"
 
 
 def unpriced(names: Sequence[str]) -> UnknownPrice:

@@ -60,7 +60,7 @@ def _as_listed(row: Mapping[str, Any]) -> dict[str, Any]:
     """The prices in the list's own row: litellm says 0 of a model that has none, and leaves out those by length."""
     prices: dict[str, Any] = {}
     for key in ("input_cost_per_token", "output_cost_per_token"):
-        tiers = [tier.get(key) for tier in row.get("tiered_pricing") or () if isinstance(tier, dict)]
+        tiers: list[Any] = [tier.get(key) for tier in row.get("tiered_pricing") or () if isinstance(tier, dict)]
         known = [float(price) for price in (row.get(key), *tiers) if _is_price(price)]
         prices[key] = max(known) if known else None
     return prices

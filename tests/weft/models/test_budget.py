@@ -187,9 +187,7 @@ async def test_usage_that_cannot_be_lowers_nothing_and_ends_a_budget_all_the_sam
         assert budget.cost > before
     else:
         pytest.fail("the budget never ended")
-    said = [
-        event.message for event in record.events if isinstance(event, Warned) and "estimated" in event.message
-    ]
+    said = [event.message for event in record.events if isinstance(event, Warned) and "estimated" in event.message]
     assert len(said) == used.estimated_calls
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from weft_planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
+from weft_planner.events import CallBroken, CallFinished, CallRetried, TaskFinished, TaskStarted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +130,7 @@ def without_texts(event: Event) -> Event | None:
     match event:
         case CallFinished():
             return replace(event, reply=replace(event.reply, text="", tool_calls=()))
-        case CallRetried():
+        case CallBroken() | CallRetried():
             return replace(event, reason="")
         case TaskFinished():
             return replace(event, output=None, error=None)

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from weft.models.budget import WrittenOff
 from weft_planner.model import Usage
 
 if TYPE_CHECKING:
@@ -82,7 +83,6 @@ class SharedBudget:
     _workers: dict[str, BudgetRequest] = field(default_factory=dict)
     _waiting: dict[str, None] = field(default_factory=dict)
     _gone: set[str] = field(default_factory=set)
-    written_off: Amount = NOTHING
 
     def grant(self, request: BudgetRequest) -> BudgetGrant:
         """Take note of what a worker has spent and gives back, and grant it what it wants, if there is enough."""
@@ -114,7 +114,8 @@ class SharedBudget:
             taken = last.allotted if spent is None else last.spent.at_least(spent).plus(last.held)
             more = taken.at_least(last.spent).minus(last.spent)
             self._count(more)
-            self.written_off = self.written_off.plus(more.at_least(NOTHING))
+            workers, cost, tokens = self.budget.written_off
+            self.budget.written_off = WrittenOff(workers + (more != NOTHING), cost + more.cost, tokens + more.tokens)
 
     @property
     def _total(self) -> Amount:
