@@ -56,10 +56,10 @@ _MODULES = {
     # Events
     "weft_planner.events": (
         "AnswerChecked ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallRetried CallStarted "
-        "CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded ModelLoading "
-        "PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed "
-        "RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
-        "ToolLogged ToolStarted Warned"
+        "CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded "
+        "ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished "
+        "RunResumed RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted "
+        "TextStreamed ToolCalled ToolLogged ToolStarted Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

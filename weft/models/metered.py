@@ -27,6 +27,8 @@ class Spent(NamedTuple):
 
 def spent_by(error: BaseException) -> Spent | None:
     """What an attempt took that ended so; None if it was never sent, or was refused."""
+    if isinstance(error, ModelError):
+        return Spent(error.usage, error.cost) if error.usage.calls else None
     spent: Spent | None = getattr(error, _NOTE, None)
     return spent
 
@@ -49,19 +51,14 @@ class MeteredModel:
         try:
             return self._complete(request, await self.model.complete(_hearing(request, received)))
         except ModelError as error:
-            if error.usage.calls:
-                self._note(error, error.usage, error.cost)
+            if (own := self.prices.own_price(self.name)) is not None:
+                error.cost = own.of(error.usage)
             raise
         except asyncio.CancelledError as error:
-            usage = estimates.broken(request, "".join(received))
-            self._note(error, usage, self.prices.at_hand(self.name).of(usage))
+            if spent_by(error) is None:  # a meter further in may have noted it
+                usage = estimates.broken(request, "".join(received))
+                setattr(error, _NOTE, Spent(usage, self.prices.at_hand(self.name).of(usage)))
             raise
-
-    def _note(self, error: BaseException, usage: Usage, cost: float | None) -> None:
-        """Keep with an error what its attempt took; another meter may have noted it."""
-        if spent_by(error) is None:
-            own = self.prices.own_price(self.name)
-            setattr(error, _NOTE, Spent(usage, own.of(usage) if own is not None else cost))
 
     def _complete(self, request: Request, reply: Reply) -> Reply:
         """The reply, with estimates where its usage is missing or impossible, and the user's own price."""
