@@ -164,7 +164,9 @@ class Budget:
             self._say(record, f"{name} over", f"{name} took {took} where a call was allowed {held}")
 
     def note_estimate(self, name: str, record: Record) -> None:
-        """Say once that a model's usage is an estimate."""
+        """Say once, where there is a limit, that what a model takes of it is an estimate."""
+        if not self.limited:
+            return
         text = f"{name} does not report its usage: tokens are estimated from the text that was sent and received"
         self._say(record, f"{name} estimated", text)
 
