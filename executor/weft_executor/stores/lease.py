@@ -37,11 +37,7 @@ class Holder:
     machine: str = ""
 
     def to_json(self) -> str:
-        """The holder as it is stored in a file on one machine, in a form that every version reads."""
-        return json.dumps({key: value for key, value in asdict(self).items() if key != "machine"}, sort_keys=True)
-
-    def to_shared_json(self) -> str:
-        """The holder as it is stored where several machines read it."""
+        """The holder as it is stored."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from weft_executor.stores.errors import UnknownRun
 from weft_executor.stores.row import BatchCount, RunSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 DEAD = "interrupted"  # what a run is whose process died before it could say so
+LIST_RUNS = "list runs with `weft trace list`"
+
+
+class RunFilter(TypedDict, total=False):
+    """Which runs a list has: those older than `before`, of some statuses, of one batch; `text` is looked for."""
+
+    before: str
+    status: Collection[str]
+    text: str
+    batch: str | None
 
 
 def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
@@ -19,6 +30,19 @@ def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
     found = RunSummary(*columns)  # type: ignore[arg-type]  # the columns are in the fields' order
     found = replace(found, skills=tuple(str(found.skills).split()))
     return replace(found, status=DEAD) if found.status == "running" and not leased else found
+
+
+def only_match(run: str, rows: Sequence[tuple[Any, ...]], journal: object) -> tuple[Any, ...]:
+    """The row of the run of that id, or the only row; names the candidates if there are several."""
+    if not run:  # every id starts with the empty string
+        raise UnknownRun("no run was named", hint=LIST_RUNS)
+    matches = [row for row in rows if row[0] == run] or rows
+    if not matches:
+        raise UnknownRun(f"there is no run {run!r} in {journal}", hint=LIST_RUNS)
+    if len(matches) > 1:
+        names = ", ".join(row[0] for row in matches)
+        raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more characters of the id")
+    return matches[0]
 
 
 def stored_statuses(asked: Iterable[str]) -> list[str]:

@@ -102,14 +102,14 @@ class Append:
             if others:
                 connection.execute(_KNOWN, _columns(others))
             if self.handover and self.handover.taken:
-                me = self.handover.holder.to_shared_json()
+                me = self.handover.holder.to_json()
                 connection.execute(leases.BEAT, (me,))
                 taken = connection.execute(_TAKE, {"me": me, "runs": list(self.handover.taken)})
             large = self.texts()
             self._write_texts(connection, {sha: text for sha, text in large.items() if not known.has(sha)})
             events = write_events(connection, self.rows, again=again) if self.rows else None
             if self.handover and self.handover.released:
-                me = self.handover.holder.to_shared_json()
+                me = self.handover.holder.to_json()
                 connection.execute(_RELEASE, (list(self.handover.released), me))
             pipeline.sync()  # the first round trip
             self._check(fence, taken)
@@ -155,7 +155,7 @@ class Append:
         """Have the server hold the runs that must still be this process's."""
         if self.handover is None or not self.handover.held:
             return None
-        return connection.execute(_FENCE, (list(self.handover.held), self.handover.holder.to_shared_json()))
+        return connection.execute(_FENCE, (list(self.handover.held), self.handover.holder.to_json()))
 
     def _check(self, fence: Any, taken: Any) -> None:
         assert self.handover is not None or (fence is None and taken is None)  # noqa: S101

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft_executor.stores.columns import APPROVALS, SELECTIONS
 from weft_executor.stores.errors import BadStore, EarlierForm
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ APPLICATION = 0x77667432
 # That of the journals before 0.1.0, which no version reads.
 EARLIER_APPLICATION = 0x77656674
 
-SELECTIONS = "type IN ('run_started', 'skills_selected')"
-APPROVALS = "type IN ('approval_asked', 'approval_given')"
 
 _TABLES = f"""
     CREATE TABLE runs (
@@ -77,19 +76,14 @@ def refuse_earlier(path: Path) -> None:
         raise EarlierForm(str(path))
 
 
-def check(connection: sqlite3.Connection, where: str) -> None:
-    """Raise if the file is newer than this version, or not a journal."""
-    _version(connection, where, VERSION)
-
-
 def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = STEPS) -> None:
     """Bring a file to this version; raises if it is newer, or not a journal."""
-    if _version(connection, where, len(steps)) == len(steps):
+    if check(connection, where, len(steps)) == len(steps):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have migrated it while this one waited.
-        for step in steps[_version(connection, where, len(steps)) :]:
+        for step in steps[check(connection, where, len(steps)) :]:
             for statement in step.split(";"):
                 if statement.strip():
                     connection.execute(statement)
@@ -102,7 +96,8 @@ def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = S
         raise
 
 
-def _version(connection: sqlite3.Connection, where: str, newest: int) -> int:
+def check(connection: sqlite3.Connection, where: str, newest: int = VERSION) -> int:
+    """The version of the file's tables; raises if it is newer than this weft knows, or not a journal."""
     # In one statement: between two, another process may migrate it.
     application, version, tables = connection.execute(
         "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), "
