@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft_skills import safe_files
+from weft_skills.text.control import printable
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.envelope import TEXT_LIMIT, Envelope, Fault
 
@@ -121,4 +122,4 @@ def _steers(character: str) -> bool:
 
 
 def _one_line(value: object) -> str:
-    return "".join(character if character.isprintable() else " " for character in str(value or ""))[:300]
+    return printable(str(value or ""))[:300]

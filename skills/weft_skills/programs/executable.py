@@ -21,7 +21,7 @@ from weft_skills.programs.environment import environment
 from weft_skills.programs.protocol import Garbled, ProgramAnswer
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
-from weft_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
+from weft_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure, time_since
 from weft_skills.tools.left_files import left_since, stamps
 from weft_skills.tools.overflow import Output
 
@@ -172,7 +172,7 @@ class _Call:
         self.answer: ProgramAnswer | Garbled | None = None
 
     def failed(self, code: Code, message: str) -> Envelope:
-        return failure(code, message, self.context, time_ms=self._time_ms())
+        return failure(code, message, self.context, time_ms=time_since(self.start))
 
     async def run(self, filled: dict[str, Any]) -> Envelope:
         manifest, host = self.manifest, self.host
@@ -234,11 +234,8 @@ class _Call:
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
             case _, ProgramAnswer():
                 output = Output(name, answer.text, answer.value)
-                return output.envelope(self.context, self.host.artifacts, self._time_ms())
+                return output.envelope(self.context, self.host.artifacts, time_since(self.start))
         raise AssertionError(ended)
-
-    def _time_ms(self) -> int:
-        return round((time.monotonic() - self.start) * 1000)
 
 
 _ADVICE = "try other arguments; if it fails again, its stderr in the run's trace says where"

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from weft_skills import hidden_paths, safe_files
@@ -15,7 +15,7 @@ from weft_skills.errors import WeftError
 from weft_skills.programs import process
 from weft_skills.programs.environment import environment
 from weft_skills.programs.executable import CallLog, out_of_memory, scratch_folder, size_text, status_text
-from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
+from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
 from weft_skills.tools.left_files import left_since, stamps
 from weft_skills.tools.overflow import Output
 
@@ -49,8 +49,7 @@ class BoxedRun:
 
     def failed(self, code: Code, message: str, data: Mapping[str, Any] | None = None) -> Envelope:
         """An error envelope."""
-        found = failure(code, message, self.context, time_ms=self._time_ms())
-        return Envelope("error", message, found.context, data or {}, found.error, found.time_ms)
+        return replace(failure(code, message, self.context, time_ms=time_since(self.start)), data=data or {})
 
     async def run(self, command: Callable[[Path], Command]) -> Envelope:
         """Run the command that is made for a scratch folder; every failure is an envelope, never an exception."""
@@ -104,10 +103,8 @@ class BoxedRun:
         data = {"exit_status": ended.status} | data
         if ended.status != 0:
             return self.failed("EXECUTION_ERROR", f"{name} failed ({self._why(ended)}){_quoted(shown)}", data)
-        envelope = Output(name, shown).envelope(self.context, self.host.artifacts, self._time_ms())
-        return Envelope(
-            envelope.status, envelope.text, envelope.context, data | dict(envelope.data), time_ms=envelope.time_ms
-        )
+        envelope = Output(name, shown).envelope(self.context, self.host.artifacts, time_since(self.start))
+        return replace(envelope, data=data | dict(envelope.data))
 
     def _why(self, ended: process.Ended) -> str:
         status = status_text(ended.status)
@@ -118,9 +115,6 @@ class BoxedRun:
         if out_of_memory(ended.stderr):
             return f"{status}: a process may use {size_text(self.host.limits.memory)} of memory"
         return status
-
-    def _time_ms(self) -> int:
-        return round((time.monotonic() - self.start) * 1000)
 
 
 def _own_variables(workspace: Path, artifacts: Path) -> dict[str, str]:
