@@ -19,13 +19,14 @@ from weft_executor.results.kept_files import KeptFiles
 from weft_executor.results.refusals import Refusals
 from weft_executor.results.sent_messages import SentMessages
 from weft_planner.events import PlanRefused, ToolCalled
+from weft_planner.model import WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft_executor.results.file_contents import FileContents
     from weft_planner.events import AnyEvent, CallStarted, Record
-    from weft_planner.model import Model, Reply, Request, ToolSpec
+    from weft_planner.model import Reply, Request, ToolSpec
     from weft_planner.plan.plan import Task
     from weft_skills.tools.envelope import Context, Envelope
     from weft_skills.tools.tool import Tool
@@ -226,16 +227,10 @@ class Memo:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoModel:
+class MemoModel(WrappedModel):
     """A model that answers recorded requests from the record."""
 
-    model: Model
     memo: Memo
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """The recorded reply, or else a new one, recorded before it is returned."""
