@@ -6,6 +6,7 @@ import asyncio
 import time
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +17,7 @@ from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.stop import Stop
 from weft.runs.stored.kept_results import JournalResults
-from weft.runs.stored.restoring import JournalFiles, is_shown, restore_files
+from weft.runs.stored.restoring import is_shown, kept_contents, restore_files
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
@@ -172,7 +173,7 @@ class Run:
         return FileContents(Artifacts.of(self.workspace.paths.workspace, self.log.run_id), self.log.capture)
 
     async def _restore_files(self) -> None:
-        kept = JournalFiles(self.journal.store, self.log.run_id, self.log.capture)
+        kept = partial(kept_contents, self.journal.store, self.log.run_id, self.log.capture)
         await restore_files(self.history.finished.files, self._contents, kept, self.record)
 
     def _context(self) -> RunContext:

@@ -108,19 +108,19 @@ def _start_by_ps(pid: int) -> str | None:
     return completed.stdout.strip() or None
 
 
-@cache
 def _machine() -> str:
-    try:
-        return Path("/etc/machine-id").read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return ""
+    return _text("/etc/machine-id")
+
+
+def _boot() -> str:
+    return _text("/proc/sys/kernel/random/boot_id")
 
 
 @cache
-def _boot() -> str:
+def _text(path: str) -> str:
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
+        return Path(path).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
         return ""
 
 
