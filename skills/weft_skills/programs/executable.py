@@ -121,12 +121,8 @@ class ExecutableTool:
             return call.failed("ACCESS_DENIED", refusal)
         try:
             return await call.run(filled)
-        except WeftError as error:
-            hint = f" — {error.hint}" if error.hint else ""
-            return call.failed("EXECUTION_ERROR", f"{self.name} cannot be started: {error.message}{hint}")
-        except OSError as error:
-            what = f"{self.name} cannot be started: {error.strerror or error} — run `weft doctor`"
-            return call.failed("EXECUTION_ERROR", what)
+        except (WeftError, OSError) as error:
+            return call.failed("EXECUTION_ERROR", f"{self.name} cannot be started: {not_started(error)}")
 
     def visible(self) -> _Visible:
         """What the tool may read, and what of it is shown though it seems hidden; found once, not at every call."""
@@ -190,11 +186,7 @@ class _Call:
                 launch = host.confinement.launch(command, box)
             else:  # a large workspace takes a moment to look through
                 launch = await asyncio.to_thread(host.confinement.launch, command, box)
-            try:
-                job = process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line)
-                ended = await process.run(job)
-            finally:
-                launch.done()
+            ended = await process.run(process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line))
         envelope = self._envelope(ended)
         left = await asyncio.to_thread(left_since, kept, before)
         return replace(envelope, data={**envelope.data, "artifacts": left}) if left else envelope
@@ -242,6 +234,13 @@ _ADVICE = "try other arguments; if it fails again, its stderr in the run's trace
 
 
 _OUT_OF_MEMORY = ("MemoryError", "Cannot allocate memory", "out of memory", "bad_alloc", "OutOfMemory")
+
+
+def not_started(error: WeftError | OSError) -> str:
+    """Why a program cannot be started, and what to do."""
+    if isinstance(error, OSError):
+        return f"{error.strerror or error} — run `weft doctor`"
+    return f"{error.message} — {error.hint}" if error.hint else error.message
 
 
 def out_of_memory(stderr: str) -> bool:

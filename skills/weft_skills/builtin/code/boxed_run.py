@@ -14,7 +14,7 @@ from weft_skills.confinement import Box, Command
 from weft_skills.errors import WeftError
 from weft_skills.programs import process
 from weft_skills.programs.environment import environment
-from weft_skills.programs.executable import CallLog, out_of_memory, scratch_folder, size_text, status_text
+from weft_skills.programs.executable import CallLog, not_started, out_of_memory, scratch_folder, size_text, status_text
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
 from weft_skills.tools.left_files import left_since, stamps
 from weft_skills.tools.overflow import Output
@@ -57,12 +57,8 @@ class BoxedRun:
             return self.failed("ACCESS_DENIED", f"{self.tool} is not run: {self.host.confinement.refusal}")
         try:
             return await self._run(command)
-        except WeftError as error:
-            hint = f" — {error.hint}" if error.hint else ""
-            return self.failed("EXECUTION_ERROR", f"{self.tool} cannot be started: {error.message}{hint}")
-        except OSError as error:
-            what = f"{self.tool} cannot be started: {error.strerror or error} — run `weft doctor`"
-            return self.failed("EXECUTION_ERROR", what)
+        except (WeftError, OSError) as error:
+            return self.failed("EXECUTION_ERROR", f"{self.tool} cannot be started: {not_started(error)}")
 
     async def _run(self, command: Callable[[Path], Command]) -> Envelope:
         host, artifacts = self.host, self.host.artifacts
@@ -83,10 +79,7 @@ class BoxedRun:
         box = Box(artifacts, readable, (scratch, artifacts), False, limits, (*shown, *self.reads), host.views)
         env = environment(host.environ, (), scratch) | _own_variables(host.workspace, artifacts)
         launch = await asyncio.to_thread(host.confinement.launch, command, box)
-        try:
-            return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS))
-        finally:
-            launch.done()
+        return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS))
 
     def _envelope(self, ended: process.Ended, data: dict[str, Any]) -> Envelope:
         name, shown = self.tool, _output(ended)

@@ -15,6 +15,7 @@ from weft_skills.builtin.parameters import takes, text, whole
 from weft_skills.builtin.search import worker
 from weft_skills.builtin.search.glob_argument import GLOB, glob_of
 from weft_skills.builtin.search.walk import Walk
+from weft_skills.confinement.system_paths import ISOLATED
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class _Search:
 
     def run(self, pattern: str, limit: int) -> dict[str, Any]:
         """Feed the files to a worker process, and return what it found."""
-        command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", worker.__file__]
+        command = [sys.executable, *ISOLATED, worker.__file__]
         orders = {"pattern": pattern, "limit": limit, "seconds": SECONDS}
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/", env={}

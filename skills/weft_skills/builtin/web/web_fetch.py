@@ -18,6 +18,7 @@ from weft_skills import safe_files
 from weft_skills.builtin.parameters import takes, text
 from weft_skills.builtin.web.fetch import LONGEST, SECONDS, Fetcher
 from weft_skills.builtin.web.hosts import AllowedHost
+from weft_skills.confinement.system_paths import ISOLATED
 from weft_skills.tools.effects import READ_ONLY, Effects
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
@@ -137,7 +138,7 @@ async def _read_html(html: str, url: str) -> tuple[str, str]:
     """The title and text of a page, read in a process of its own: strangers know how to make that slow."""
     from weft_skills.builtin.web import page_text
 
-    command = (sys.executable, "-I", "-S", "-B", "-X", "utf8", page_text.__file__)
+    command = (sys.executable, *ISOLATED, page_text.__file__)
     process = await asyncio.create_subprocess_exec(
         *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/", env={}
     )
