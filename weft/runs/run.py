@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
     from weft_executor.journal.log import Log
+    from weft_executor.results.memo import FindResult
     from weft_executor.stores.lease import StopRequest
     from weft_planner.approvals import Approve
     from weft_planner.events import Record
@@ -197,9 +198,9 @@ class Run:
             recorded if self.tool_set is None else replace(recorded, tool_set=self.tool_set),
         )
 
-    def _kept(self) -> JournalResults | None:
+    def _kept(self) -> FindResult | None:
         days = self.settings.cache
-        return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days) if days else None
+        return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days).find if days else None
 
     def _approvals(self) -> Approvals:
         return Approvals(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,10 @@ def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any
         for message in request.messages
     ]
     return [request.role, request.task, model, messages, list(tools), request.may_call_tools, request.schema]
+
+
+# Finds the newest output of a task in another run, by the hash of what its model was asked.
+FindResult = Callable[[str], Awaitable[str | None]]
 
 
 async def at_once() -> None:

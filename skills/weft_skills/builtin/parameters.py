@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft_skills.tools.parameter import object_schema
+
 
 def takes(*required: str, **properties: dict[str, Any]) -> dict[str, Any]:
     """The schema of a tool that takes these properties and no others; `required` are the names of those it needs."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
+    return object_schema(properties, required)
 
 
 def text(description: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from weft_skills.check.finding import Finding, Severity
+from weft_skills.check.finding import Finding
 from weft_skills.check.parts import misspelt, split
 from weft_skills.check.wording import chinese
 from weft_skills.discovery.needs import SWITCHES, declared, in_body
@@ -215,5 +215,4 @@ def _needs(parts: Parts, able: Collection[str]) -> list[Finding]:
 
 
 def _error(rule: str, line: int, message: str, remedy: str) -> Finding:
-    severity: Severity = "error"
-    return Finding(rule, severity, line, message, remedy)
+    return Finding(rule, "error", line, message, remedy)

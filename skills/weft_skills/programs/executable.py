@@ -19,6 +19,7 @@ from weft_skills.errors import WeftError
 from weft_skills.programs import process, protocol, runtimes
 from weft_skills.programs.environment import environment
 from weft_skills.programs.protocol import Garbled, ProgramAnswer
+from weft_skills.text.shorten import clip
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
 from weft_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure, time_since
@@ -216,7 +217,7 @@ class _Call:
                 what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
                 return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
             case _, ProgramAnswer(error=error) if error:
-                return self.failed("EXECUTION_ERROR", _short(error))
+                return self.failed("EXECUTION_ERROR", clip(error, TEXT_LIMIT))  # a model reads it too
             case "exit", _ if ended.status != 0:
                 what = f"{name} crashed ({status_text(ended.status)})"
                 if out_of_memory(ended.stderr):
@@ -259,11 +260,6 @@ def status_text(status: int) -> str:
         number = -status if status < 0 else status - 128
         return f"signal {number}, possibly a limit on memory, CPU time or processes"
     return f"exit status {status}"
-
-
-def _short(error: str) -> str:
-    """A tool's own error, within the limit of an output, since a model reads it too."""
-    return error if len(error) <= TEXT_LIMIT else error[: TEXT_LIMIT - 1] + "…"
 
 
 def _tail(log: str) -> str:

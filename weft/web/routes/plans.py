@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from weft.runs.plans import plan_check, plan_file
@@ -115,4 +116,4 @@ def _selected(site: Site, goal: Goal) -> list[dict[str, Any]]:
     skills = site.workspace.skills
     with site.selecting:
         found = skills.select(goal.text, goal.skills, skills.active())
-    return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in found]
+    return [asdict(selection) for selection in found]

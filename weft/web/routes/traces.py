@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from weft.traces import transfer
@@ -33,7 +34,7 @@ def diff_runs(site: Site, request: Request) -> list[dict[str, Any]]:
         run = site.find(request.path_params[name])
         return timeline(site.reading().rows(run.run_id, types=TYPES), alive=run.status == "running")
 
-    return [difference.to_dict() for difference in compare(view("run"), view("other"))]
+    return [asdict(difference) for difference in compare(view("run"), view("other"))]
 
 
 async def replay_run(site: Site, request: Request) -> Response:

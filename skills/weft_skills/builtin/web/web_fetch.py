@@ -7,14 +7,12 @@ import codecs
 import contextlib
 import json
 import re
-import secrets
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from weft_skills import safe_files
 from weft_skills.builtin.parameters import takes, text
 from weft_skills.builtin.web.fetch import LONGEST, SECONDS, Fetcher
 from weft_skills.builtin.web.hosts import AllowedHost
@@ -22,6 +20,7 @@ from weft_skills.confinement.system_paths import ISOLATED
 from weft_skills.tools.effects import READ_ONLY, Effects
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
+from weft_skills.tools.overflow import keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,21 +99,12 @@ class WebFetch:
         head, inner = _head(page.url, title), _TAG.sub(r"<\\\1", text) or "(no text)"
         shown = inner
         if len(inner) > TEXT_LIMIT - _ROOM:
-            whole = _kept(f"{head}{inner}{_TAIL}\n", self._place)
+            whole = keep(f"{head}{inner}{_TAIL}\n", self.name, self._place.artifacts, self._place.workspace)
             shown, data["artifact"] = inner[: TEXT_LIMIT - _ROOM], whole
             read_on = f"; read on with ReadFile, path {whole}, offset={len(head) + len(shown)}" if whole else ""
             notes.append(f"[{len(inner) - len(shown):,} of {len(inner):,} characters are left{read_on}]")
         marked = "\n".join((f"{head}{shown}{_TAIL}", *notes))
         return Envelope("partial" if notes else "success", marked, context, data, time_ms=time_ms)
-
-
-def _kept(text: str, place: WebPlace) -> str | None:
-    """Keep the whole text of a page that is longer than what is shown, and return its path."""
-    if place.artifacts is None:
-        return None
-    path = place.artifacts / f"WebFetch-{secrets.token_hex(4)}.txt"
-    safe_files.write(path, text, below=safe_files.anchor(place.artifacts, place.workspace))
-    return str(path)
 
 
 def _head(url: str, title: str) -> str:
