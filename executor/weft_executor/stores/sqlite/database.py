@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from weft_executor.stores.errors import BadStore, UnknownRun
 from weft_executor.stores.sqlite import messages
-from weft_executor.stores.sqlite.schema import check, migrate, refuse_earlier
+from weft_executor.stores.sqlite.schema import check, migrate, refuse_earlier, transaction
 from weft_executor.stores.sqlite.statements import MAX_ROWS
 
 if TYPE_CHECKING:
@@ -51,14 +51,11 @@ class Database:
     def transaction(self, on_rollback: Callable[[], None]) -> Iterator[sqlite3.Connection]:
         """The writing connection, inside a transaction that is rolled back on any error."""
         with self.writing() as connection:
-            connection.execute("BEGIN IMMEDIATE")
             try:
-                yield connection
-                connection.execute("COMMIT")
+                with transaction(connection):
+                    yield connection
             except BaseException:
                 on_rollback()  # under the lock: the next writer must not see what was undone
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
                 raise
 
     @contextmanager

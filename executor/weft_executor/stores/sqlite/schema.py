@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from weft_executor.stores.columns import APPROVALS, SELECTIONS
 from weft_executor.stores.errors import BadStore, EarlierForm
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 # "wft2" in ASCII: tells a journal from any other SQLite file.
@@ -80,8 +81,7 @@ def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = S
     """Bring a file to this version; raises if it is newer, or not a journal."""
     if check(connection, where, len(steps)) == len(steps):
         return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         # Another process may have migrated it while this one waited.
         for step in steps[check(connection, where, len(steps)) :]:
             for statement in step.split(";"):
@@ -89,9 +89,17 @@ def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = S
                     connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {len(steps)}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """What is written in the block is written together, or not at all if it raises."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # a full disk may have ended it
+        with suppress(sqlite3.Error):  # a full disk may have ended it
             connection.execute("ROLLBACK")
         raise
 
