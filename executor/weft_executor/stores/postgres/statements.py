@@ -95,8 +95,8 @@ class Append:
         with connection.pipeline() as pipeline:
             connection.execute("BEGIN")
             fence, taken, new = self._fence(connection), None, None
-            unknown = [one for run_id, one in sorted(self.summaries.items()) if run_id not in known.keys]
-            others = [one for run_id, one in sorted(self.summaries.items()) if run_id in known.keys]
+            unknown = [summary for run_id, summary in sorted(self.summaries.items()) if run_id not in known.keys]
+            others = [summary for run_id, summary in sorted(self.summaries.items()) if run_id in known.keys]
             if unknown:
                 new = connection.execute(_NEW, _columns(unknown))
             if others:
@@ -125,7 +125,7 @@ class Append:
     def write(self, connection: Connection) -> None:
         """Write rows and summaries in the caller's transaction."""
         if self.summaries:
-            connection.execute(_NEW, _columns([one for _, one in sorted(self.summaries.items())]))
+            connection.execute(_NEW, _columns([summary for _, summary in sorted(self.summaries.items())]))
         if self.rows:
             self._write_texts(connection, self.texts())
             write_events(connection, self.rows, again=False)
@@ -193,7 +193,7 @@ def write_events(connection: Connection, rows: Sequence[EncodedRow], *, again: b
 
 
 def _columns(summaries: Sequence[RunSummary]) -> list[list[Any]]:
-    rows = [[_text(value) for value in summary_values(one)] for one in summaries]
+    rows = [[_text(value) for value in summary_values(summary)] for summary in summaries]
     return [list(column) for column in zip(*rows, strict=True)]
 
 
