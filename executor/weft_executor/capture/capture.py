@@ -165,7 +165,7 @@ class Capture:
     def hash_of_task(self, task: Task, given: Sequence[str | None]) -> str:
         """The hash of a task and of the results that it is given."""
         form = task if id(task) in self._plain_tasks else self.task(task)
-        return digest([form, self.sequence(given)])[:HASH]
+        return digest([form, given if self._kept.issuperset(given) else self.sequence(given)])[:HASH]
 
     def task(self, task: Task) -> dict[str, Any]:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""

@@ -13,7 +13,7 @@ from weft_executor.stores import texts
 from weft_executor.stores.columns import SUMMARY, encoded, missing
 from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import Holder
-from weft_executor.stores.row import Row, StoreStatus
+from weft_executor.stores.row import EncodedRow, Row, StoreStatus
 from weft_executor.stores.sqlite import run_import, run_list
 from weft_executor.stores.sqlite.database import Database
 from weft_executor.stores.sqlite.schema import APPROVALS, SELECTIONS, VERSION
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from weft_executor.stores.lease import Handover, StopRequest
-    from weft_executor.stores.row import BatchCount, EncodedRow, RunSummary
+    from weft_executor.stores.row import BatchCount, RunSummary
 
 _LIST = "list runs with `weft trace list`"
 
@@ -66,7 +66,8 @@ class SqliteStore:
     def _append(
         self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
-        written = [encoded(row) for row in rows]  # before the transaction, which other processes may be waiting for
+        # Before the transaction, which other processes may be waiting for.
+        written = [row if type(row) is EncodedRow else encoded(row) for row in rows]
         runs = {row.run_id for row in written}
         # A copy: another thread's rollback may clear the cache before this one gets to write.
         keys = {run_id: key for run_id in runs if (key := self._keys.get(run_id)) is not None}
