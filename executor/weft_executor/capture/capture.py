@@ -177,7 +177,8 @@ class Capture:
     def _plan(self, plan: Plan) -> dict[str, Any]:
         """A plan as it is recorded; the tasks of one that is recorded as it stands are left to the encoder."""
         if self._keeps(encode(plan)):
-            self._plain_tasks.update((id(task), task) for task in plan.tasks)
+            self._plain_tasks.update(zip(map(id, plan.tasks), plan.tasks, strict=True))
+            self._kept.update(task.id for task in plan.tasks)
             return _plain(replace(plan, tasks=())) | {"tasks": list(plan.tasks)}  # type: ignore[no-any-return]
         tasks = [self.task(task) for task in plan.tasks]
         return {name: tasks if name == "tasks" else self.value(item) for name, item in _plain(plan).items()}
