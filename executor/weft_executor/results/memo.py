@@ -218,8 +218,8 @@ class Memo:
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what a task is given: its own fields, and the results that it builds on."""
-        before = [results.get(name) for name in (*task.depends_on, *task.references, *task.reads)]
-        return self.capture.hash_of_recorded([self.capture.task(task), self.capture.sequence(before)])
+        before = list(map(results.get, (*task.depends_on, *task.references, *task.reads)))
+        return self.capture.hash_of_task(task, before)
 
     def output(self, task: Task, inputs: str) -> str | None:
         """The task's output, if it was finished with these inputs."""

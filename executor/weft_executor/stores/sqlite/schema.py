@@ -48,15 +48,17 @@ _TABLES = f"""
         seq INTEGER NOT NULL,
         at TEXT NOT NULL,
         type TEXT NOT NULL,
-        task TEXT,
-        key TEXT,  -- by which other runs find a task's result
         body TEXT NOT NULL,
         UNIQUE (run, seq)
     );
-    -- What `replay --select` reads of all runs, what a page asks for whenever it opens, and results for other runs.
+    -- What `replay --select` reads of all runs, and what a page asks for whenever it opens.
     CREATE INDEX events_by_type ON events (type, run) WHERE {SELECTIONS};
     CREATE INDEX events_by_approval ON events (run, seq) WHERE {APPROVALS};
-    CREATE INDEX events_by_key ON events (key, at) WHERE key IS NOT NULL;
+    -- The results that other runs may use, by what their tasks were asked.
+    CREATE TABLE results (
+        run INTEGER NOT NULL, seq INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (run, seq)
+    ) WITHOUT ROWID;
+    CREATE INDEX results_by_key ON results (key);
     CREATE TABLE texts (id INTEGER PRIMARY KEY, sha TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
     CREATE TABLE uses (run INTEGER NOT NULL, sha TEXT NOT NULL, PRIMARY KEY (run, sha)) WITHOUT ROWID
 """

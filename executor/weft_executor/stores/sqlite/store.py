@@ -8,11 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft_executor.capture.json_text import encode
 from weft_executor.stores import texts
 from weft_executor.stores.columns import SUMMARY, encoded, index_condition, missing
 from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import Holder
-from weft_executor.stores.row import Row, StoreStatus
+from weft_executor.stores.row import EncodedRow, Row, StoreStatus
 from weft_executor.stores.run_lists import LIST_RUNS, only_match
 from weft_executor.stores.sqlite import run_import, run_list
 from weft_executor.stores.sqlite.database import Database
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from weft_executor.stores.lease import Handover, StopRequest
-    from weft_executor.stores.row import BatchCount, EncodedRow, RunSummary
+    from weft_executor.stores.row import BatchCount, RunSummary
     from weft_executor.stores.run_lists import RunFilter
 
 
@@ -66,11 +67,14 @@ class SqliteStore:
     def _append(
         self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
-        written = [encoded(row) for row in rows]  # before the transaction, which other processes may be waiting for
+        # Before the transaction, which other processes may be waiting for.
+        written = [row if type(row) is EncodedRow else encoded(row) for row in rows]
         runs = {row.run_id for row in written}
         # A copy: another thread's rollback may clear the cache before this one gets to write.
         keys = {run_id: key for run_id in runs if (key := self._keys.get(run_id)) is not None}
-        events_only = len(rows) <= MAX_ROWS and len(keys) == len(runs) and not any(row.texts for row in written)
+        events_only = (
+            len(rows) <= MAX_ROWS and len(keys) == len(runs) and not any(row.texts or row.key for row in written)
+        )
         if events_only and not summaries and not handover:
             with self._database.writing() as connection:  # a single statement is a transaction of its own
                 write_events(connection, written, keys)
@@ -132,10 +136,11 @@ class SqliteStore:
         if types:
             clauses.append(f"e.type IN ({', '.join('?' * len(types))})")
             given += types
-        if task is not None:
-            clauses.append("e.task = ?")
-            given.append(task)
-        yield from self._rows(" AND ".join(clauses) + " ORDER BY e.seq", given)
+        if task is not None:  # no column of its own, which would be written far more often than it is asked for
+            clauses.append("instr(e.body, ?)")
+            given.append(encode({"task": task})[1:-1])
+        rows = self._rows(" AND ".join(clauses) + " ORDER BY e.seq", given)
+        yield from (row for row in rows if task is None or row.body.get("task") == task)
 
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types, of every run."""
@@ -148,7 +153,10 @@ class SqliteStore:
 
     def result(self, key: str, since: str, *, apart_from: str) -> Row | None:
         """The newest result with this key, of another run that was not imported."""
-        clause = "e.key = ? AND e.at >= ? AND r.run_id <> ? AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
+        clause = (
+            "(e.run, e.seq) IN (SELECT run, seq FROM results WHERE key = ?) AND e.at >= ? AND r.run_id <> ? "
+            "AND NOT r.imported ORDER BY e.at DESC LIMIT 1"
+        )
         return next(self._rows(clause, [key, since, apart_from]), None)
 
     def claim(self, run_id: str, holder: Holder) -> None:
@@ -205,7 +213,7 @@ class SqliteStore:
                 found = connection.execute("SELECT id, holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
                 if found is None or run_list.is_leased(found[1], found[2]):
                     continue
-                for table, key in (("events", "run"), ("uses", "run"), ("runs", "id")):
+                for table, key in (("events", "run"), ("results", "run"), ("uses", "run"), ("runs", "id")):
                     connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (found[0],))  # noqa: S608 - no input
                 self._keys.pop(run_id, None)
                 deleted.append(run_id)
