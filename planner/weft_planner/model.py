@@ -131,15 +131,3 @@ class Model(Protocol):
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request."""
-
-
-@dataclass(frozen=True, slots=True)
-class WrappedModel:
-    """The base of a model that does something around the calls of another one, whose name it has."""
-
-    model: Model
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name

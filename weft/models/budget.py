@@ -19,8 +19,9 @@ from weft.providers.prices import Price, price_of
 from weft.settings.default_model import is_local
 from weft_planner.errors import BudgetSpent
 from weft_planner.events import Warned
-from weft_planner.model import Message, Usage, WrappedModel, estimated_tokens
+from weft_planner.model import Message, Usage, estimated_tokens
 from weft_planner.plan.task_id import parent_of
+from weft_planner.wrapped_model import WrappedModel
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from weft_planner.errors import ModelError
 from weft_planner.events import CallFailed, CallFinished, CallStarted, TextStreamed, Warned
-from weft_planner.model import WrappedModel, as_events
+from weft_planner.model import as_events
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from weft_planner.events import Record

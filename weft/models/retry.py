@@ -10,7 +10,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
 from weft_planner.errors import CallTimedOut, Overloaded, RateLimited, Transient
 from weft_planner.events import CallRetried
-from weft_planner.model import WrappedModel
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from weft_planner.events import Record

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weft_planner.events import Warned
-from weft_planner.model import Usage, WrappedModel
+from weft_planner.model import Usage
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from weft_planner.events import Record

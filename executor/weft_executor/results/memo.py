@@ -20,7 +20,7 @@ from weft_executor.results.kept_files import KeptFiles
 from weft_executor.results.refusals import Refusals
 from weft_executor.results.sent_messages import SentMessages
 from weft_planner.events import PlanRefused, ToolCalled
-from weft_planner.model import WrappedModel
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

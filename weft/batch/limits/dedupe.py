@@ -11,7 +11,8 @@ import msgspec
 
 from weft_executor.capture.json_text import digest
 from weft_executor.results.memo import request_form
-from weft_planner.model import Usage, WrappedModel
+from weft_planner.model import Usage
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from weft_planner.model import Model, Reply, Request

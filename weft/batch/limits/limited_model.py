@@ -16,7 +16,8 @@ from weft.batch.limits.demand import Demand
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
 from weft.settings.default_model import is_local
 from weft_planner.errors import ModelError, Transient
-from weft_planner.model import WrappedModel, estimated_tokens
+from weft_planner.model import estimated_tokens
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
