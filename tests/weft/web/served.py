@@ -47,7 +47,9 @@ async def asking(workspace: Path, model: ScriptedModel | None = None, **flags: A
 def make_site(workspace: Path, model: ScriptedModel | None = None, *, read_only: bool = False) -> Site:
     if model is None:
         return Site(workspace, read_only=read_only)
-    return Site(workspace, {"model": "scripted"}, read_only=read_only, open_model=lambda _: model)
+    return Site(
+        workspace, {"model": "scripted", "allow_unknown_cost": True}, read_only=read_only, open_model=lambda _: model
+    )
 
 
 @dataclass(frozen=True)

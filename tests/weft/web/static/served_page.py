@@ -127,7 +127,13 @@ async def served(
 
 
 def page_site(workspace: Path, model: PageModel, *, read_only: bool = False, pulls: PullOptions | None = None) -> Site:
-    return Site(workspace, {"model": "scripted"}, read_only=read_only, open_model=lambda _: model, pulls=pulls)
+    return Site(
+        workspace,
+        {"model": "scripted", "allow_unknown_cost": True},
+        read_only=read_only,
+        open_model=lambda _: model,
+        pulls=pulls,
+    )
 
 
 def prepare(workspace: Path) -> None:
