@@ -6,23 +6,24 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import inspect
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from weft_executor.capture.json_text import digest, encode, encode_fields
+from weft_executor.capture.json_text import digest, encode
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
 from weft_executor.capture.shared_lists import SharedLists
-from weft_planner.events import SkillPrint, type_of
+from weft_planner.events import SkillPrint
 from weft_planner.events.event import HASHED
 from weft_planner.plan.plan import Plan, Task
 from weft_skills.text.nesting import flattened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from weft_planner.events import Event
 
@@ -32,6 +33,7 @@ ATOMS = frozenset({str, int, float, bool, type(None)})
 HASH = 32
 _SEP = os.sep
 _SHORT = 200
+_MOST_KEPT = 10_000
 # How the JSON of a field that marks a secret ends, whatever the rest of its name is.
 _TELLING = tuple(
     f'{word}":'
@@ -56,6 +58,9 @@ class Capture:
     roots: NamedRoots = field(default_factory=lambda: NamedRoots({}))
     secrets: Secrets = field(default_factory=Secrets)
     shared: SharedLists = field(default_factory=SharedLists, compare=False)
+    # Texts and tasks that are recorded as they stand, and the forms of other tasks; these are found by identity.
+    _kept: set[str | None] = field(default_factory=lambda: {None, ""}, repr=False, compare=False)
+    _plain_tasks: dict[int, Task] = field(default_factory=dict, repr=False, compare=False)
     _tasks: dict[int, tuple[Task, dict[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
 
     def text(self, text: str) -> str:
@@ -77,21 +82,24 @@ class Capture:
                 found[name] = self._whole_or_flattened(item)
         return found
 
-    def unchanged(self, event: Event) -> str | None:
-        """The JSON of an event's fields if they are few, plain and recorded as they stand, as most are; else None."""
-        shortest = self.secrets.shortest
-        free, tag = _shape(type(event))
-        for name in free:
-            item = getattr(event, name)
-            if item is None:
-                continue
-            if type(item) is not str or len(item) >= _SHORT:
-                return None
-            if len(item) < shortest and _SEP not in item and "⟦" not in item:
-                continue
-            if self.text(item) != item:
-                return None
-        return encode_fields(event, tag)
+    def keeps_event(self, event: Event) -> bool:
+        """Whether an event is recorded as it stands, and its fields are few and plain, as most are."""
+        kept = self._kept
+        try:
+            for item in _free_values(type(event))(event):
+                if item not in kept and not self._keeps_item(item):
+                    return False
+        except TypeError:  # a list or a mapping, which no set can hold
+            return False
+        return True
+
+    def _keeps_item(self, item: Any) -> bool:
+        """Whether a field is recorded as it stands; what is, such as the id of a task, is looked at once."""
+        if type(item) is not str or len(item) >= _SHORT or self.text(item) != item:
+            return False
+        if len(self._kept) < _MOST_KEPT:
+            self._kept.add(item)
+        return True
 
     def _whole_or_flattened(self, value: Any) -> Any:
         """The value as it is recorded; a record must not fail for what a stranger has nested too deeply."""
@@ -154,21 +162,26 @@ class Capture:
                 self.shared.note_hash(name, description, parameters, known)
         return known
 
+    def hash_of_task(self, task: Task, given: Sequence[str | None]) -> str:
+        """The hash of a task and of the results that it is given."""
+        form = task if id(task) in self._plain_tasks else self.task(task)
+        return digest([form, given if self._kept.issuperset(given) else self.sequence(given)])[:HASH]
+
     def task(self, task: Task) -> dict[str, Any]:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
         known = self._tasks.get(id(task))
         if known is None:
-            self._tasks[id(task)] = known = (task, self._mapping(_plain(task)))  # kept: no other has its id
+            self._tasks[id(task)] = known = (task, self._mapping(_plain(task)))
         return known[1]
 
     def _plan(self, plan: Plan) -> dict[str, Any]:
-        """A plan as it is recorded; one that is recorded as it stands is looked through only once, as a whole."""
-        form: dict[str, Any] = _plain(plan)
-        if self._keeps(encode(form)):
-            self._tasks.update((id(task), (task, row)) for task, row in zip(plan.tasks, form["tasks"], strict=True))
-            return form
+        """A plan as it is recorded; the tasks of one that is recorded as it stands are left to the encoder."""
+        if self._keeps(encode(plan)):
+            self._plain_tasks.update(zip(map(id, plan.tasks), plan.tasks, strict=True))
+            self._kept.update(task.id for task in plan.tasks)
+            return _plain(replace(plan, tasks=())) | {"tasks": list(plan.tasks)}  # type: ignore[no-any-return]
         tasks = [self.task(task) for task in plan.tasks]
-        return {name: tasks if name == "tasks" else self.value(item) for name, item in form.items()}
+        return {name: tasks if name == "tasks" else self.value(item) for name, item in _plain(plan).items()}
 
     def _keeps(self, text: str) -> bool:
         """Whether a value with this JSON is surely recorded as it is: no path, no secret, no name that marks one."""
@@ -226,9 +239,12 @@ def _free_fields(kind: type[Event]) -> tuple[str, ...]:
 
 
 @cache
-def _shape(kind: type[Event]) -> tuple[tuple[str, ...], int]:
-    """Those fields, and how long the JSON of the event's type is, which stands before them."""
-    return _free_fields(kind), len(f'{{"type":"{type_of(kind)}",')
+def _free_values(kind: type[Event]) -> Callable[[Event], tuple[Any, ...]]:
+    """What gets the values of these fields, as a tuple."""
+    names = _free_fields(kind)
+    if len(names) > 1:
+        return attrgetter(*names)
+    return (lambda event: (getattr(event, names[0]),)) if names else lambda _: ()
 
 
 def _is_fixed(kind: inspect.Type) -> bool:

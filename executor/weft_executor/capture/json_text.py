@@ -8,15 +8,18 @@ number of digits.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from weft_skills.text.nesting import flattened
 from weft_skills.text.surrogates import join_surrogates
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _PLAIN = msgspec.json.Encoder(enc_hook=str)
-_SORTED = msgspec.json.Encoder(enc_hook=str, order="deterministic")
+_SORTED = msgspec.json.Encoder(enc_hook=str, order="sorted")
 _REFUSED = (UnicodeEncodeError, RecursionError)
 
 decode = msgspec.json.Decoder().decode
@@ -30,10 +33,10 @@ def encode(value: Any) -> str:
         return _PLAIN.encode(_repaired(value)).decode()
 
 
-def encode_fields(value: msgspec.Struct, tag: int) -> str | None:
-    """The fields of a tagged value as JSON, without the `tag` bytes before them; None if they have to be repaired."""
+def encode_all(values: Sequence[Any]) -> list[str] | None:
+    """Each value as JSON, made together; None if one of them has to be repaired."""
     try:
-        return "{" + _PLAIN.encode(value)[tag:].decode()
+        return _PLAIN.encode_lines(values).decode().split("\n")
     except _REFUSED:
         return None
 
@@ -48,7 +51,10 @@ def canonical(value: Any) -> bytes:
 
 def digest(value: Any) -> str:
     """The SHA-256 of a value's canonical JSON, in hex."""
-    return sha256(canonical(value)).hexdigest()
+    try:
+        return sha256(_SORTED.encode(value)).hexdigest()
+    except _REFUSED:
+        return sha256(canonical(value)).hexdigest()
 
 
 def digest_of(text: bytes) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from weft_executor.capture.json_text import encode_all
 from weft_executor.journal.summary import CHANGING, updated
 from weft_executor.stores.row import EncodedRow, Row, RunSummary
 from weft_planner.events import Event, TaskFinished, TextStreamed, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Sequence
 
     from weft_executor.capture.capture import Capture
 
@@ -40,15 +42,39 @@ class LogEntry(msgspec.Struct, frozen=True, gc=False):
         summary, done = self.log.written
         return summary is self.summary and done == self.done
 
-    def row(self) -> Row | EncodedRow:
-        """The row to store: without secrets, paths relative to named roots."""
-        log, event = self.log, self.event
-        kind, text = type(event), log.capture.unchanged(event)
-        if text is not None:
+
+def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
+    """The rows to store: without secrets, paths relative to named roots.
+
+    Most events are recorded as they stand: these are encoded together, which takes a quarter of the time.
+    """
+    plain = [entry.log.capture.keeps_event(entry.event) for entry in entries]
+    encoded = encode_all([entry.event for entry in compress(entries, plain)])
+    if encoded is None:
+        plain, encoded = [False] * len(entries), []
+    texts = iter(encoded)
+    rows: list[Row | EncodedRow] = []
+    second = begins = ""
+    for entry, is_plain in zip(entries, plain, strict=True):
+        log, event, digits = entry.log, entry.event, str(entry.at)
+        if digits[:10] != second:
+            second, begins = digits[:10], _second(digits[:10])
+        at, kind = f"{begins}{digits[10:16]}Z", type(event)
+        if is_plain:
+            name, tag = _tag(kind)
             key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
             task = getattr(event, "task", None)
-            return EncodedRow(log.run_id, self.seq, stamp(self.at), type_of(kind), task, key, text)
-        return Row(log.run_id, self.seq, stamp(self.at), type_of(kind), log.capture.event(event))
+            rows.append(EncodedRow(log.run_id, entry.seq, at, name, task, key, "{" + next(texts)[tag:]))
+        else:
+            rows.append(Row(log.run_id, entry.seq, at, type_of(kind), log.capture.event(event)))
+    return rows
+
+
+@cache
+def _tag(kind: type[Event]) -> tuple[str, int]:
+    """An event's type, and how long its JSON is, which stands before the fields."""
+    name = type_of(kind)
+    return name, len(f'{{"type":"{name}",')
 
 
 class Sink(Protocol):
@@ -73,6 +99,7 @@ class Log:
         self.capture = capture
         self.written: tuple[RunSummary | None, int] = (None, 0)
         self._sink = sink
+        self._put = sink.put
         self._seq = after
         self._summary = RunSummary(run_id, "", "running", "")
         self._done = 0
@@ -89,17 +116,16 @@ class Log:
 
     def record(self, event: Event) -> None:
         """Record an event, except pieces of a streamed answer: the whole answer follows."""
-        kind = type(event)
-        if kind is TextStreamed:
-            return
-        at = time.time_ns()
-        self._seq += 1
+        kind, at = type(event), time.time_ns()
         if isinstance(event, TaskFinished) and self._summary.early is None:
             # One for each task of a plan, and another summary takes long to make.
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        self._sink.put(LogEntry(self, self._seq, at, event, self._summary, self._done))
+        elif kind is TextStreamed:
+            return
+        self._seq = seq = self._seq + 1
+        self._put(LogEntry(self, seq, at, event, self._summary, self._done))
 
     def captured(self, entry: LogEntry) -> RunSummary:
         """The run's summary as it is stored after an entry."""

@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from weft_executor.journal.log import LogEntry
+from weft_executor.journal.log import LogEntry, rows_of
 from weft_executor.stores.errors import LeaseLost, StoreFailed
 from weft_executor.stores.lease import BEAT, Handover, myself
 from weft_skills.errors import WeftError
@@ -202,7 +202,7 @@ class Writer:
     def _write(self, batch: Commit) -> None:
         taken = [change.run_id for change in batch.changes if change.taken]
         released = [change.run_id for change in batch.changes if not change.taken]
-        rows = [entry.row() for entry in batch.entries]
+        rows = rows_of(batch.entries)
         summaries = _changed_summaries(batch.entries)
         while rows or summaries or taken or released:
             held = sorted({row.run_id for row in rows} & self.leases)

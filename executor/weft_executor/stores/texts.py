@@ -9,6 +9,8 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from weft_executor.capture.capture import ATOMS
 from weft_executor.capture.json_text import decode, encode
 from weft_executor.capture.shared_lists import SharedList
@@ -39,6 +41,8 @@ def split(value: Any, texts: dict[str, str]) -> Any:
             return {"$json": sha}
         case list():
             return [split(item, texts) for item in value]
+        case msgspec.Struct():
+            return split(msgspec.to_builtins(value, enc_hook=str), texts)
         case _:
             return value
 

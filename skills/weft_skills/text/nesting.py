@@ -24,7 +24,10 @@ def is_too_deep(value: Any) -> bool:
 def flattened(value: Any, levels: int = MOST_LEVELS) -> Any:
     """The value, with an ellipsis in place of what is nested deeper."""
     if isinstance(value, msgspec.Struct):
-        value = msgspec.structs.asdict(value)
+        try:
+            value = msgspec.to_builtins(value, enc_hook=str)
+        except RecursionError:
+            value = msgspec.structs.asdict(value)
     if not isinstance(value, Mapping | list | tuple):
         return value
     if levels == 0:

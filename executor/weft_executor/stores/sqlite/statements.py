@@ -22,7 +22,8 @@ _SUMMARIES = (
     "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
     "cost_usd = excluded.cost_usd, done = excluded.done, skills = excluded.skills"
 )
-_EVENTS = "INTO events (run, seq, at, type, task, key, body)"
+_EVENTS = "INTO events (run, seq, at, type, body)"
+_RESULTS = "OR REPLACE INTO results (run, seq, key)"
 _TEXTS = "OR IGNORE INTO texts (sha, text)"
 _USES = "OR IGNORE INTO uses (run, sha)"
 
@@ -56,8 +57,10 @@ def write_events(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run
     values: list[object] = []
     add = values.extend
     for row in rows:
-        add((run[row.run_id], row.seq, row.at, row.type, row.task, row.key, row.body))
-    _insert(connection, _EVENTS, 7, values)
+        add((run[row.run_id], row.seq, row.at, row.type, row.body))
+    _insert(connection, _EVENTS, 5, values)
+    keyed = [row for row in rows if row.key is not None]
+    _insert(connection, _RESULTS, 3, [value for row in keyed for value in (run[row.run_id], row.seq, row.key)])
 
 
 def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
