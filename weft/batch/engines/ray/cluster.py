@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +28,7 @@ from weft.settings.ray_security import answers_without_token, is_this_machine, t
 from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from weft.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
     from weft.batch.engines.ray.messages import (
@@ -173,6 +176,20 @@ def connect(options: ClusterOptions, most: int) -> Cluster:
     except BaseException:
         ray.shutdown()
         raise
+
+
+@contextmanager
+def keeping_signal_handlers() -> Iterator[None]:
+    """Set this process's own handler of SIGTERM again after Ray has connected; call it in the main thread.
+
+    Ray's aborts the process after three seconds, over any that was set before.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def check_address(options: ClusterOptions) -> None:

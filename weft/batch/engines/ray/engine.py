@@ -91,7 +91,8 @@ class RayEngine:
         from weft.batch.engines.ray import cluster
 
         bundle = await asyncio.to_thread(self._pack, goals)
-        self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
+        with cluster.keeping_signal_handlers():
+            self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
         batch = self.options
         limiter = self._cluster.limiter(Rates(batch.max_calls, batch.rpm, batch.tpm))
         shared = SharedObjects(limiter, self._cluster.put(bundle.data) if bundle is not None else None)
