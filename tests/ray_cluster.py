@@ -133,6 +133,15 @@ def space_command() -> list[str]:
     return ["unshare", *user, "--pid", "--fork", "--mount-proc", "--kill-child"]
 
 
+def process_id(pid: int) -> tuple[str, int]:
+    """The PID namespace of a process, and its id there, as its leases have them."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return "", pid
+    return _space(pid), int(status.partition("NSpid:")[2].split("\n")[0].split()[-1])
+
+
 def _space(pid: int | str) -> str:
     try:
         return str(Path(f"/proc/{pid}/ns/pid").readlink())
