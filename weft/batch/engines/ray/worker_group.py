@@ -14,6 +14,7 @@ from weft.batch.engines.ray.placement import Placement, WorkerState
 from weft.batch.limits.shared.budget import SharedBudget
 from weft.version import __version__
 from weft_skills.errors import SetupError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -114,7 +115,7 @@ class WorkerGroup:
             max((pace.most for pace in paces), default=0),  # one limiter's, for all of them
             max((pace.limit for pace in paces), default=0),
             tuple(longest.values()),
-            f"{connected} of {total} workers" if connected < total else f"{connected} workers",
+            f"{connected} of {counted(total, 'worker')}" if connected < total else counted(connected, "worker"),
         )
 
     async def close(self) -> None:
