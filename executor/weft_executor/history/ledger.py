@@ -46,6 +46,7 @@ class Ledger:
 
     run_id: str = ""
     goal: str = ""
+    model: str | None = None
     skills: tuple[str, ...] = ()
     plan: Plan | None = None
     early: dict[str, Task] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class Ledger:
         """Add an event."""
         match event:
             case RunStarted():
-                self.run_id, self.goal = event.run_id, event.goal
+                self.run_id, self.goal, self.model = event.run_id, event.goal, event.settings.get("model")
             case SkillsSelected(task=None):
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
@@ -72,6 +73,7 @@ class Ledger:
             case PlanChanged():
                 self._change(event)
             case RunResumed():
+                self.model = event.settings.get("model")
                 self._reopen()
             case TaskStarted(task=task):
                 self._attempts[task] += 1
@@ -193,6 +195,7 @@ class Ledger:
             data=end.data,
             waiting=self.waiting,
             artifacts=self.files.listed(),
+            model=self.model,
         )
 
 
