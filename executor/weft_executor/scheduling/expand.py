@@ -20,7 +20,7 @@ from weft_planner.plan.changes import change
 from weft_planner.plan.conditions import value_of
 from weft_planner.plan.forms.output_schema import canonical
 from weft_planner.plan.plan import Item
-from weft_planner.plan.references import ITEM, MISSING, NUMBER, VALUE, strings, value_at
+from weft_planner.plan.references import ITEM, MISSING, NUMBER, REFERENCE, reference_of, references, strings, value_at
 from weft_planner.plan.task_id import item_id, number_of
 from weft_skills.errors import WeftError
 from weft_skills.text.plural import counted, plural
@@ -114,11 +114,11 @@ class FanOut:
     def _items(self, task: Task, results: Mapping[str, str]) -> list[tuple[int, Any]]:
         if not isinstance(task.for_each, str):
             return list(enumerate(task.for_each or (), 1))
-        match = VALUE.fullmatch(task.for_each.strip())
+        match = REFERENCE.fullmatch(task.for_each.strip())
         if match is None:
             raise fan_out.NotAList(f"{task.for_each!r:.80} is not a reference")
-        value = value_of(match)
-        return self.current.items(value.id, value.path, results)
+        value = value_of(reference_of(match))
+        return self.current.items(value.of, value.path, results)
 
     def join(
         self, task: Task, parts: Sequence[Task], cause: ChangeCause = "for_each", left_out: int = 0
@@ -153,7 +153,7 @@ class FanOut:
 
 def _part(task: Task, number: int, value: Any, results: Mapping[str, str]) -> Task:
     """The task for one item; it depends on what has a result, except the list itself unless it is mentioned."""
-    listed = {match["id"] for match in VALUE.finditer(task.for_each)} if isinstance(task.for_each, str) else set()
+    listed = {reference.id for reference in references(task.for_each)} if isinstance(task.for_each, str) else set()
     unwanted = listed - set(task.references)
     return replace(
         task,

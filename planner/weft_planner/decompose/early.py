@@ -74,7 +74,7 @@ class EarlyReader:
     def _next(self, ready: list[Task]) -> bool:
         """Take one of the rows that waited for others to be written; whether there was one."""
         for row in self._held:
-            if next(graph_problems([*self._valid, row]), None) is not None:
+            if next(graph_problems([*self._valid, row], self.known), None) is not None:
                 continue
             self._held.remove(row)
             self._valid.append(row)

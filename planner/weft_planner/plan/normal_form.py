@@ -173,7 +173,7 @@ def _holds_tasks(value: object) -> bool:
 def _says_what_to_do(row: object) -> bool:
     if not isinstance(row, Mapping):
         return False
-    task = {_RIGHT_KEY.get(folded(str(key))): value for key, value in row.items()}
+    task = {_RIGHT_KEY.get(folded(str(key))): value for key, value in row.items() if key != "task"}
     return "instruction" in task or str(task.get("action_type")).lower() in ACTION_TYPES
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weft_planner.plan.references import ITEM, MISSING, VALUE, as_text, value_at
+from weft_planner.plan.references import ITEM, MISSING, REFERENCE, as_text, value_at
 
 ROWS = {"rows": [{"name": "x", "n": None}], "a-b": {"c_d": False}}
 
@@ -45,7 +45,7 @@ def test_texts_stay_as_they_are_and_other_values_are_json() -> None:
 
 def test_references_of_every_kind_are_found_and_others_are_not() -> None:
     text = "<<a.output>> <<a.output.b[0]>> << a-1.status >> <<a_2.count>> <<a>> <<a.name>> <<a.output.>> <<a.outputs>>"
-    assert [match.group() for match in VALUE.finditer(text)] == [
+    assert [match.group() for match in REFERENCE.finditer(text)] == [
         "<<a.output>>", "<<a.output.b[0]>>", "<< a-1.status >>", "<<a_2.count>>",
     ]  # fmt: skip
     assert [match["path"] for match in ITEM.finditer("<<item>> << item.a[3].b >> <<items>> <<item.number>>")] == [

@@ -214,7 +214,7 @@ def test_references_in_arguments_are_checked_at_any_depth() -> None:
         "task 'b' refers to <<b.output>>, its own output; leave that out, or name another task",
         "task 'b' refers to <<x.output>>, but there is no task 'x'; tasks are: a, b",
     ]
-    assert faults(call() | {"instruction": "no reference: <<a.title>> {{a.output}}"}) == []
+    assert faults(call() | {"instruction": "no reference: <<EOF cat << a >> b {{a.output}}"}) == []
 
 
 # Skills and tools

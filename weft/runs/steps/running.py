@@ -86,7 +86,8 @@ class RunningTasks:
     def stream(self) -> EarlyTasks:
         """Let tasks start while the plan is being written."""
         may = partial(may_begin, tools=self._runner.tools, policy=self.context.memo.approvals.policy)
-        reader = partial(EarlyReader, self.catalogue.known, may)
+        brief = self.replanning.planning.brief(self.context.goal.answers)
+        reader = partial(EarlyReader, brief.judged_by, may)
         self.early = EarlyTasks(self.context, self.replanning.current, self.schedule, reader)
         return self.early
 

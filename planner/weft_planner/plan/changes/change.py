@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.plan.task_id import MAX_LENGTH, depth_of, parent_of
-from weft_planner.plan.validate import graph_problems, row_problems
+from weft_planner.plan.validate import graph_problems, row_problems, synthesis_problems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -43,12 +43,14 @@ def problems(
     Tasks that are `edited` are dropped and added again under the same id.
     """
     after = change.applied(plan)
+    rows = _rows(change, after)
     return [
         *_added_problems(change, plan, known, edited),
         *_dropped_problems(change, plan, begun),
         *_rewired_problems(change, plan, after, begun),
         *_dependency_problems(change, after, begun),
-        *graph_problems(_rows(change, after)),
+        *graph_problems(rows, known),
+        *synthesis_problems(after.synthesis, rows, known),
         *walls(change.added, plan, known),
     ]
 

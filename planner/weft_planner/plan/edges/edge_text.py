@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from weft_planner.plan.edges.task_names import TaskNames
 
@@ -57,6 +58,19 @@ def edges_among(text: str, names: TaskNames) -> list[Edge]:
     for match in _CLAUSE.finditer(text):
         edges += _edges(match[0], names, aliases) or ()
     return list(dict.fromkeys(edges))
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Every text inside a JSON-like value."""
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for item in value.values():
+                yield from texts_in(item)
+        case list() | tuple():
+            for item in value:
+                yield from texts_in(item)
 
 
 def has_arrow(text: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.plan.edges.edge_text import edges_among
+from weft_planner.plan.edges.edge_text import edges_among, texts_in
 from weft_planner.plan.edges.left_out import says_left_out
 from weft_planner.plan.edges.numbers import number_in, orders_tasks
 from weft_planner.plan.edges.stated import NEXT, Stated, between, stated
@@ -66,7 +66,7 @@ def join_edges(tasks: list[dict[str, Any]], extra: Mapping[str, Any], names: Tas
         for task in tasks
     }
     _join_next(tasks, names, form)
-    found = {key: _stated(key, value, names) for key, value in extra.items()}
+    found = {key: _stated(key, value, names, form) for key, value in extra.items()}
     for key in sorted(extra, key=lambda key: (one := found[key]) is not None and one.order):
         _join(found[key], f"the plan's key '{key}'", tasks, form)
         if found[key] is None and (says_left_out(key) or says_left_out(extra[key])):
@@ -75,12 +75,14 @@ def join_edges(tasks: list[dict[str, Any]], extra: Mapping[str, Any], names: Tas
             form.repairs.append(f"the unknown key '{key}' of the plan was dropped")
 
 
-def _stated(key: str, value: Any, names: TaskNames) -> Stated | None:
+def _stated(key: str, value: Any, names: TaskNames, form: Form) -> Stated | None:
+    """What a key of the plan states; prose is not read, but must not say more than the tasks do."""
     if len(names.ids) < 2:
         return None  # one task has no edges
     if folded(key) in PROSE:
-        edges = edges_among(value, names) if isinstance(value, str) else []
-        return Stated.of(edges, order=True) if edges else None
+        return (
+            None if form.has([edge for text in texts_in(value) for edge in edges_among(text, names)]) else Stated(None)
+        )
     return stated(key, value, names)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.plan.edges.edge_text import edges_in, has_arrow
+from weft_planner.plan.edges.edge_text import edges_among, edges_in, has_arrow, texts_in
 from weft_planner.plan.edges.numbers import number_in
 from weft_planner.plan.edges.task_names import folded
 
@@ -85,7 +85,7 @@ def stated(key: str, value: Any, names: TaskNames) -> Stated | None:
     kind = _KIND.get(folded(key))
     if _is_sequential(key, value):
         return Stated.of(list(pairwise(names.ids)), order=True)
-    if isinstance(value, str) and not (names.named_in(value) or (kind and has_arrow(value))):
+    if isinstance(value, str) and not (_names_tasks(value, names) or (kind and has_arrow(value))):
         return None
     if not isinstance(value, str | list | tuple | Mapping) or not _is_about_tasks(kind, value, names):
         return None
@@ -102,12 +102,16 @@ def stated(key: str, value: Any, names: TaskNames) -> Stated | None:
         case "NODES":
             return None if names.all_of(value) is not None else Stated(None)
         case _:
-            return Stated(None) if names.named_in(value) else None
+            return Stated(None)
+
+
+def _names_tasks(value: Any, names: TaskNames) -> bool:
+    return bool(names.named_in(value)) or any(edges_among(text, names) for text in texts_in(value))
 
 
 def _is_about_tasks(kind: str | None, value: Any, names: TaskNames) -> bool:
     """Whether a value can state edges: those between tasks that the plan does not have are a fault too."""
-    if names.named_in(value):
+    if _names_tasks(value, names):
         return True
     match kind:
         case "EDGES" | "NEXT":

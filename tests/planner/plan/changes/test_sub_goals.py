@@ -44,7 +44,7 @@ def test_every_fault_has_its_words(more: dict[str, Any], fault: str) -> None:
 def test_goals_are_refused_where_they_may_not_be_nested() -> None:
     row = {"id": "a", "action_type": "goal", "instruction": "Reach it"}
     assert faults(row, max_depth=1) == []
-    deeper = "is not possible here, as goals may not be nested deeper; plan the tasks themselves"
+    deeper = "is not possible here, as goals are nested as deep as max_depth allows; plan the tasks themselves, or raise max_depth"
     assert faults(row, max_depth=0) == [f"task 'a': 'action_type' 'goal' {deeper}"]
 
 
