@@ -10,7 +10,7 @@ import msgspec
 from weft_executor.model_loop.model_loop import ModelLoop, Toolbox
 from weft_executor.model_loop.truncation import GO_ON, marked
 from weft_executor.results.inputs import UpstreamResult, fill, nothing_below, shorten, texts_of
-from weft_executor.results.outcome import Done, Outcome, Unneeded
+from weft_executor.results.outcome import STATUS, Done, Outcome, Unneeded, handled
 from weft_executor.results.task_results import MissingField, TaskResults
 from weft_planner.errors import ModelError
 from weft_planner.events import PromptMade, Warned
@@ -18,7 +18,7 @@ from weft_planner.goal.coverage import content_words, missing
 from weft_planner.model import Message, Request
 from weft_planner.plan.fan_out import heading
 from weft_planner.plan.references import references
-from weft_planner.plan.task_id import root_of
+from weft_planner.plan.task_id import root_of, with_parents
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
@@ -127,15 +127,20 @@ class Synthesis:
         return with_missing("\n\n".join(texts), self.missing(outcomes))
 
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
-        """A line for each task without a result that was needed, with the reason."""
+        """A line for each task without a result that was needed, with the reason; not if its failure was handled."""
+        instead = {*self.plan.replaced, *self.handled(outcomes)}
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
-            if root_of(task.id) not in self.plan.replaced
+            if instead.isdisjoint(with_parents(task.id))
             and not isinstance(outcomes.get(task.id), Done | Unneeded)
             # A part of a task that did not come to it this time: the task itself is named if it failed.
             and (task.id in outcomes or root_of(task.id) not in outcomes)
         ]
+
+    def handled(self, outcomes: Mapping[str, Outcome]) -> dict[str, str]:
+        """The tasks whose failure another one has handled, with that one."""
+        return handled(self.plan.tasks, lambda name: STATUS.get(type(outcomes.get(name, Unneeded()))))
 
     def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
         results, told = self._results(outcomes), self._told(outcomes)

@@ -90,11 +90,12 @@ class SetLimits:
 
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """Lets tasks with `for_each` grow."""
+    """Lets tasks with `for_each` grow; items that others have taken the place of are not run, unless it keeps them."""
 
     current: CurrentPlan
     memo: Memo
     limits: GrowthLimits
+    keeps_replaced: bool = False
 
     def grow(self, task: Task, results: Mapping[str, str]) -> Grown:
         """The tasks for the items of a task's list; raises if it has no list, or one that is too long."""
@@ -105,6 +106,8 @@ class FanOut:
         taken = numbered[: task.first]
         parts = tuple(_part(task, number, value, results) for number, value in taken)
         parts = self.join(task, parts, left_out=len(numbered) - len(taken))
+        if not self.keeps_replaced:
+            parts = tuple(part for part in parts if part.id not in self.current.plan.replaced)
 
         async def finish(outcomes: Mapping[str, Outcome]) -> str:
             return joined(parts, outcomes, as_json=task.output_schema is not None)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from weft_planner.plan.edges.edge_text import edges_among, texts_in
 from weft_planner.plan.edges.joining import Form, join_edges, join_numbers
 from weft_planner.plan.edges.left_out import is_dots, says_left_out
 from weft_planner.plan.edges.stated import WAITS
@@ -167,10 +168,11 @@ def _lists_tasks(value: object) -> bool:
 def _holds_tasks(value: object) -> bool:
     """Whether a value has tasks in it that say what to do, rather than names of tasks."""
     rows = list(value.values()) if isinstance(value, Mapping) else value
-    return isinstance(rows, list) and any(map(_says_what_to_do, rows))
+    return isinstance(rows, list) and any(map(says_what_to_do, rows))
 
 
-def _says_what_to_do(row: object) -> bool:
+def says_what_to_do(row: object) -> bool:
+    """Whether a value is a task, rather than the name of one."""
     if not isinstance(row, Mapping):
         return False
     task = {_RIGHT_KEY.get(folded(str(key))): value for key, value in row.items() if key != "task"}
@@ -257,7 +259,8 @@ def _drop_unknown(task: dict[str, Any], names: TaskNames, form: Form) -> None:
     label = _label(task.get("id"))
     upstream = form.upstream(task.get("id"))
     for key in _unknown([task]):
-        named = [one for one in names.named_in(task[key]) if one != task.get("id") and one not in upstream]
+        said = [*names.named_in(task[key]), *_comes_after(task, key, names)]
+        named = [one for one in dict.fromkeys(said) if one != task.get("id") and one not in upstream]
         if _holds_tasks(task[key]):
             form.faults.append(f"{label}: the unknown key '{key}' holds tasks; put all tasks into 'tasks' of the plan")
         elif named:
@@ -273,6 +276,13 @@ def _drop_unknown(task: dict[str, Any], names: TaskNames, form: Form) -> None:
         form.repairs.append(f"{label}: the unknown key '{key}' was dropped")
         form.dropped.append(key)
         del task[key]
+
+
+def _comes_after(task: Mapping[str, Any], key: str, names: TaskNames) -> list[str]:
+    """The tasks that come before others by the words of a key: `runs after survey` speaks of its own task."""
+    texts = list(texts_in(task[key]))
+    own = [f"`{task.get('id')}` {text}" for text in texts]
+    return [before for text in (*texts, *own) for before, _ in edges_among(text, names)]
 
 
 def _label(task_id: object) -> str:

@@ -15,7 +15,7 @@ from weft_planner.plan.edges.left_out import left_out_in_prose
 from weft_planner.plan.edges.task_names import TaskNames
 from weft_planner.plan.json_answer import NotJson, breaks_off, complaint, fences, objects, without_thinking
 from weft_planner.plan.loose_json import Ambiguous, LeftOut
-from weft_planner.plan.normal_form import normal_form
+from weft_planner.plan.normal_form import normal_form, says_what_to_do
 from weft_planner.plan.shape import SHAPES
 from weft_planner.plan.validate import problems
 from weft_skills.text.nesting import MOST_LEVELS, is_too_deep
@@ -114,7 +114,7 @@ def beside_faults(found: Found, document: Any) -> Iterator[str]:
     form.before = {str(row.get("id")): list(row.get("depends_on") or ()) for row in rows}
     for other in found.others:
         named = names.named_in(other)
-        if named or normal_form(other).document is not other:
+        if named or says_what_to_do(other) or normal_form(other).document is not other:
             what = f"names tasks ({', '.join(named)})" if named else "holds tasks"
             yield f"the answer has another JSON document, which {what}; put everything into one plan"
     for before, after in edges_among(found.prose, names):

@@ -104,7 +104,7 @@ def _dropped_problems(change: Change, plan: Plan, begun: Mapping[str, str]) -> I
 
 def _rewired_problems(change: Change, plan: Plan, after: Plan, begun: Mapping[str, str]) -> Iterator[str]:
     for old, new in change.rewired.items():
-        if old not in plan:
+        if old not in plan and old not in begun:  # an item that failed is no task of the plan itself
             yield f"there is no task {old!r} to rewire"
         if new not in after:
             yield f"{old!r} cannot be rewired to {new!r}, which is not in the plan; add it"

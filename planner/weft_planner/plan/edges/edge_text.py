@@ -31,7 +31,7 @@ _HEADER = re.compile(r"(?:graph|flowchart)\s+(?:TD|TB|LR|RL|BT)\b;?|(?:strict\s+
 _SETTING = re.compile(
     r"\w+\s*=\s*\S+|(?:node|edge|graph)\s*\[.*\]|end|(?:subgraph|style|classDef|class|direction|linkStyle|title)\b.*|[{}]*"
 )
-_NODE = re.compile(r"""([\w-]+)\s*(?:\[+|\(+|\{+|>)["']?([^\]\)}"']+)["']?(?:\]+|\)+|\}+)""")
+_NODE = re.compile(r"""(\w[\w-]*)\s*(?:\[+|\(+|\{+)["']?([^\]\)}"']+)["']?(?:\]+|\)+|\}+)""")
 _ATTRIBUTES = re.compile(r"\s*\[[^\[\]]*=[^\[\]]*\]\s*$")
 _COMMENT = re.compile(r"%%[^\n]*|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
