@@ -20,7 +20,7 @@ from weft_planner.events import (
     TaskStarted,
     ToolCalled,
 )
-from weft_planner.events.run import PLAN_NOT_CHANGED
+from weft_planner.events.run import NOT_CHANGED, PLAN_NOT_CHANGED
 from weft_planner.plan.task_id import number_of, parent_of, root_of
 from weft_skills.builtin.plan_is_wrong import NAME, reason_in
 
@@ -105,6 +105,8 @@ class Replans:
                 self.refused = None
             case RunFinished() if event.code != PLAN_NOT_CHANGED:  # the run went on without it
                 self.refused = None
+            case RunFinished() if self.asked is not None:  # it ended before a model was asked
+                self.refused, self.asked = (event.error or "").removeprefix(NOT_CHANGED), None
             case ApprovalAsked(kind="task", task=str(task)) if task in self.tasks and task not in self._called:
                 self.tasks[task] = TaskEnd("waiting")
             case ApprovalGiven(task=str(task)) if self._waits(task) and not event.withdrawn:

@@ -196,8 +196,10 @@ def _with_right_keys(row: Mapping[str, Any], form: Form) -> dict[str, Any]:
 
 def _rename(task: dict[str, Any], key: str, aliases: Sequence[str], label: str, form: Form) -> None:
     """Read one alias as the right key; two that differ, or one beside the right key, are left to the unknown keys."""
-    if key in task or not aliases or any(task[alias] != task[aliases[0]] for alias in aliases):
+    aliases = [alias for alias in aliases if alias != key]
+    if task.get(key) is not None or not aliases or any(task[alias] != task[aliases[0]] for alias in aliases):
         return
+    task.pop(key, None)
     first = aliases[0]
     renamed = {(key if name == first else name): value for name, value in task.items() if name not in aliases[1:]}
     task.clear()
@@ -225,7 +227,7 @@ def _spell(task: dict[str, Any], names: TaskNames, form: Form) -> None:
 def _take_inputs(task: dict[str, Any], names: TaskNames, form: Form) -> None:
     """Read the results that a task lists as its inputs as what it waits for, if it says nothing else of that."""
     inputs = [key for key in task if folded(str(key)) in _INPUTS and names.all_of(task[key])]
-    if "depends_on" not in task and len(inputs) == 1:
+    if task.get("depends_on") is None and len(inputs) == 1:
         listed = names.all_of(task[inputs[0]])
         _rename(task, "depends_on", inputs, _label(task.get("id")), form)
         task["depends_on"] = listed

@@ -15,7 +15,7 @@ from weft_executor.results.outcome import Cancelled, Waiting
 from weft_planner.decompose.replan import Replanned, Situation, replan
 from weft_planner.errors import ModelError
 from weft_planner.events import PlanChanged, RunFinished, Warned
-from weft_planner.events.run import PLAN_NOT_CHANGED
+from weft_planner.events.run import NOT_CHANGED, PLAN_NOT_CHANGED
 from weft_planner.plan.changes.change import Change, problems
 from weft_planner.plan.shape import SHAPES
 from weft_skills.builtin.plan_is_wrong import PlanIsWrong
@@ -156,7 +156,7 @@ class Replanning:
         self.current.change(event)
         if replanned.change is None:
             self._given_up = replanned.given_up
-            context.record(Warned(f"the plan was not changed: {replanned.note}"))
+            context.record(Warned(f"{NOT_CHANGED}{replanned.note}"))
         else:
             self.planning.warn(situation.plan.with_tasks(change.added))
         return replanned
@@ -200,7 +200,7 @@ def not_changed(why: str, before: RunFinished | None) -> RunFinished:
     if before is not None and before.status in ("waiting", "done"):
         status = before.status
     data = before.data if before is not None else None
-    return RunFinished(status, answer, f"the plan was not changed: {why}", code=PLAN_NOT_CHANGED, data=data)
+    return RunFinished(status, answer, f"{NOT_CHANGED}{why}", code=PLAN_NOT_CHANGED, data=data)
 
 
 def as_before(why: str, context: RunContext) -> RunFinished | None:
