@@ -266,7 +266,7 @@ def test_what_stands_beside_a_plan_and_says_nothing_else_is_left_alone(text: str
 
 def test_a_change_of_a_plan_reads_what_its_keys_state_of_added_tasks() -> None:
     plan = Plan.from_dict({"tasks": [row(id="a"), row(id="b", depends_on=["a"])]})
-    added = {"add": [row(id="c"), row(id="d")], "drop": [], "rewire": {}, "give_up": None}
+    added: dict[str, Any] = {"add": [row(id="c"), row(id="d")], "drop": [], "rewire": {}, "give_up": None}
 
     def read(**more: Any) -> ChangeReading:
         return read_change(json.dumps(added | more), plan, {"a": "done", "b": "done"}, KNOWN)

@@ -325,7 +325,7 @@ def test_a_reference_that_cannot_be_read_is_a_fault_wherever_it_stands(reference
     task = llm("b", "e", instruction="go")
     if key == "arguments":
         task |= {"action_type": "skill", "name": "code-review"}
-    more = {key: text} if key == "synthesis" else {}
+    more: dict[str, Any] = {key: text} if key == "synthesis" else {}
     found = faults(llm("e"), task if more else task | {key: value.get(key, text)}, **more)
     assert len(found) == 1
     assert f"refers to {reference}, which cannot be read; write <<id.output>>" in found[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.weft.runs.adaptive import REFUSED, Adaptive, llm, outputs, planned, statuses
+from tests.weft.runs.adaptive import REFUSED, Adaptive, Answers, llm, outputs, planned, statuses
 from weft_planner.events import Warned
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ async def test_what_is_not_there_when_it_is_read_fails_the_task_and_names_it(
 ) -> None:
     each = llm("each", "names", instruction="Greet <<item>>", for_each="<<names.output>>")
     plan = planned(llm("files"), llm("names"), each, llm("end", "files", "each", instruction=text))
-    answers = {"files": "There are many files. None of them matters.", "names": "Ann\nBob", "each[1]": REFUSED}
-    result = await adaptive.run(plan, dict(answers))
+    answers: Answers = {"files": "There are many files. None of them matters.", "names": "Ann\nBob", "each[1]": REFUSED}
+    result = await adaptive.run(plan, answers)
     assert statuses(result)["end"] == "failed"
     (error,) = (task.error for task in result.tasks if task.id == "end")
     assert says in (error or "")

@@ -73,7 +73,8 @@ def by_task(draw: st.DrawFn, ids: list[str], edges: list[Edge], rows: list[dict[
     for row in rows:
         named = (after if key.lower() in ("next", "successors") else before)[row["id"]]
         if named:
-            row[key] = draw(st.sampled_from([list, ", ".join]))([spell(one) for one in named])
+            spelled = [spell(one) for one in named]
+            row[key] = draw(st.sampled_from([spelled, ", ".join(spelled)]))
 
 
 @st.composite

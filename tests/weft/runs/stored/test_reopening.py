@@ -101,9 +101,7 @@ class TestAsking:
         assert [request.role for request in planner.model.asked] == ["replanner"]
         assert (await resumed(workspace, Planner(CHAIN, fails={}))).status == "done"
 
-    @pytest.mark.parametrize(
-        "settings", [{"max_cost": 0.001}, {"timeout": 0.001}], ids=["cost", "time"]
-    )
+    @pytest.mark.parametrize("settings", [{"max_cost": 0.001}, {"timeout": 0.001}], ids=["cost", "time"])
     async def test_a_limit_that_is_met_before_the_change_leaves_a_done_run_done(
         self, workspace: Path, settings: dict[str, Any]
     ) -> None:
