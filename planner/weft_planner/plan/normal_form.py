@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.plan.edges.edge_text import edges_among, texts_in
-from weft_planner.plan.edges.joining import Form, join_edges, join_numbers
+from weft_planner.plan.edges.joining import NormalForm, join_edges, join_numbers
 from weft_planner.plan.edges.left_out import is_dots, says_left_out
 from weft_planner.plan.edges.stated import WAITS
 from weft_planner.plan.edges.task_names import TaskNames, folded
@@ -59,9 +59,9 @@ _READ_AS = {key: (key, *aliases) for key, aliases in (_ALIASES | ADAPTIVE).items
 _RIGHT_KEY = {folded(alias): key for key, aliases in _READ_AS.items() for alias in aliases}
 
 
-def normal_form(document: Any) -> Form:
+def normal_form(document: Any) -> NormalForm:
     """Bring a document into its normal form."""
-    form = Form(_unwrapped(document))
+    form = NormalForm(_unwrapped(document))
     if form.document is not document:
         form.repairs.append("the plan was inside another object")
     if not isinstance(form.document, Mapping):
@@ -135,7 +135,7 @@ def _is_task(value: object) -> bool:
     return isinstance(value, Mapping) and any(_RIGHT_KEY.get(folded(str(key))) in _TASK_KEYS[:7] for key in value)
 
 
-def _with_tasks(form: Form) -> Mapping[str, Any]:
+def _with_tasks(form: NormalForm) -> Mapping[str, Any]:
     """The plan with its tasks under `tasks`, as a list; another key that holds tasks is a fault."""
     document = dict(form.document)
     for key in PLAN_KEYS:
@@ -179,7 +179,7 @@ def says_what_to_do(row: object) -> bool:
     return "instruction" in task or str(task.get("action_type")).lower() in ACTION_TYPES
 
 
-def _with_right_keys(row: Mapping[str, Any], form: Form) -> dict[str, Any]:
+def _with_right_keys(row: Mapping[str, Any], form: NormalForm) -> dict[str, Any]:
     """One task with the right keys for those that it has under other names."""
     task = dict(row)
     label = _label(next((row[key] for key in row if _RIGHT_KEY.get(folded(str(key))) == "id"), None))
@@ -194,7 +194,7 @@ def _with_right_keys(row: Mapping[str, Any], form: Form) -> dict[str, Any]:
     return task
 
 
-def _rename(task: dict[str, Any], key: str, aliases: Sequence[str], label: str, form: Form) -> None:
+def _rename(task: dict[str, Any], key: str, aliases: Sequence[str], label: str, form: NormalForm) -> None:
     """Read one alias as the right key; two that differ, or one beside the right key, are left to the unknown keys."""
     aliases = [alias for alias in aliases if alias != key]
     if task.get(key) is not None or not aliases or any(task[alias] != task[aliases[0]] for alias in aliases):
@@ -207,7 +207,7 @@ def _rename(task: dict[str, Any], key: str, aliases: Sequence[str], label: str, 
     form.repairs.append(f"{label}: '{first}' read as '{key}'")
 
 
-def _spell(task: dict[str, Any], names: TaskNames, form: Form) -> None:
+def _spell(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
     """Dependencies as a list of ids, an upper-case action type, and arguments as JSON text."""
     label, before = _label(task.get("id")), dict(task)
     wanted = task.get("depends_on")
@@ -224,7 +224,7 @@ def _spell(task: dict[str, Any], names: TaskNames, form: Form) -> None:
     form.repairs += [f"{label}: '{key}' respelt" for key in task if key in before and task[key] != before[key]]
 
 
-def _take_inputs(task: dict[str, Any], names: TaskNames, form: Form) -> None:
+def _take_inputs(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
     """Read the results that a task lists as its inputs as what it waits for, if it says nothing else of that."""
     inputs = [key for key in task if folded(str(key)) in _INPUTS and names.all_of(task[key])]
     if task.get("depends_on") is None and len(inputs) == 1:
@@ -257,7 +257,7 @@ def _unknown(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(key for task in tasks for key in task if key not in _TASK_KEYS and key not in ADAPTIVE))
 
 
-def _drop_unknown(task: dict[str, Any], names: TaskNames, form: Form) -> None:
+def _drop_unknown(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
     label = _label(task.get("id"))
     upstream = form.upstream(task.get("id"))
     for key in _unknown([task]):

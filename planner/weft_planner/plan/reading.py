@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_planner.plan import loose_json
 from weft_planner.plan.edges.edge_text import edges_among
-from weft_planner.plan.edges.joining import Form
+from weft_planner.plan.edges.joining import NormalForm
 from weft_planner.plan.edges.left_out import left_out_in_prose
 from weft_planner.plan.edges.task_names import TaskNames
 from weft_planner.plan.json_answer import NotJson, breaks_off, complaint, fences, objects, without_thinking
@@ -71,7 +71,7 @@ def read_plan(document: Any, known: Known) -> Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDocument:
     """The document in an answer and how it differs from JSON, with the `others` beside it and the prose around them."""
 
     value: Any
@@ -86,7 +86,7 @@ def find(text: str, *keys: str) -> tuple[Any, str]:
     return found.value, found.form
 
 
-def find_in(text: str, *keys: str) -> Found:
+def find_in(text: str, *keys: str) -> FoundDocument:
     """The one document in an answer that has one of the keys; raises NotJson if there are several that differ."""
     answer = without_thinking(text)
     if not answer.strip():
@@ -102,15 +102,15 @@ def find_in(text: str, *keys: str) -> Found:
     others = tuple(other for other, _ in documents if other is not value and normal_form(other).document != wanted)
     if fitting and re.search(rf"""["']?\b{keys[0]}\b["']?\s*:\s*[\[{{]""", prose):
         raise NotJson(f"the answer holds a second document with '{keys[0]}', which cannot be read; give one, whole")
-    return Found(value, form, others if fitting else (), prose if fitting else "")
+    return FoundDocument(value, form, others if fitting else (), prose if fitting else "")
 
 
-def beside_faults(found: Found, document: Any) -> Iterator[str]:
+def beside_faults(found: FoundDocument, document: Any) -> Iterator[str]:
     """What an answer says of its tasks beside the plan, and the plan does not."""
     rows = document.get("tasks") if isinstance(document, Mapping) else None
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return
-    names, form = TaskNames.of(rows), Form(None)
+    names, form = TaskNames.of(rows), NormalForm(None)
     form.before = {str(row.get("id")): list(row.get("depends_on") or ()) for row in rows}
     for other in found.others:
         named = names.named_in(other)

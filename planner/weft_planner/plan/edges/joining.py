@@ -28,7 +28,7 @@ PROSE = frozenset(
 
 
 @dataclass(slots=True)
-class Form:
+class NormalForm:
     """A plan document in normal form, what was repaired on the way, and the faults that only this step can see.
 
     `dropped` are the unknown keys of its tasks; `before` has what each task waits for, by its id.
@@ -57,7 +57,7 @@ class Form:
         return all(before in upstream[after] for before, after in edges)
 
 
-def join_edges(tasks: list[dict[str, Any]], extra: Mapping[str, Any], names: TaskNames, form: Form) -> None:
+def join_edges(tasks: list[dict[str, Any]], extra: Mapping[str, Any], names: TaskNames, form: NormalForm) -> None:
     """Read the other keys of a plan, and those of tasks that say what comes after them: edges first, then orders."""
     form.before = {
         str(task.get("id")): [one for one in task["depends_on"] if isinstance(one, str)]
@@ -75,7 +75,7 @@ def join_edges(tasks: list[dict[str, Any]], extra: Mapping[str, Any], names: Tas
             form.repairs.append(f"the unknown key '{key}' of the plan was dropped")
 
 
-def _stated(key: str, value: Any, names: TaskNames, form: Form) -> Stated | None:
+def _stated(key: str, value: Any, names: TaskNames, form: NormalForm) -> Stated | None:
     """What a key of the plan states; prose is not read, but must not say more than the tasks do."""
     if len(names.ids) < 2:
         return None  # one task has no edges
@@ -86,7 +86,7 @@ def _stated(key: str, value: Any, names: TaskNames, form: Form) -> Stated | None
     return stated(key, value, names)
 
 
-def _join_next(tasks: list[dict[str, Any]], names: TaskNames, form: Form) -> None:
+def _join_next(tasks: list[dict[str, Any]], names: TaskNames, form: NormalForm) -> None:
     for task in tasks:
         for key in [key for key in task if folded(str(key)) in _NEXT]:
             after = names.all_of(task[key])
@@ -96,7 +96,7 @@ def _join_next(tasks: list[dict[str, Any]], names: TaskNames, form: Form) -> Non
                 del task[key]
 
 
-def _join(what: Stated | None, key: str, tasks: list[dict[str, Any]], form: Form) -> None:
+def _join(what: Stated | None, key: str, tasks: list[dict[str, Any]], form: NormalForm) -> None:
     """Let tasks wait as a key states; what it cannot be read as exactly is a fault."""
     if what is None:
         return
@@ -114,7 +114,7 @@ def _join(what: Stated | None, key: str, tasks: list[dict[str, Any]], form: Form
         form.repairs.append(f"{key} read as 'depends_on'")
 
 
-def _add(edges: Sequence[Edge], tasks: list[dict[str, Any]], form: Form) -> None:
+def _add(edges: Sequence[Edge], tasks: list[dict[str, Any]], form: NormalForm) -> None:
     for before, after in edges:
         waits = form.before.setdefault(after, [])
         if before not in waits:
@@ -126,7 +126,7 @@ def _add(edges: Sequence[Edge], tasks: list[dict[str, Any]], form: Form) -> None
             task["depends_on"] = [*(given or ()), *(one for one in waits if one not in (given or ()))]
 
 
-def join_numbers(tasks: list[dict[str, Any]], unknown: Sequence[str], names: TaskNames, form: Form) -> None:
+def join_numbers(tasks: list[dict[str, Any]], unknown: Sequence[str], names: TaskNames, form: NormalForm) -> None:
     """Read numbers of tasks that order them: every task waits for all of the number before its own."""
     for key in [key for key in unknown if orders_tasks(key) and len(tasks) > 1]:
         values = {str(task.get("id")): task[key] for task in tasks if task.get(key) is not None}
@@ -150,7 +150,7 @@ def join_numbers(tasks: list[dict[str, Any]], unknown: Sequence[str], names: Tas
         _take_out(key, tasks, form)
 
 
-def _take_out(key: str, tasks: list[dict[str, Any]], form: Form) -> None:
+def _take_out(key: str, tasks: list[dict[str, Any]], form: NormalForm) -> None:
     form.dropped.append(key)
     for task in tasks:
         task.pop(key, None)
