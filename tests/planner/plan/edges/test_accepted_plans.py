@@ -67,13 +67,11 @@ def by_task(draw: st.DrawFn, ids: list[str], edges: list[Edge], rows: list[dict[
     """Keys of the tasks that state these edges."""
     before, after = waits(ids, edges), follows(ids, edges)
     key = draw(st.sampled_from(CASES))(draw(st.sampled_from((*WAITS, "next", "successors", "uses_them"))))
-    spell = draw(
-        st.sampled_from([str, lambda one: f"<<{one}.output>>", lambda one: f"${one}", lambda one: f"Do {one}"])
-    )
+    form = draw(st.sampled_from(["{}", "<<{}.output>>", "${}", "Do {}"]))
     for row in rows:
         named = (after if key.lower() in ("next", "successors") else before)[row["id"]]
         if named:
-            spelled = [spell(one) for one in named]
+            spelled = [form.format(one) for one in named]
             row[key] = draw(st.sampled_from([spelled, ", ".join(spelled)]))
 
 
