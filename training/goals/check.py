@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 HALVES = ("tune", "report")
-FIELDS = ("id", "set", "half", "pool", "goal", "expected", "language")
 ENDINGS = ("ing", "ion", "es", "ed", "er", "s")
 # Fewest and most words of a goal, and fewest goals, of each set.
 SHAPES = {
@@ -35,18 +34,18 @@ SHAPES = {
 # Two goals of one set that share more of their words than this are one goal written twice.
 ALIKE = 0.6
 STOP_WORDS = frozenset(
-    """
-    a about after again all already also although always am an and another any anyone anything are around as ask at
-    away back be because been before being both but by came can cannot come could did do does doing don done down
-    during each either else enough even ever every everyone everything few find first for from full further get gets
-    give given go goes going good got had has have having he help her here him his how however i if in instead into is
-    it its itself just keep kind know last let like ll long look lot made make makes making many may me might more most
-    much must my need needs never new next no none not nothing now of off often on once one only onto or other our ours
-    out over own per please put quite rather re really right s same see several shall she should since so some someone
-    something still such sure t take than that the their them then there these they thing things this those three
-    through to together too try two under until up upon us use used using ve very via want wants was way we well were
-    what when where whether which while who whom whose why will with within without won would yes yet you your
-    """.split()
+    re.findall(
+        r"\w+",
+        """
+        a about after all also am an and any anything are as at be because been before being both but by can cannot
+        could did do does doing don done down during each either else even every for from get gets go goes going got
+        had has have having he her here him his how i if in instead into is it its just let like ll make makes making
+        may me might more most much must my need needs never no none not now of off on once one only or other our out
+        over please re s shall she should since so some someone something t than that the their them then there these
+        they this those through to too two under until up us use used using ve very via want wants was we were what
+        when where whether which while who whom whose why will with within without would yet you your
+        """,
+    )
 )
 
 
@@ -70,8 +69,9 @@ class Goal:
 
 def read(folder: Path = FOLDER) -> list[Goal]:
     """The goals of all files of a folder."""
-    rows = [json.loads(line) for file in sorted(folder.glob("*.jsonl")) for line in file.open(encoding="utf-8")]
-    return [Goal(*(row[field] for field in FIELDS[:5]), tuple(row["expected"]), row["language"]) for row in rows]
+    texts = [file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.jsonl"))]
+    rows = [json.loads(line) for text in texts for line in text.splitlines()]
+    return [Goal(**{**row, "expected": tuple(row["expected"])}) for row in rows]
 
 
 def half(identifier: str) -> str:
