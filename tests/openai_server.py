@@ -144,7 +144,7 @@ class OpenAIServer:
             case Write():
                 assert request.transport is not None
                 for piece in answer.pieces:
-                    request.transport.write(piece)  # type: ignore[attr-defined]
+                    request.transport.write(piece)
                     await asyncio.sleep(0.01)
                 request.transport.abort() if answer.reset else request.transport.close()
                 return web.Response()

@@ -61,12 +61,13 @@ def counters() -> dict[str, Callable[[str], int]]:
     folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
     before, os.environ["TIKTOKEN_CACHE_DIR"] = os.environ.get("TIKTOKEN_CACHE_DIR"), str(folder)
     try:
-        openai = {name: tiktoken.get_encoding(name) for name in ("cl100k_base", "o200k_base")}
+        cl100k, o200k = map(tiktoken.get_encoding, ("cl100k_base", "o200k_base"))
     finally:
         os.environ.pop("TIKTOKEN_CACHE_DIR") if before is None else os.environ.update(TIKTOKEN_CACHE_DIR=before)
     claude = Tokenizer.from_file(str(folder / "anthropic_tokenizer.json"))
     return {
-        **{name: lambda text, one=one: len(one.encode(text, disallowed_special=())) for name, one in openai.items()},
+        "cl100k": lambda text: len(cl100k.encode(text, disallowed_special=())),
+        "o200k": lambda text: len(o200k.encode(text, disallowed_special=())),
         "claude": lambda text: len(claude.encode(text).ids),
     }
 
