@@ -11,9 +11,10 @@ import msgspec
 from weft.providers import estimates
 from weft.providers.prices import PriceList, is_cost
 from weft_planner.errors import ModelError
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
-    from weft_planner.model import Model, Reply, Request, Usage
+    from weft_planner.model import Reply, Request, Usage
 
 _NOTE = "weft_spent"
 
@@ -34,16 +35,10 @@ def spent_by(error: BaseException) -> Spent | None:
 
 
 @dataclass(frozen=True, slots=True)
-class MeteredModel:
+class MeteredModel(WrappedModel):
     """A model that says of each attempt what it took, also of those that break off or are cancelled."""
 
-    model: Model
     prices: PriceList = field(default_factory=PriceList)
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, with usage that can be added up."""

@@ -6,6 +6,7 @@ import asyncio
 import time
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,7 +20,7 @@ from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.stop import Stop
 from weft.runs.stored.kept_results import JournalResults
-from weft.runs.stored.restoring import JournalFiles, is_shown, restore_files
+from weft.runs.stored.restoring import is_shown, kept_contents, restore_files
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
     from weft_executor.journal.log import Log
+    from weft_executor.results.memo import FindResult
     from weft_executor.stores.lease import StopRequest
     from weft_planner.approvals import Approve
     from weft_planner.events import Record
@@ -188,7 +190,7 @@ class Run:
         return FileContents(Artifacts.of(self.workspace.paths.workspace, self.log.run_id), self.log.capture)
 
     async def _restore_files(self) -> None:
-        kept = JournalFiles(self.journal.store, self.log.run_id, self.log.capture)
+        kept = partial(kept_contents, self.journal.store, self.log.run_id, self.log.capture)
         await restore_files(self.history.finished.files, self._contents, kept, self.record)
 
     def _context(self) -> RunContext:
@@ -213,9 +215,9 @@ class Run:
             recorded if self.tool_set is None else replace(recorded, tool_set=self.tool_set),
         )
 
-    def _kept(self) -> JournalResults | None:
+    def _kept(self) -> FindResult | None:
         days = self.settings.cache
-        return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days) if days else None
+        return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days).find if days else None
 
     def _approvals(self) -> Approvals:
         return Approvals(

@@ -22,9 +22,9 @@ from weft_skills.text.plural import counted, plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from weft_executor.model_loop.form import FormOfAnswer
+    from weft_executor.model_loop.form import Form
     from weft_executor.results.artifacts import Artifacts
-    from weft_planner.events import Record
+    from weft_executor.results.memo import Memo
     from weft_planner.model import Model, OnText
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.prompting.prompts import Prompts
@@ -48,13 +48,13 @@ class Synthesis:
     plan: Plan
     prompts: Prompts
     artifacts: Artifacts
+    memo: Memo
     on_text: OnText | None = None
     agent: str = "synthesis"
-    record: Record | None = None
     continuations: int = 3
     keeps_all: bool = False
     wanted: frozenset[str] = frozenset()
-    form: FormOfAnswer | None = None
+    form: Form | None = None
     task: str | None = None
     below: Callable[[str], str] = nothing_below  # what stands below a task's result
 
@@ -81,7 +81,7 @@ class Synthesis:
         *before, user = request.messages
         loop = ModelLoop(
             model(),
-            Toolbox(self.form.memo),
+            Toolbox(self.memo),
             self.task,
             (*before, msgspec.structs.replace(user, content=f"{user.content}\n\n{self.form.shown}")),
             self.continuations,
@@ -98,7 +98,7 @@ class Synthesis:
             for result in self._shown(outcomes)
             if len(missing(result.text, [text])) > _DROPPED * len(content_words(result.text))
         ]
-        return "\n\n".join((text, *(f"## {result.title or result.id}\n\n{result.text}" for result in dropped)))
+        return "\n\n".join((text, *map(_section, dropped)))
 
     async def _ask(self, model: Model, request: Request) -> str:
         """The model's text; truncated answers are continued."""
@@ -114,14 +114,12 @@ class Synthesis:
         text, name = "".join(parts).strip(), reply.model or model.name
         if not text:
             raise ModelError(f"{name} gave no answer (finish reason: {reply.finish})")
-        return marked(text, "the answer", name, self.record) if reply.cut_off else text
+        return marked(text, "the answer", name, self.memo) if reply.cut_off else text
 
     def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
         """The results as they are, one after the other, with whatever is missing listed below."""
         results = self._shown(outcomes)
-        texts = [result.text for result in results]
-        if len(results) > 1:
-            texts = [f"## {result.title or result.id}\n\n{result.text}" for result in results]
+        texts = [result.text for result in results] if len(results) == 1 else map(_section, results)
         return with_missing("\n\n".join(texts), self.missing(outcomes))
 
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
@@ -146,16 +144,11 @@ class Synthesis:
             "missing": missing,
             "synthesis": self.plan.synthesis,
         }
-        if self.record is not None:
-            self.record(PromptMade("synthesis", self.task, variables))
-        messages = (
-            Message("system", self.prompts.render(self.agent, "system", {})),
-            Message("user", self.prompts.render(self.agent, "user", variables)),
-        )
-        said = tuple(message for message in messages if message.content)
+        self.memo.record(PromptMade("synthesis", self.task, variables))
+        messages = self.prompts.messages(self.agent, variables)
         lost = [task.id for task in self.plan.tasks if not isinstance(outcomes.get(task.id), Done)]
         about = [self.plan.synthesis, [[result.id, result.text] for result in results], lost]
-        return Request(said, role="synthesis", task=self.task, on_text=self.on_text, about=about)
+        return Request(messages, role="synthesis", task=self.task, on_text=self.on_text, about=about)
 
     def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The results that the answer must have."""
@@ -179,6 +172,10 @@ class Synthesis:
             for task in self.plan.tasks
             if task.id in tasks and isinstance(outcome := outcomes.get(task.id), Done)
         ]
+
+
+def _section(result: UpstreamResult) -> str:
+    return f"## {result.title or result.id}\n\n{result.text}"
 
 
 def with_not_read(text: str, files: Sequence[str]) -> str:

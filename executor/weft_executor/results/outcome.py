@@ -101,13 +101,13 @@ def why_not(task: Task, outcomes: Mapping[str, Outcome]) -> Skipped | Unneeded |
             break
     else:
         return None  # as nearly always
-    heeded = task.reads_status_of
+    read_anyway = task.reads_status_of
     without = [
         f"{before!r}, which {_BECAME[type(outcomes[before])]}"
         for before in dict.fromkeys(task.depends_on)
-        if before not in heeded and not isinstance(outcomes[before], Done | Unneeded)
+        if before not in read_anyway and not isinstance(outcomes[before], Done | Unneeded)
     ]
     if without:
         return Skipped(f"it depends on {', '.join(without)}")
-    runs = any(before in heeded or isinstance(outcomes[before], Done) for before in task.depends_on)
+    runs = any(before in read_anyway or isinstance(outcomes[before], Done) for before in task.depends_on)
     return None if runs else Unneeded()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_planner.plan import conditions, fan_out
 from weft_planner.plan.changes import sub_goals
+from weft_planner.plan.forms.output_schema import type_of
 from weft_planner.plan.forms.result_keys import field_fault, form_faults
 from weft_planner.plan.plan import ACTION_TYPES
 from weft_planner.plan.references import ITEM, REFERENCE, VALUE, Reference, path_of, references, strings
@@ -257,18 +258,4 @@ def _some(ids: Sequence[str]) -> str:
 
 
 def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return "a number"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-        case Mapping():
-            return "an object"
-        case _:
-            return f"a {type(value).__name__}"
+    return type_of(value, "a list")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from weft_skills.errors import InputError
 from weft_skills.manage import install, lock_file
@@ -29,10 +29,6 @@ class SkillUpdate:
     name: str
     url: str
     state: UpdateState
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row as `skills update --json` prints it."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ import base64
 import binascii
 import json
 import mimetypes
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft_skills import safe_files
+from weft_skills.text.control import printable
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.envelope import TEXT_LIMIT, Envelope, Fault
+from weft_skills.tools.overflow import keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,11 +98,7 @@ class ResultReader:
         }
 
     def _save(self, content: bytes, suffix: str) -> str | None:
-        if self.artifacts is None:
-            return None
-        path = self.artifacts / f"{self.tool}-{secrets.token_hex(4)}{suffix[:_SUFFIX]}"
-        safe_files.write(path, content, below=safe_files.anchor(self.artifacts, Path(self.context.cwd)))
-        return str(path)
+        return keep(content, self.tool, self.artifacts, Path(self.context.cwd), suffix[:_SUFFIX])
 
 
 def _plain(text: str) -> str:
@@ -121,4 +117,4 @@ def _steers(character: str) -> bool:
 
 
 def _one_line(value: object) -> str:
-    return "".join(character if character.isprintable() else " " for character in str(value or ""))[:300]
+    return printable(str(value or ""))[:300]

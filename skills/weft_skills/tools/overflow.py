@@ -27,13 +27,14 @@ class Output:
         if len(self.text) <= TEXT_LIMIT:
             data = {} if self.value is None else {"output": self.value}
             return Envelope("success", self.text, context, data, time_ms=time_ms)
-        data = {"characters": len(self.text), "artifact": self._save(artifacts, Path(context.cwd))}
+        data = {"characters": len(self.text), "artifact": keep(self.text, self.tool, artifacts, Path(context.cwd))}
         return Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
 
-    def _save(self, artifacts: Path | None, workspace: Path) -> str | None:
-        """Write the full text to a new file in the artifacts and return its path."""
-        if artifacts is None:
-            return None
-        path = artifacts / f"{self.tool}-{secrets.token_hex(4)}.txt"
-        safe_files.write(path, self.text, below=safe_files.anchor(artifacts, workspace))
-        return str(path)
+
+def keep(data: str | bytes, tool: str, artifacts: Path | None, workspace: Path, suffix: str = ".txt") -> str | None:
+    """Write what a tool gave to a new file in the artifacts, if there are any, and return its path."""
+    if artifacts is None:
+        return None
+    path = artifacts / f"{tool}-{secrets.token_hex(4)}{suffix}"
+    safe_files.write(path, data, below=safe_files.anchor(artifacts, workspace))
+    return str(path)

@@ -5,13 +5,12 @@ Faults go into the prompt that asks a model again: changing their text breaks st
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft_planner.plan.forms.output_schema import excluded, schema_faults
+from weft_planner.plan.forms.output_schema import excluded, schema_faults, short
 from weft_planner.plan.references import ITEM, strings
 from weft_skills.text.nearest import known_are
 
@@ -82,13 +81,13 @@ def _goal_faults(row: Mapping[str, Any]) -> Iterator[str]:
 
 def _check_faults(check: object, models: Sequence[str]) -> Iterator[str]:
     if not isinstance(check, Mapping):
-        yield f'\'check\' must be an object such as {{"ask": "Does it …?", "tries": 2}}, not {_short(check)}'
+        yield f'\'check\' must be an object such as {{"ask": "Does it …?", "tries": 2}}, not {short(check)}'
         return
     ask, tries = check.get("ask"), check.get("tries")
     if not (isinstance(ask, str) and ask.strip()):
         yield "'check' needs 'ask', what must hold for the result"
     if tries is not None and not (isinstance(tries, int) and not isinstance(tries, bool) and 0 <= tries <= MOST_TRIES):
-        yield f"'check.tries' must be a whole number from 0 to {MOST_TRIES}, not {_short(tries)}"
+        yield f"'check.tries' must be a whole number from 0 to {MOST_TRIES}, not {short(tries)}"
     for key in check:
         if key not in _CHECK_KEYS:
             yield f"'check' has an unknown key {key!r}; use only {', '.join(_CHECK_KEYS)}"
@@ -99,7 +98,7 @@ def _model_faults(name: object, where: str, models: Sequence[str]) -> Iterator[s
     if name is None:
         return
     if not isinstance(name, str):
-        yield f"{where} must be the name of a model, not {_short(name)}"
+        yield f"{where} must be the name of a model, not {short(name)}"
     elif name not in models:
         yield f"{where} is {name!r}, which is not the name of a model here; {known_are(name, models)}"
 
@@ -120,8 +119,3 @@ def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: boo
     # The output of a task for each item is the list of their outputs.
     why = excluded({"type": "array", "items": schema} if many else schema, reference.path)
     return None if why is None else f"but in the output_schema of {reference.id!r} {why}"
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -219,7 +219,7 @@ async def test_it_may_cost_no_more_than_its_share(workspace: Path) -> None:
     assert statuses(result)["brief"] == "done"
     (stopped,) = (task for task in result.tasks if task.status == "failed" and task.id != "research")
     assert stopped.error is not None
-    assert stopped.error.startswith("the goal of task 'research' may cost $0.3, and has cost $0.2")
+    assert stopped.error.startswith("the goal of task 'research' may cost $0.3, and has cost $0.1")
     again = Planner({})
     async with weft(workspace, again.model) as runtime:
         assert (await runtime.resume("last")).status == "partial"
