@@ -175,13 +175,13 @@ def _linked(source: _Folder, draft: str, at: _Folder, name: str) -> bool:
 
 
 def refuse_links(path: Path, *, below: Path) -> None:
-    """Raise if a part of the path, from `below` on, is a link; for files that another library opens."""
+    """Raise if a part of the path, from `below` on, is a link, pipe or device; for files that another library opens."""
     here = below
     for part in _parts(path, below):
         here = here / part
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found = here.lstat()
-            if stat.S_ISLNK(found.st_mode):
+            if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
                 raise _refused(here, found)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from weft.settings import named_models, untrusted, variables
 from weft.settings.convert import approval_rules, convert
 from weft_executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
-from weft_skills import switches
+from weft_skills import switches, untrusted_files
 from weft_skills.builtin import toolset
 from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites  # noqa: TC001  read at run time
 from weft_skills.errors import InputError, SetupError
@@ -197,11 +197,11 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
     """The settings in a file; a table [models] has models for roles, and models by names that tasks may choose."""
     if not os.path.lexists(path):
         return
-    import tomllib  # here, since there is usually no file
+    from weft_skills.format.documents import TOML_LIMIT, parse_toml  # here, since there is usually no file
 
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        document = parse_toml(untrusted_files.read_text(path, TOML_LIMIT))
+    except (OSError, ValueError) as error:
         faults.append(f"{path} cannot be read: {error}")
         return
     for key, value in document.items():

@@ -9,7 +9,7 @@ from weft.traces import run_changes
 from weft.web.errors import HttpError
 from weft.web.replies import attachment, json_reply
 from weft_executor.results.artifacts import Artifacts
-from weft_skills import safe_files
+from weft_skills import safe_files, untrusted_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from weft.web.site import Site
 
+_LARGEST = 2_000_000_000
 _MOST_ARTIFACTS = 5_000
 
 
@@ -66,7 +67,7 @@ async def artifact(site: Site, request: Request) -> Response:
         file = next((file for known, file in _files(folder) if known == name), None)
         if file is None:
             raise HttpError(404, "NOT_FOUND", f"the run has no file {name[:200]!r}", hint="see the list")
-        return file.read_bytes()
+        return untrusted_files.read(file, _LARGEST)
 
     return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])
 
