@@ -50,7 +50,12 @@ def test_a_pipe_that_somebody_writes_into_is_read_where_the_user_named_it(tmp_pa
 
 def test_a_pipe_that_a_shell_passes_on_is_waited_for() -> None:
     reading, writing = os.pipe()
-    threading.Timer(0.2, lambda: (os.write(writing, b"late"), os.close(writing))).start()
+
+    def write() -> None:
+        os.write(writing, b"late")
+        os.close(writing)
+
+    threading.Timer(0.2, write).start()
 
     assert untrusted_files.read_given(f"/dev/fd/{reading}") == b"late"
     os.close(reading)

@@ -109,7 +109,12 @@ class WorkspaceTools:
 
             paths = self._paths
             self._opened_mcp = McpServers(
-                paths.workspace, paths.user_mcp, paths.cache / "mcp", self.trust, dict(os.environ)
+                paths.workspace,
+                paths.user_mcp,
+                paths.cache / "mcp",
+                self.trust,
+                dict(os.environ),
+                lambda: self.confinement,
             )
         return self._opened_mcp
 

@@ -34,7 +34,7 @@ def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str
     digest = hashlib.sha256()
     hashes = ContentHashes(folder)
     try:
-        files = _files(folder, skip)
+        files = all_files(folder, skip)
     except RecursionError as error:
         raise WeftError(f"{folder} nests folders too deeply", hint="flatten it") from error
     for path in files:
@@ -46,7 +46,7 @@ def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str
     return digest.hexdigest()
 
 
-def _files(folder: Path, skip: Callable[[Path], bool] | None = None) -> list[Path]:
+def all_files(folder: Path, skip: Callable[[Path], bool] | None = None) -> list[Path]:
     """Every file and every link; linked folders are followed, each real folder once.
 
     Of a `.git` folder, git's own data is left out: it changes with every commit and nothing of it can run.
