@@ -71,6 +71,8 @@ class Settings:
     max_items: int = _setting(200, "how many items a task with `for_each` may have")
     max_replans: int = _setting(1, "how often a run may change its plan after a failure", may_be_zero=True)
     stream_plan: bool = _setting(True, "start tasks while the plan is still being written")
+    max_artifact_mb: int = _setting(1_000, "how many MB a run's files may have in all, and a call's scratch folder")
+    max_artifact_files: int = _setting(10_000, "how many files a run may keep, and a call's scratch folder may have")
     cache: float | None = _setting(
         None, "reuse results of other runs for the same prompt, if they are at most this many days old", guarded=True
     )

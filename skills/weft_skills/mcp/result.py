@@ -7,13 +7,14 @@ import binascii
 import json
 import mimetypes
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft_skills import safe_files
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.envelope import TEXT_LIMIT, Envelope, Fault
+from weft_skills.tools.left_files import with_artifacts
+from weft_skills.tools.overflow import keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,9 +34,13 @@ class ResultReader:
     artifacts: Path | None
     context: Context
     files: int = 0
+    kept: list[dict[str, Any]] = field(default_factory=list)
 
     def envelope(self, answer: CallAnswer, time_ms: int) -> Envelope:
         """The answer as every tool answers."""
+        return with_artifacts(self._envelope(answer, time_ms), self.kept)
+
+    def _envelope(self, answer: CallAnswer, time_ms: int) -> Envelope:
         blocks = [self._block(join_surrogates(dict(block))) for block in answer.content]
         text = "\n".join(filter(None, (said for said, _ in blocks)))
         files = [row for _, row in blocks if row]
@@ -98,11 +103,12 @@ class ResultReader:
         }
 
     def _save(self, content: bytes, suffix: str) -> str | None:
-        if self.artifacts is None:
+        name = f"{self.tool}-{secrets.token_hex(4)}{suffix[:_SUFFIX]}"
+        kept = keep(name, content, self.artifacts, Path(self.context.cwd))
+        if kept is None:
             return None
-        path = self.artifacts / f"{self.tool}-{secrets.token_hex(4)}{suffix[:_SUFFIX]}"
-        safe_files.write(path, content, below=safe_files.anchor(self.artifacts, Path(self.context.cwd)))
-        return str(path)
+        self.kept.append(kept.row)
+        return kept.path
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills import safe_files
 from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
+from weft_skills.tools.left_files import kept_row, with_artifacts
 
 if TYPE_CHECKING:
     from weft_skills.tools.envelope import Context
@@ -27,13 +28,24 @@ class Output:
         if len(self.text) <= TEXT_LIMIT:
             data = {} if self.value is None else {"output": self.value}
             return Envelope("success", self.text, context, data, time_ms=time_ms)
-        data = {"characters": len(self.text), "artifact": self._save(artifacts, Path(context.cwd))}
-        return Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
+        kept = keep(f"{self.tool}-{secrets.token_hex(4)}.txt", self.text.encode(), artifacts, Path(context.cwd))
+        data = {"characters": len(self.text), "artifact": kept.path if kept is not None else None}
+        envelope = Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
+        return with_artifacts(envelope, [kept.row] if kept is not None else [])
 
-    def _save(self, artifacts: Path | None, workspace: Path) -> str | None:
-        """Write the full text to a new file in the artifacts and return its path."""
-        if artifacts is None:
-            return None
-        path = artifacts / f"{self.tool}-{secrets.token_hex(4)}.txt"
-        safe_files.write(path, self.text, below=safe_files.anchor(artifacts, workspace))
-        return str(path)
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that weft wrote into a run's artifacts: where it is, and how envelopes name it."""
+
+    path: str
+    row: dict[str, Any]
+
+
+def keep(name: str, content: bytes, artifacts: Path | None, workspace: Path) -> Kept | None:
+    """Write a new file into the artifacts; None if the call has none."""
+    if artifacts is None:
+        return None
+    path = artifacts / name
+    safe_files.write(path, content, below=safe_files.anchor(artifacts, workspace))
+    return Kept(str(path), kept_row(name, content))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weft.traces import run_changes
@@ -10,6 +11,7 @@ from weft.web.errors import HttpError
 from weft.web.replies import attachment, json_reply
 from weft_executor.results.artifacts import Artifacts
 from weft_skills import safe_files, untrusted_files
+from weft_skills.tools.left_files import stamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from weft.web.site import Site
 
 _LARGEST = 2_000_000_000
-_MOST_ARTIFACTS = 5_000
+_MOST_ARTIFACTS = 10_000
 
 
 async def show_changes(site: Site, request: Request) -> Response:
@@ -81,15 +83,5 @@ def _artifacts(site: Site, request: Request) -> Path:
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     """The plain files below a folder; links are left out, since a tool may have planted them."""
-    count = 0
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.is_symlink() or not path.is_file() or any(above.is_symlink() for above in _above(path, folder)):
-            continue
-        count += 1
-        if count > _MOST_ARTIFACTS:
-            return
-        yield path.relative_to(folder).as_posix(), path
-
-
-def _above(path: Path, folder: Path) -> Iterator[Path]:
-    yield from (above for above in path.parents if above != folder and above.is_relative_to(folder))
+    for name in islice(sorted(stamps(folder)), _MOST_ARTIFACTS):
+        yield name, folder / name

@@ -6,7 +6,8 @@ import asyncio
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weft_skills import hidden_paths, safe_files
@@ -16,7 +17,7 @@ from weft_skills.programs import process
 from weft_skills.programs.environment import environment
 from weft_skills.programs.executable import CallLog, out_of_memory, scratch_folder, size_text, status_text
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
-from weft_skills.tools.left_files import left_since, stamps
+from weft_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
 from weft_skills.tools.overflow import Output
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ class BoxedRun:
         before = await asyncio.to_thread(stamps, artifacts)
         with scratch_folder(host.scratch) as scratch:
             ended = await self._in_box(command(scratch), scratch, artifacts)
-        left = await asyncio.to_thread(left_since, artifacts, before)
+        if ended.how == "full":
+            await asyncio.to_thread(remove_new, artifacts, before)
+            return self.failed("EXECUTION_ERROR", f"{self.tool} left {ended.stderr} — keep less of it")
+        left = await hashed_since(artifacts, before)
         host.log(CallLog(self.tool, "", ended.stderr, ended.status, time.monotonic() - self.start))
         return self._envelope(ended, {"artifacts": left} if left else {})
 
@@ -85,7 +89,8 @@ class BoxedRun:
         env = environment(host.environ, (), scratch) | _own_variables(host.workspace, artifacts)
         launch = await asyncio.to_thread(host.confinement.launch, command, box)
         try:
-            return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS))
+            full = partial(host.disk.exceeded, (scratch, artifacts))
+            return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS, full=full))
         finally:
             launch.done()
 
@@ -105,9 +110,8 @@ class BoxedRun:
         if ended.status != 0:
             return self.failed("EXECUTION_ERROR", f"{name} failed ({self._why(ended)}){_quoted(shown)}", data)
         envelope = Output(name, shown).envelope(self.context, self.host.artifacts, self._time_ms())
-        return Envelope(
-            envelope.status, envelope.text, envelope.context, data | dict(envelope.data), time_ms=envelope.time_ms
-        )
+        left = data.pop("artifacts", [])
+        return with_artifacts(replace(envelope, data=data | dict(envelope.data)), left)
 
     def _why(self, ended: process.Ended) -> str:
         status = status_text(ended.status)

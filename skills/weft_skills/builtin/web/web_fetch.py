@@ -14,12 +14,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from weft_skills import safe_files
 from weft_skills.builtin.web.fetch import LONGEST, SECONDS, Fetcher
 from weft_skills.builtin.web.hosts import AllowedHost
 from weft_skills.tools.effects import READ_ONLY, Effects
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
 from weft_skills.tools.fault import ToolFault
+from weft_skills.tools.left_files import with_artifacts
+from weft_skills.tools.overflow import Kept, keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,23 +104,22 @@ class WebFetch:
         data: dict[str, Any] = {"url": page.url, "title": title, "bytes": len(page.data), "characters": len(text)}
         notes = ["[the page has more than 2 MB; the rest was not read]"] if page.cut else []
         head, inner = _head(page.url, title), _TAG.sub(r"<\\\1", text) or "(no text)"
-        shown = inner
+        shown, kept = inner, None
         if len(inner) > TEXT_LIMIT - _ROOM:
-            whole = _kept(f"{head}{inner}{_TAIL}\n", self._place)
+            kept = _kept(f"{head}{inner}{_TAIL}\n", self._place)
+            whole = kept.path if kept is not None else None
             shown, data["artifact"] = inner[: TEXT_LIMIT - _ROOM], whole
             read_on = f"; read on with ReadFile, path {whole}, offset={len(head) + len(shown)}" if whole else ""
             notes.append(f"[{len(inner) - len(shown):,} of {len(inner):,} characters are left{read_on}]")
         marked = "\n".join((f"{head}{shown}{_TAIL}", *notes))
-        return Envelope("partial" if notes else "success", marked, context, data, time_ms=time_ms)
+        envelope = Envelope("partial" if notes else "success", marked, context, data, time_ms=time_ms)
+        return with_artifacts(envelope, [kept.row] if kept is not None else [])
 
 
-def _kept(text: str, place: WebPlace) -> str | None:
-    """Keep the whole text of a page that is longer than what is shown, and return its path."""
-    if place.artifacts is None:
-        return None
-    path = place.artifacts / f"WebFetch-{secrets.token_hex(4)}.txt"
-    safe_files.write(path, text, below=safe_files.anchor(place.artifacts, place.workspace))
-    return str(path)
+def _kept(text: str, place: WebPlace) -> Kept | None:
+    """Keep the whole text of a page that is longer than what is shown."""
+    name = f"WebFetch-{secrets.token_hex(4)}.txt"
+    return keep(name, text.encode("utf-8", "replace"), place.artifacts, place.workspace)
 
 
 def _head(url: str, title: str) -> str:
