@@ -11,27 +11,19 @@ APP = "weft"
 
 def cache() -> Path:
     """The folder for files that can be recreated."""
-    found = _xdg("XDG_CACHE_HOME", "~/.cache")
-    if found is None:
-        import platformdirs
-
-        found = Path(platformdirs.user_cache_dir(APP))
-    return found
+    return _folder("XDG_CACHE_HOME", "~/.cache", "user_cache_dir")
 
 
 def data() -> Path:
     """The folder for files that must not be lost."""
-    found = _xdg("XDG_DATA_HOME", "~/.local/share")
-    if found is None:
+    return _folder("XDG_DATA_HOME", "~/.local/share", "user_data_dir")
+
+
+def _folder(variable: str, default: str, of_others: str) -> Path:
+    """What platformdirs answers; on Linux without importing it, which would take as long as Python's own start."""
+    if sys.platform != "linux" or "ANDROID_DATA" in os.environ:
         import platformdirs
 
-        found = Path(platformdirs.user_data_dir(APP))
-    return found
-
-
-def _xdg(variable: str, default: str) -> Path | None:
-    """What platformdirs answers on Linux; importing it would take as long as Python's own start."""
-    if sys.platform != "linux" or "ANDROID_DATA" in os.environ:
-        return None
+        return Path(getattr(platformdirs, of_others)(APP))
     named = os.environ.get(variable, "")
     return (Path(named) if named.strip() else Path(default).expanduser()) / APP

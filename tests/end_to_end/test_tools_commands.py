@@ -194,7 +194,7 @@ def test_a_plans_tool_task_makes_no_model_call_and_a_task_may_call_it_too(shop: 
     ran = weft("run", "--json", "-v", "--model", "openai/test-model", "--trust", "Count", cwd=shop)
     assert ran.status == 0, ran.err
     assert f"word_count: registered from {shop / 'skills' / 'word' / 'skill.yaml'}" in ran.err
-    assert "excel_read: registered from weft_skills.builtin.excel.tools:excel_read" in ran.err
+    assert "excel_read: registered from weft_skills.builtin.excel.sheet_tools:excel_read" in ran.err
     document = json.loads(ran.out)
     assert json.loads(document["tasks"][0]["output"]) == {"words": 6}
     assert '"words": 4' in document["answer"] or '"words":4' in document["answer"]

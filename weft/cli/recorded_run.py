@@ -12,10 +12,30 @@ if TYPE_CHECKING:
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
     from weft.runs.runtime import Weft
+    from weft_planner.events import RunStarted
 
 
 def runtime_of(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> tuple[Weft, str]:
     """The runtime, and the run's whole id; asks for trust if the workspace has tools that need it."""
+    from weft.cli import trust_prompt
+
+    weft, recorded = open_recorded(run, workspace, flags, mode, trust=trust)
+    trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
+    trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, start=False)
+    return weft, recorded.run_id
+
+
+def open_recorded(
+    run: str,
+    workspace: Path,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    trust: bool,
+    use: dict[str, Path] | None = None,
+    calls: bool = True,
+) -> tuple[Weft, RunStarted]:
+    """The runtime, with skills to `use` in place of others, and the run's first event; `calls` opens models early."""
     from weft.cli import trust_prompt, warm_up
     from weft.runs.runtime import Weft
     from weft.runs.stored import records
@@ -30,8 +50,5 @@ def runtime_of(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode,
     store.close()
     settings = records.settings_of(recorded.settings, now, flags.given())
     check_recorded(settings, now, where)
-    open_model = warm_up.begin(settings, where)
-    weft = Weft(workspace, settings, open_model=open_model, use=records.substitutes(recorded))
-    trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
-    trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, start=False)
-    return weft, recorded.run_id
+    open_model = warm_up.begin(settings, where) if calls else None
+    return Weft(workspace, settings, open_model=open_model, use=records.substitutes(recorded) | (use or {})), recorded

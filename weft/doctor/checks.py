@@ -6,6 +6,7 @@ import os
 import platform
 import sqlite3
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -232,18 +233,13 @@ def _check_store(paths: Paths, settings: Settings) -> Check:
 def _check_database(paths: Paths, settings: Settings) -> Check:
     place = shown(records.url(paths, settings))
     try:
-        store = records.recorded_runs(paths, settings)
+        with closing(records.recorded_runs(paths, settings)) as store:
+            found = store.status()
     except UnknownRun:
         return Check("store", True, f"{place}: no journal yet; the first run creates it")
     except WeftError as error:
         return Check("store", False, error.message, error.hint)
-    try:
-        found = store.status()
-        return Check("store", True, f"{place}: schema {found.schema}, {counted(found.runs, 'run')}")
-    except WeftError as error:
-        return Check("store", False, error.message, error.hint)
-    finally:
-        store.close()
+    return Check("store", True, f"{place}: schema {found.schema}, {counted(found.runs, 'run')}")
 
 
 def _check_approvals(paths: Paths, settings: Settings) -> Iterator[Check]:
@@ -254,10 +250,8 @@ def _check_approvals(paths: Paths, settings: Settings) -> Iterator[Check]:
         store = records.recorded_runs(paths, settings)
     except WeftError:  # there is no such journal yet, or the check of the store says what is wrong with it
         return
-    try:
+    with closing(store):
         waiting = open_requests(store, paths)
-    finally:
-        store.close()
     if waiting:
         runs = len({opened.run.run_id for opened in waiting})
         found = f"{counted(len(waiting), 'request')} of {counted(runs, 'run')} waiting for your answer"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft_skills.text.control import printable
 from weft_skills.text.plural import counted
 from weft_skills.text.shorten import cut, one_line
 
@@ -28,9 +29,4 @@ def label(task: Task) -> list[str]:
     if task.when is not None:
         condition = task.when if isinstance(task.when, str) else task.when.get("ask", "")
         lines.append(cut(one_line(f"when: {condition}"), _WIDTH))
-    return [printable(line) for line in lines]
-
-
-def printable(text: str) -> str:
-    """The text without characters that control what shows it."""
-    return "".join(character if character.isprintable() else "�" for character in text)
+    return [printable(line, "�") for line in lines]

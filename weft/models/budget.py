@@ -21,13 +21,14 @@ from weft_planner.errors import BudgetSpent
 from weft_planner.events import Warned
 from weft_planner.model import Message, Usage, estimated_tokens
 from weft_planner.plan.task_id import parent_of
+from weft_planner.wrapped_model import WrappedModel
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft_planner.events import Event, Record
-    from weft_planner.model import Model, Reply, Request
+    from weft_planner.model import Reply, Request
 
 __all__ = ["ASSUMED_PRICE", "Budget", "BudgetedModel"]
 
@@ -223,18 +224,12 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetedModel:
+class BudgetedModel(WrappedModel):
     """A model with a budget, which other models may share; `names` are those that may answer, fallbacks included."""
 
-    model: Model
     budget: Budget
     record: Record
     names: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request once the budget has room for it, unless it is spent."""

@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING
 from weft_planner.errors import ModelError
 from weft_planner.events import CallFailed, CallFinished, CallStarted, TextStreamed, Warned
 from weft_planner.model import as_events
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from weft_planner.events import Record
-    from weft_planner.model import Model, Reply, Request, Role
+    from weft_planner.model import Reply, Request, Role
 
 
 @dataclass(frozen=True, slots=True)
-class RecordingModel:
+class RecordingModel(WrappedModel):
     """A model whose calls are recorded, with full prompts and replies."""
 
-    model: Model
     record: Record
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, and record how the call went."""

@@ -10,10 +10,11 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
 from weft_planner.errors import CallTimedOut, Overloaded, RateLimited, Transient
 from weft_planner.events import CallRetried
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from weft_planner.events import Record
-    from weft_planner.model import Model, Reply, Request
+    from weft_planner.model import Reply, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +46,11 @@ class RetryPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class RetryingModel:
+class RetryingModel(WrappedModel):
     """A model whose transient failures are retried."""
 
-    model: Model
     policy: RetryPolicy
     record: Record
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, with as many attempts as the policy allows."""

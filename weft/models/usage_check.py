@@ -10,10 +10,11 @@ import msgspec
 
 from weft_planner.events import Warned
 from weft_planner.model import Usage
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from weft_planner.events import Record
-    from weft_planner.model import Model, Reply, Request
+    from weft_planner.model import Reply, Request
 
 # No call has this many tokens, or costs this many dollars.
 _MOST_TOKENS = 10**9
@@ -49,17 +50,11 @@ def _is_cost(value: object) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedModel:
+class CheckedModel(WrappedModel):
     """A model whose usage is checked before anything is counted; the first wrong figure is warned about."""
 
-    model: Model
     record: Record
     warned: set[str] = field(default_factory=set)
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, with usage that can be added up."""

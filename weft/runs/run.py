@@ -6,6 +6,7 @@ import asyncio
 import time
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,9 +15,10 @@ from weft.models.budget import ASSUMED_PRICE, Budget
 from weft.models.roles import RoleModels
 from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
+from weft.runs.steps.replanning import not_changed
 from weft.runs.stop import Stop
 from weft.runs.stored.kept_results import JournalResults
-from weft.runs.stored.restoring import JournalFiles, is_shown, restore_files
+from weft.runs.stored.restoring import is_shown, kept_contents, restore_files
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
     from weft_executor.journal.log import Log
+    from weft_executor.results.memo import FindResult
     from weft_executor.stores.lease import StopRequest
     from weft_planner.approvals import Approve
     from weft_planner.events import Record
@@ -115,12 +118,13 @@ class Run:
                     end = await self._run_until_stopped(Pipeline(self._context(), self.review), stop, own_stop)
         except Exception as error:
             code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
-            await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began, code=code))
+            end = self._as_it_was(RunFinished("failed", error=str(error), code=code))
+            await self._finish(msgspec.structs.replace(end, seconds=time.monotonic() - began))
             raise
         except asyncio.CancelledError:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
-        await self._finish(msgspec.structs.replace(end, seconds=time.monotonic() - began))
+        await self._finish(msgspec.structs.replace(self._as_it_was(end), seconds=time.monotonic() - began))
         result = self.ledger.result(self.journal.url)
         return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
 
@@ -137,6 +141,13 @@ class Run:
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
         for output in outputs:
             self.record(output)
+
+    def _as_it_was(self, end: RunFinished) -> RunFinished:
+        """How a run ends: a run that was done stays done if it failed or was stopped before its plan was changed."""
+        before, asked = self.history.ledger.finished, self.history.replans.asked
+        if asked is None or before is None or before.status != "done" or end.status not in ("failed", "stopped"):
+            return end
+        return not_changed(end.error or "", before)
 
     async def _finish(self, end: RunFinished) -> None:
         self.record(end)
@@ -172,7 +183,7 @@ class Run:
         return FileContents(Artifacts.of(self.workspace.paths.workspace, self.log.run_id), self.log.capture)
 
     async def _restore_files(self) -> None:
-        kept = JournalFiles(self.journal.store, self.log.run_id, self.log.capture)
+        kept = partial(kept_contents, self.journal.store, self.log.run_id, self.log.capture)
         await restore_files(self.history.finished.files, self._contents, kept, self.record)
 
     def _context(self) -> RunContext:
@@ -196,9 +207,9 @@ class Run:
             recorded if self.tool_set is None else replace(recorded, tool_set=self.tool_set),
         )
 
-    def _kept(self) -> JournalResults | None:
+    def _kept(self) -> FindResult | None:
         days = self.settings.cache
-        return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days) if days else None
+        return JournalResults(self.journal.store, self.workspace.paths, self.log.run_id, days).find if days else None
 
     def _approvals(self) -> Approvals:
         return Approvals(

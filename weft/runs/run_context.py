@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from weft.workspace.workspace import Workspace
     from weft_executor.history.replans import Replans
     from weft_executor.results.artifacts import Artifacts
-    from weft_executor.results.kept_results import KeptResults
-    from weft_executor.results.memo import Memo
+    from weft_executor.results.memo import FindResult, Memo
     from weft_executor.scheduling.expand import GrowthLimits
     from weft_planner.events import FileRead, Record
     from weft_planner.plan.plan import Task
@@ -93,7 +92,7 @@ class RunContext:
     artifacts: Artifacts
     date: str
     budget: Budget | None = None
-    kept: KeptResults | None = None
+    kept: FindResult | None = None
     recorded: RecordedRun = field(default_factory=RecordedRun)
 
     @property

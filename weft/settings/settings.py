@@ -166,7 +166,7 @@ def resolve(
     `flags` holds what the caller passes, by the settings' names.
     """
     faults: list[str] = []
-    warnings = [*switches.faults(env), *variables.misspelt(env, [one.name for one in fields(Settings)])]
+    warnings = [*switches.faults(env), *variables.misspelt(env, [setting.name for setting in fields(Settings)])]
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     project = workspace / "weft.toml"
@@ -208,35 +208,35 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
         return
     for key, value in document.items():
         if key == "models" and isinstance(value, Mapping):
-            yield from named_models.settings_in(value, [one.name for one in fields(Settings)])
+            yield from named_models.settings_in(value, [setting.name for setting in fields(Settings)])
         else:
             yield key, value
 
 
 def _environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
-    for one in fields(Settings):
-        if (text := env.get(f"WEFT_{one.name.upper()}")) not in (None, ""):
-            yield one.name, text
+    for setting in fields(Settings):
+        if (text := env.get(f"WEFT_{setting.name.upper()}")) not in (None, ""):
+            yield setting.name, text
 
 
 def _drop_own(table: dict[str, Any], path: Path) -> Iterator[str]:
-    for one in fields(Settings):
-        if one.metadata["own"] and one.name in table:
-            del table[one.name]
-            yield f"{path}: {one.name!r} is ignored: it can only be set with a flag or in your own settings"
+    for setting in fields(Settings):
+        if setting.metadata["own"] and setting.name in table:
+            del table[setting.name]
+            yield f"{path}: {setting.name!r} is ignored: it can only be set with a flag or in your own settings"
 
 
 def _drop_guarded(table: dict[str, Any], path: Path) -> Iterator[str]:
-    for one in fields(Settings):
-        if one.metadata["guarded"] and one.name in table:
-            del table[one.name]
-            yield _ignored(f"{path}: {one.name!r} is", "")
+    for setting in fields(Settings):
+        if setting.metadata["guarded"] and setting.name in table:
+            del table[setting.name]
+            yield _ignored(f"{path}: {setting.name!r} is", "")
 
 
 def _drop_refused(table: dict[str, Any], path: Path, users: Mapping[str, Any]) -> Iterator[str]:
     values: dict[str, Any] = {}
     _merge(table, "", values, {}, [])  # faults are found when what is left is merged
-    defaults = {one.name: one.default for one in fields(Settings)}
+    defaults = {setting.name: setting.default for setting in fields(Settings)}
     for name, reason in untrusted.refused(values, users, defaults):
         del table[name]
         yield _ignored(f"{path}: {name!r} is", f" {reason}")
@@ -273,7 +273,7 @@ def _merge(
     table: Mapping[str, Any], origin: str, values: dict[str, Any], origins: dict[str, str], faults: list[str]
 ) -> None:
     types = get_type_hints(Settings)
-    may_be_zero = {one.name for one in fields(Settings) if one.metadata["may_be_zero"]}
+    may_be_zero = {setting.name for setting in fields(Settings) if setting.metadata["may_be_zero"]}
     for key, raw in table.items():
         if key not in types:
             near = guess(key, types)

@@ -26,10 +26,6 @@ class Difference:
     a: Any
     b: Any
 
-    def to_dict(self) -> dict[str, Any]:
-        """The difference as `--json` prints it."""
-        return {"where": self.where, "what": self.what, "a": self.a, "b": self.b}
-
     def __str__(self) -> str:
         match self.what:
             case "task":

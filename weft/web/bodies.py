@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from weft.web.errors import HttpError
 from weft_skills.errors import InputError
@@ -20,31 +20,31 @@ FILE = 20_000_000
 ARCHIVE = 100_000_000
 PAGE = 500
 _BIGGEST_NUMBER = 2**53
+Kind = TypeVar("Kind")
 
 
 async def document(request: Request, limit: int = BODY) -> dict[str, Any]:
     """The JSON object in a request's body; empty if it has no body."""
-    data = b"".join([chunk async for chunk in _chunks(request, limit, "application/json")])
-    if not data:
-        return {}
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"the body is not JSON: {error}", hint="send one JSON object") from error
-    if not isinstance(found, dict):
-        raise InputError("the body is not a JSON object", hint="send one JSON object")
-    return found
+    data = await _data(request, limit)
+    return _parsed(data, dict, "JSON object", "send one JSON object") if data else {}
 
 
 async def rows(request: Request) -> list[Any]:
     """The JSON list in a request's body."""
-    data = b"".join([chunk async for chunk in _chunks(request, BODY, "application/json")])
+    return _parsed(await _data(request, BODY), list, "JSON list", "send a JSON list")
+
+
+async def _data(request: Request, limit: int) -> bytes:
+    return b"".join([chunk async for chunk in _chunks(request, limit, "application/json")])
+
+
+def _parsed(data: bytes, kind: type[Kind], name: str, hint: str) -> Kind:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"the body is not JSON: {error}", hint="send a JSON list") from error
-    if not isinstance(found, list):
-        raise InputError("the body is not a JSON list", hint="send a JSON list")
+        raise InputError(f"the body is not JSON: {error}", hint=hint) from error
+    if not isinstance(found, kind):
+        raise InputError(f"the body is not a {name}", hint=hint)
     return found
 
 

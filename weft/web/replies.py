@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response, StreamingResponse
@@ -10,8 +12,11 @@ from starlette.responses import Response, StreamingResponse
 from weft.web.errors import status_of, to_dict
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
+    from starlette.requests import Request
+
+    from weft.web.site import Site
     from weft_skills.errors import WeftError
 
 # How long a page waits before it connects again, in milliseconds; and what keeps a quiet connection open.
@@ -29,6 +34,16 @@ def as_json(value: Any) -> bytes:
 def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """An answer in JSON."""
     return Response(as_json(value), status, headers, "application/json")
+
+
+def in_thread(read: Callable[[Site, Request], Any]) -> Callable[[Site, Request], Awaitable[Response]]:
+    """The handler that answers with what a function reads, in a thread: reading must not keep others waiting."""
+
+    @wraps(read)
+    async def answer(site: Site, request: Request) -> Response:
+        return json_reply(await asyncio.to_thread(read, site, request))
+
+    return answer
 
 
 def error_reply(error: WeftError) -> Response:

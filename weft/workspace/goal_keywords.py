@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from weft_planner.model import Message, Request
+from weft_planner.model import Request
 from weft_skills.selection.language import language
 
 if TYPE_CHECKING:
@@ -38,14 +38,8 @@ async def ask_for_keywords(goal: str, foreign: Foreign, model: Model, prompts: P
     For a sub-goal, `task` is its id.
     """
     variables = {"goal": goal[:MOST_CHARACTERS], "language": foreign.skills, "most": MOST_LINES}
-    messages = (
-        Message("system", prompts.render(_AGENT, "system", variables)),
-        Message("user", prompts.render(_AGENT, "user", variables)),
-    )
-    filled = tuple(message for message in messages if message.content.strip())
-    reply = await model.complete(
-        Request(filled, role="detector", task=task, max_tokens=MOST_TOKENS, about=["keywords", goal])
-    )
+    messages, about = prompts.messages(_AGENT, variables), ["keywords", goal]
+    reply = await model.complete(Request(messages, role="detector", task=task, max_tokens=MOST_TOKENS, about=about))
     return keywords(reply.text, foreign)
 
 

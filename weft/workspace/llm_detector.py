@@ -7,7 +7,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.errors import ModelError
-from weft_planner.model import Message, Reply, Request
+from weft_planner.model import Reply, Request
 from weft_planner.plan import reading
 from weft_planner.plan.json_answer import NotJson
 from weft_planner.prompting.profile import Profile
@@ -91,12 +91,9 @@ class LlmDetector:
         most = _SMALL_DESCRIPTION if small else _DESCRIPTION
         shown = [{"name": skill.name, "description": _shortened(skill.description, most)} for skill in shortlist]
         variables = {"goal": goal, "skills": shown, "most": ranked.MAX_SELECTED}
-        agent = self.profile.agent("detector")
-        system, user = (self.prompts.render(agent, block, variables) for block in ("system", "user"))
-        messages = (Message("system", system), Message("user", user))
+        messages = self.prompts.messages(self.profile.agent("detector"), variables)
         schema = _schema([skill.name for skill in shortlist], reasons=not small)
-        filled = tuple(message for message in messages if message.content.strip())
-        return Request(filled, schema=schema, role="detector", about=["skills", goal])
+        return Request(messages, schema=schema, role="detector", about=["skills", goal])
 
     def _most(self) -> int:
         """How many skills the model is shown."""

@@ -165,7 +165,7 @@ class Capture:
     def hash_of_task(self, task: Task, given: Sequence[str | None]) -> str:
         """The hash of a task and of the results that it is given."""
         form = task if id(task) in self._plain_tasks else self.task(task)
-        return digest([form, self.sequence(given)])[:HASH]
+        return digest([form, given if self._kept.issuperset(given) else self.sequence(given)])[:HASH]
 
     def task(self, task: Task) -> dict[str, Any]:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
@@ -177,7 +177,8 @@ class Capture:
     def _plan(self, plan: Plan) -> dict[str, Any]:
         """A plan as it is recorded; the tasks of one that is recorded as it stands are left to the encoder."""
         if self._keeps(encode(plan)):
-            self._plain_tasks.update((id(task), task) for task in plan.tasks)
+            self._plain_tasks.update(zip(map(id, plan.tasks), plan.tasks, strict=True))
+            self._kept.update(task.id for task in plan.tasks)
             return _plain(replace(plan, tasks=())) | {"tasks": list(plan.tasks)}  # type: ignore[no-any-return]
         tasks = [self.task(task) for task in plan.tasks]
         return {name: tasks if name == "tasks" else self.value(item) for name, item in _plain(plan).items()}

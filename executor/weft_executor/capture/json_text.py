@@ -51,7 +51,10 @@ def canonical(value: Any) -> bytes:
 
 def digest(value: Any) -> str:
     """The SHA-256 of a value's canonical JSON, in hex."""
-    return sha256(canonical(value)).hexdigest()
+    try:
+        return sha256(_SORTED.encode(value)).hexdigest()
+    except _REFUSED:
+        return sha256(canonical(value)).hexdigest()
 
 
 def digest_of(text: bytes) -> str:

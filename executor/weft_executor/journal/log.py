@@ -54,16 +54,19 @@ def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
         plain, encoded = [False] * len(entries), []
     texts = iter(encoded)
     rows: list[Row | EncodedRow] = []
+    second = begins = ""
     for entry, is_plain in zip(entries, plain, strict=True):
-        log, event = entry.log, entry.event
-        kind = type(event)
+        log, event, digits = entry.log, entry.event, str(entry.at)
+        if digits[:10] != second:
+            second, begins = digits[:10], _second(digits[:10])
+        at, kind = f"{begins}{digits[10:16]}Z", type(event)
         if is_plain:
             name, tag = _tag(kind)
             key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
             task = getattr(event, "task", None)
-            rows.append(EncodedRow(log.run_id, entry.seq, stamp(entry.at), name, task, key, "{" + next(texts)[tag:]))
+            rows.append(EncodedRow(log.run_id, entry.seq, at, name, task, key, "{" + next(texts)[tag:]))
         else:
-            rows.append(Row(log.run_id, entry.seq, stamp(entry.at), type_of(kind), log.capture.event(event)))
+            rows.append(Row(log.run_id, entry.seq, at, type_of(kind), log.capture.event(event)))
     return rows
 
 
@@ -96,6 +99,7 @@ class Log:
         self.capture = capture
         self.written: tuple[RunSummary | None, int] = (None, 0)
         self._sink = sink
+        self._put = sink.put
         self._seq = after
         self._summary = RunSummary(run_id, "", "running", "")
         self._done = 0
@@ -112,17 +116,16 @@ class Log:
 
     def record(self, event: Event) -> None:
         """Record an event, except pieces of a streamed answer: the whole answer follows."""
-        kind = type(event)
-        if kind is TextStreamed:
-            return
-        at = time.time_ns()
-        self._seq += 1
+        kind, at = type(event), time.time_ns()
         if isinstance(event, TaskFinished) and self._summary.early is None:
             # One for each task of a plan, and another summary takes long to make.
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        self._sink.put(LogEntry(self, self._seq, at, event, self._summary, self._done))
+        elif kind is TextStreamed:
+            return
+        self._seq = seq = self._seq + 1
+        self._put(LogEntry(self, seq, at, event, self._summary, self._done))
 
     def captured(self, entry: LogEntry) -> RunSummary:
         """The run's summary as it is stored after an entry."""

@@ -9,7 +9,6 @@ from weft_executor.model_loop.form import Form
 from weft_executor.model_loop.model_loop import ModelLoop, Toolbox
 from weft_executor.results.inputs import beginning
 from weft_planner.events import PromptMade, Warned
-from weft_planner.model import Message
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
@@ -59,10 +58,7 @@ class Checker:
         """Whether a result holds; raises if the model does not say so in the form asked for."""
         variables = {"ask": self.ask, "instruction": self.instruction, "result": self._shown(result)}
         self.memo.record(PromptMade("checker", self.task, variables))
-        messages = (
-            Message("system", self.prompts.render("checker", "system", {})),
-            Message("user", self.prompts.render("checker", "user", variables)),
-        )
+        messages = self.prompts.messages("checker", variables)
         form = Form(_SCHEMA, self.prompts)
         loop = ModelLoop(
             self.model,

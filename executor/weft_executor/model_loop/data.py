@@ -6,37 +6,26 @@ What is wrong with an answer may be found by code of the program, which a resume
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from weft_executor.model_loop.form import Form, FormOfAnswer
+from weft_executor.model_loop.form import Form
 from weft_planner.events import AnswerChecked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from weft_executor.model_loop.data_schema import DataSchema
     from weft_executor.results.memo import Memo
     from weft_planner.prompting.prompts import Prompts
 
 
-class WantedData(Protocol):
-    """What a program wants as the answer."""
-
-    @property
-    def document(self) -> Mapping[str, Any]:
-        """The JSON Schema that the model is shown."""
-
-    def faults(self, value: Any) -> list[str]:
-        """Everything that is wrong with a value."""
-
-
 @dataclass(frozen=True, slots=True)
-class DataForm(FormOfAnswer):
+class DataForm(Form):
     """The form of the answer; an answer that was judged before keeps its verdict."""
 
-    wanted: WantedData
+    memo: Memo
+    wanted: DataSchema
 
     @classmethod
-    def of(cls, wanted: WantedData, prompts: Prompts, memo: Memo) -> DataForm:
+    def of(cls, wanted: DataSchema, prompts: Prompts, memo: Memo) -> DataForm:
         """The form that is wanted."""
         return cls(wanted.document, prompts, memo, wanted)
 

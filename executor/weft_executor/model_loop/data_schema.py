@@ -70,6 +70,9 @@ class DataSchema:
 def _checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema; raises if it is not valid, or refers to what is not in it."""
     from jsonschema import SchemaError, validators
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
 
     try:
         document: dict[str, Any] = json.loads(_text(schema))
@@ -79,10 +82,13 @@ def _checked(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     except SchemaError as error:
         where = spelled(error.absolute_path).lstrip(".") or "schema="
         raise InputError(f"schema= is not a JSON Schema: {where}: {error.message:.300}", hint=_ASK) from error
+    resolver = Registry().resolver_with_root(DRAFT202012.create_resource(document))
     for reference in _references(document):
-        if not _is_in(document, reference):
+        try:
+            resolver.lookup(reference)
+        except (Unresolvable, ValueError) as error:  # ValueError: a step into a list that is not a number
             what = f"schema= refers to {reference!r}, which is not in it"
-            raise InputError(what, hint='put it below "$defs" of the schema and write "#/$defs/NAME"')
+            raise InputError(what, hint='put it below "$defs" of the schema and write "#/$defs/NAME"') from error
     return document
 
 
@@ -96,20 +102,6 @@ def _references(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _references(inner)
-
-
-def _is_in(document: Any, reference: str) -> bool:
-    """Whether a reference such as `#/$defs/row` leads somewhere in a document."""
-    head, *steps = reference.split("/")
-    for step in steps:
-        name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(document, list) and name.isdecimal() and int(name) < len(document):
-            document = document[int(name)]
-        elif isinstance(document, Mapping) and name in document:
-            document = document[name]
-        else:
-            return False
-    return head == "#"
 
 
 def _latest() -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from weft_planner.model import Message, Request
+from weft_planner.model import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,16 +33,11 @@ class FileReader:
 
     async def text_for(self, task: Task, reads: Sequence[FileRead]) -> str:
         """What stands before the task in its prompt: whole files, and notes on the parts of others."""
-        files = [
-            {"name": self.name(read.path), "number": part.number, "of": read.of, "text": _enclosed(part.text)}
-            for read in reads
-            if read.inline
-            for part in read.parts
-        ]
+        files = [self._shown(read, part) for read in reads if read.inline for part in read.parts]
         parts = [(read, part) for read in reads if not read.inline for part in read.parts]
         taken = await asyncio.gather(*(self._note(task, read, part) for read, part in parts))
         notes = [
-            {"name": self.name(read.path), "number": part.number, "of": read.of, "text": note}
+            self._shown(read, part) | {"text": note}
             for (read, part), note in zip(parts, taken, strict=True)
             if note.strip(" .!*-\n").lower() not in _NOTHING
         ]
@@ -50,23 +45,15 @@ class FileReader:
 
     async def _note(self, task: Task, read: FileRead, part: FilePart) -> str:
         """What the task needs from one part of a file."""
-        variables = {
-            "goal": self.goal,
-            "instruction": task.instruction or self.goal,
-            "name": self.name(read.path),
-            "number": part.number,
-            "of": read.of,
-            "text": _enclosed(part.text),
-        }
-        messages = (
-            Message("system", self.prompts.render(self.agent, "system", {})),
-            Message("user", self.prompts.render(self.agent, "part", variables)),
-        )
-        sent = tuple(message for message in messages if message.content)
+        variables = {"goal": self.goal, "instruction": task.instruction or self.goal, **self._shown(read, part)}
+        sent = self.prompts.messages(self.agent, variables, "part")
         about = ["part of a file", *variables.values()]
         request = Request(sent, role="task", task=task.id, max_tokens=NOTE_TOKENS, about=about)
         reply = await self.model.complete(request)
         return reply.text.strip()
+
+    def _shown(self, read: FileRead, part: FilePart) -> dict[str, Any]:
+        return {"name": self.name(read.path), "number": part.number, "of": read.of, "text": _enclosed(part.text)}
 
 
 def _enclosed(text: str) -> str:

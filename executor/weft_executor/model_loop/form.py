@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weft_executor.model_loop.model_loop import ModelLoop
-    from weft_executor.results.memo import Memo
     from weft_planner.prompting.prompts import Prompts
 
 ANSWERS = 3
@@ -84,13 +83,6 @@ class Form:
     def faults(self, value: Any) -> list[str]:
         """Everything that is wrong with a value."""
         return value_faults(value, self.schema)
-
-
-@dataclass(frozen=True, slots=True)
-class FormOfAnswer(Form):
-    """The form of an answer that a synthesis writes; its calls are recorded by the memo."""
-
-    memo: Memo
 
 
 def _value(text: str) -> Any:

@@ -126,7 +126,7 @@ class ModelLoop:
             return text
         name = last.model or self.model.name
         what = f"the answer of task {self.task}" if self.task is not None else "the answer"
-        return marked(text, what, name, self.toolbox.memo.record)
+        return marked(text, what, name, self.toolbox.memo)
 
     @property
     def _at_limit(self) -> bool:

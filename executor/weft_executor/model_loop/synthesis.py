@@ -9,22 +9,24 @@ import msgspec
 
 from weft_executor.model_loop.model_loop import ModelLoop, Toolbox
 from weft_executor.model_loop.truncation import GO_ON, marked
-from weft_executor.results.inputs import UpstreamResult, nothing_below, shorten
-from weft_executor.results.outcome import Done, Outcome, Unneeded
+from weft_executor.results.inputs import UpstreamResult, fill, nothing_below, shorten, texts_of
+from weft_executor.results.outcome import STATUS, Done, Outcome, Unneeded, handled
+from weft_executor.results.task_results import MissingField, TaskResults
 from weft_planner.errors import ModelError
-from weft_planner.events import PromptMade
+from weft_planner.events import PromptMade, Warned
 from weft_planner.goal.coverage import content_words, missing
 from weft_planner.model import Message, Request
 from weft_planner.plan.fan_out import heading
-from weft_planner.plan.task_id import root_of
+from weft_planner.plan.references import references
+from weft_planner.plan.task_id import root_of, with_parents
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from weft_executor.model_loop.form import FormOfAnswer
+    from weft_executor.model_loop.form import Form
     from weft_executor.results.artifacts import Artifacts
-    from weft_planner.events import Record
+    from weft_executor.results.memo import Memo
     from weft_planner.model import Model, OnText
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.prompting.prompts import Prompts
@@ -48,13 +50,13 @@ class Synthesis:
     plan: Plan
     prompts: Prompts
     artifacts: Artifacts
+    memo: Memo
     on_text: OnText | None = None
     agent: str = "synthesis"
-    record: Record | None = None
     continuations: int = 3
     keeps_all: bool = False
     wanted: frozenset[str] = frozenset()
-    form: FormOfAnswer | None = None
+    form: Form | None = None
     task: str | None = None
     below: Callable[[str], str] = nothing_below  # what stands below a task's result
 
@@ -81,7 +83,7 @@ class Synthesis:
         *before, user = request.messages
         loop = ModelLoop(
             model(),
-            Toolbox(self.form.memo),
+            Toolbox(self.memo),
             self.task,
             (*before, msgspec.structs.replace(user, content=f"{user.content}\n\n{self.form.shown}")),
             self.continuations,
@@ -98,7 +100,7 @@ class Synthesis:
             for result in self._shown(outcomes)
             if len(missing(result.text, [text])) > _DROPPED * len(content_words(result.text))
         ]
-        return "\n\n".join((text, *(f"## {result.title or result.id}\n\n{result.text}" for result in dropped)))
+        return "\n\n".join((text, *map(_section, dropped)))
 
     async def _ask(self, model: Model, request: Request) -> str:
         """The model's text; truncated answers are continued."""
@@ -114,29 +116,32 @@ class Synthesis:
         text, name = "".join(parts).strip(), reply.model or model.name
         if not text:
             raise ModelError(f"{name} gave no answer (finish reason: {reply.finish})")
-        return marked(text, "the answer", name, self.record) if reply.cut_off else text
+        return marked(text, "the answer", name, self.memo) if reply.cut_off else text
 
     def without_model(self, outcomes: Mapping[str, Outcome]) -> str:
         """The results as they are, one after the other, with whatever is missing listed below."""
         results = self._shown(outcomes)
-        texts = [result.text for result in results]
-        if len(results) > 1:
-            texts = [f"## {result.title or result.id}\n\n{result.text}" for result in results]
+        texts = [result.text for result in results] if len(results) == 1 else map(_section, results)
         return with_missing("\n\n".join(texts), self.missing(outcomes))
 
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
-        """A line for each task without a result that was needed, with the reason."""
+        """A line for each task without a result that was needed, with the reason; not if its failure was handled."""
+        instead = {*self.plan.replaced, *self.handled(outcomes)}
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
-            if root_of(task.id) not in self.plan.replaced
+            if instead.isdisjoint(with_parents(task.id))
             and not isinstance(outcomes.get(task.id), Done | Unneeded)
             # A part of a task that did not come to it this time: the task itself is named if it failed.
             and (task.id in outcomes or root_of(task.id) not in outcomes)
         ]
 
+    def handled(self, outcomes: Mapping[str, Outcome]) -> dict[str, str]:
+        """The tasks whose failure another one has handled, with that one."""
+        return handled(self.plan.tasks, lambda name: STATUS.get(type(outcomes.get(name, Unneeded()))))
+
     def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
-        results = self._results(outcomes)
+        results, told = self._results(outcomes), self._told(outcomes)
         texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts)
         variables = {
             "goal": self.goal,
@@ -144,18 +149,26 @@ class Synthesis:
                 UpstreamResult(result.id, result.title, texts[result.id] + self.below(result.id)) for result in results
             ],
             "missing": missing,
-            "synthesis": self.plan.synthesis,
+            "synthesis": told,
         }
-        if self.record is not None:
-            self.record(PromptMade("synthesis", self.task, variables))
-        messages = (
-            Message("system", self.prompts.render(self.agent, "system", {})),
-            Message("user", self.prompts.render(self.agent, "user", variables)),
-        )
-        said = tuple(message for message in messages if message.content)
+        self.memo.record(PromptMade("synthesis", self.task, variables))
+        messages = self.prompts.messages(self.agent, variables)
         lost = [task.id for task in self.plan.tasks if not isinstance(outcomes.get(task.id), Done)]
-        about = [self.plan.synthesis, [[result.id, result.text] for result in results], lost]
-        return Request(said, role="synthesis", task=self.task, on_text=self.on_text, about=about)
+        about = [told, [[result.id, result.text] for result in results], lost]
+        return Request(messages, role="synthesis", task=self.task, on_text=self.on_text, about=about)
+
+    def _told(self, outcomes: Mapping[str, Outcome]) -> str | None:
+        """What the plan says of the answer, with references filled; one that cannot be read is told to be so."""
+        if self.plan.synthesis is None or "<<" not in self.plan.synthesis:
+            return self.plan.synthesis
+        results, texts = TaskResults(outcomes), dict[str, str]()
+        for reference in dict.fromkeys(references(self.plan.synthesis)):
+            try:
+                texts |= texts_of([reference], results)
+            except MissingField as error:
+                texts[reference.key] = f"[{error}]"
+                self.memo.record(Warned(f"the synthesis refers to what there is not: {error}"))
+        return fill(self.plan.synthesis, shorten(texts, INPUT_BUDGET, self.artifacts))
 
     def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The results that the answer must have."""
@@ -179,6 +192,10 @@ class Synthesis:
             for task in self.plan.tasks
             if task.id in tasks and isinstance(outcome := outcomes.get(task.id), Done)
         ]
+
+
+def _section(result: UpstreamResult) -> str:
+    return f"## {result.title or result.id}\n\n{result.text}"
 
 
 def with_not_read(text: str, files: Sequence[str]) -> str:

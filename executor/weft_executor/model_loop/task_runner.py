@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from weft_executor.approvals.approvals import denial
 from weft_executor.model_loop.assignment import Assignment
@@ -35,14 +35,13 @@ if TYPE_CHECKING:
 
     from weft_executor.files.given import GivenFiles
     from weft_executor.results.artifacts import Artifacts
-    from weft_executor.results.kept_results import KeptResults
-    from weft_executor.results.memo import Memo
+    from weft_executor.results.memo import FindResult, Memo
     from weft_planner.model import Model, OnText
     from weft_planner.plan.plan import Plan, Task
     from weft_planner.prompting.models import Models
     from weft_planner.prompting.profile import Profile
     from weft_planner.prompting.prompts import Prompts
-    from weft_skills.skill import Skill
+    from weft_skills.discovery.registry import Registry
     from weft_skills.tools.tool import Tool
 
 INPUT_BUDGET = 60_000
@@ -53,16 +52,6 @@ class ToolFailed(WeftError):
     """The tool of a tool task answered with an error."""
 
     code = "TOOL_FAILED"
-
-
-class SkillSource(Protocol):
-    """Where skills come from; a body is read when it is asked for."""
-
-    def get(self, name: str) -> Skill | None:
-        """The active skill of that name."""
-
-    def load_content(self, name: str, args: str = "") -> str:
-        """The skill's body, with its base directory and arguments filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +65,7 @@ class TaskRunner:
     plan: Callable[[], Plan]
     goal: str
     models: Models
-    skills: SkillSource
+    skills: Registry
     tools: Mapping[str, Tool]
     prompts: Prompts
     artifacts: Artifacts
@@ -86,7 +75,7 @@ class TaskRunner:
     tool_calls: int = TOOL_CALLS
     given_files: GivenFiles | None = None
     on_text: Callable[[Task], OnText | None] | None = None
-    kept: KeptResults | None = None
+    kept: FindResult | None = None
     earlier: Callable[[Task, Profile], str] | None = None
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str | Done:
@@ -112,7 +101,7 @@ class TaskRunner:
         if self.kept is None:
             return None
         asked = self.memo.hash_anywhere(work.loop().request(), work.model.name)
-        output = await self.kept.find(self._key(asked, task, checker))
+        output = await self.kept(self._key(asked, task, checker))
         if output is not None:
             self.memo.record(TaskReused(task.id, output, "cache"))
         return output
@@ -203,11 +192,12 @@ class TaskRunner:
         if not task.needs_approval:
             return None
         arguments = self._filled(task, results) if task.action_type == "tool" else None
-        shown = {key: cut(text, _PREVIEW) for key, text in texts_of(task.given, results).items()}
-        what = fill(task.instruction, shown, item_texts(task)) or task.title
+        given = (*task.given, *task.referred(task.needs_approval))
+        shown, item = {key: cut(text, _PREVIEW) for key, text in texts_of(given, results).items()}, item_texts(task)
+        what = fill(task.instruction, shown, item) or task.title
         if arguments is not None:
             what = call_text(task.name or "", arguments)
-        question = task.needs_approval if isinstance(task.needs_approval, str) else ""
+        question = fill(task.needs_approval, shown, item) if isinstance(task.needs_approval, str) else ""
         preview = "\n".join(filter(None, (question, what)))
         tool = task.name if arguments is not None else None
         request = ApprovalRequest("", task.id, "task", tool, arguments, preview)

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 from weft_planner.events import Warned
 
 if TYPE_CHECKING:
-    from weft_planner.events import Record
+    from weft_executor.results.memo import Memo
 
 GO_ON = "Your answer was cut off. Go on exactly where it stopped, without repeating anything."
 # In the text itself, so that everyone sees it: on a terminal, in JSON, in results files, in later tasks.
 NOTE = "[Cut off here: the model reached its token limit.]"
 
 
-def marked(text: str, whose: str, model: str, record: Record | None) -> str:
+def marked(text: str, whose: str, model: str, memo: Memo) -> str:
     """The truncated text with a note at its end; a warning is recorded too."""
-    if record is not None:
-        record(Warned(f"{whose} was cut off: {model} reached its token limit"))
+    memo.record(Warned(f"{whose} was cut off: {model} reached its token limit"))
     return f"{_closed(text)}\n\n{NOTE}"
 
 

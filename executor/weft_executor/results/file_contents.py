@@ -10,7 +10,7 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from weft_executor.results.artifacts import make_home
 from weft_executor.results.kept_files import KeptFiles, is_plain
@@ -19,7 +19,7 @@ from weft_skills import safe_files
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from weft_executor.capture.capture import Capture
@@ -31,13 +31,6 @@ MOST_BYTES = 8 * 1024 * 1024
 MOST_OF_A_RUN = 64 * 1024 * 1024
 # Without a slash, nothing in it looks like a path, which would be recorded by the name of its folder.
 _ALPHABET = b"+,"
-
-
-class RecordedFiles(Protocol):
-    """Where the contents of a run's files are on record: tasks do not know the journal."""
-
-    def contents(self) -> Iterable[FileKept]:
-        """What was kept of the run's files, in the order in which they were written."""
 
 
 @dataclass(slots=True)
@@ -55,7 +48,7 @@ class FileContents:
         contents = (self._content(artifact) for artifact in left.listed() if artifact.bytes <= MOST_BYTES)
         return [content for content in contents if content is not None]
 
-    def restore(self, files: Sequence[Artifact], recorded: RecordedFiles) -> list[str]:
+    def restore(self, files: Sequence[Artifact], recorded: Callable[[], Iterable[FileKept]]) -> list[str]:
         """Write the files that are missing from what is on record; returns the paths of those that are not."""
         missing = {
             artifact.path: artifact.sha256
@@ -65,7 +58,7 @@ class FileContents:
         if not missing:
             return []
         latest: dict[str, bytes] = {}
-        for kept in recorded.contents():
+        for kept in recorded():
             if kept.sha256 == missing.get(kept.path) and (data := _bytes(kept)) is not None:
                 latest[kept.path] = data
         if latest:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,18 @@ from weft_executor.capture.json_text import canonical, digest_of
 from weft_executor.results.kept_files import KeptFiles
 from weft_executor.results.refusals import Refusals
 from weft_executor.results.sent_messages import SentMessages
+from weft_executor.results.task_results import MissingField, value_of
 from weft_planner.events import PlanRefused, ToolCalled
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft_executor.results.file_contents import FileContents
     from weft_planner.events import AnyEvent, CallStarted, Record
-    from weft_planner.model import Model, Reply, Request, ToolSpec
+    from weft_planner.model import Reply, Request, ToolSpec
     from weft_planner.plan.plan import Task
+    from weft_planner.plan.references import Reference
     from weft_skills.tools.envelope import Context, Envelope
     from weft_skills.tools.tool import Tool
 
@@ -72,6 +76,10 @@ def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any
         for message in request.messages
     ]
     return [request.role, request.task, model, messages, list(tools), request.may_call_tools, request.schema]
+
+
+# Finds the newest output of a task in another run, by the hash of what its model was asked.
+FindResult = Callable[[str], Awaitable[str | None]]
 
 
 async def at_once() -> None:
@@ -213,6 +221,7 @@ class Memo:
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what a task is given: its own fields, and the results that it builds on."""
         before = list(map(results.get, (*task.depends_on, *task.references, *task.reads)))
+        before += [_read(reference, results) for reference in task.other_references]
         return self.capture.hash_of_task(task, before)
 
     def output(self, task: Task, inputs: str) -> str | None:
@@ -225,17 +234,18 @@ class Memo:
         return task.for_each is not None and task.id not in self.finished.reused
 
 
+def _read(reference: Reference, results: Mapping[str, str]) -> str:
+    try:
+        return str(value_of(reference, results))
+    except MissingField as error:
+        return str(error)
+
+
 @dataclass(frozen=True, slots=True)
-class MemoModel:
+class MemoModel(WrappedModel):
     """A model that answers recorded requests from the record."""
 
-    model: Model
     memo: Memo
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """The recorded reply, or else a new one, recorded before it is returned."""

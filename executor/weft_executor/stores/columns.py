@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weft_executor.capture.json_text import encode as encode_json
@@ -9,11 +10,16 @@ from weft_executor.stores import texts
 from weft_executor.stores.row import EncodedRow
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from weft_executor.stores.row import Row, RunSummary
 
 # The columns of a summary, in the order of its fields.
 SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent, done, skills, batch, batch_goal"
 _NAMES = SUMMARY.split(", ")
+# The conditions of partial indexes: a query has to have one word for word, or the index is not used.
+SELECTIONS = "type IN ('run_started', 'skills_selected')"
+APPROVALS = "type IN ('approval_asked', 'approval_given')"
 
 
 def summary_values(summary: RunSummary) -> list[object]:
@@ -31,6 +37,12 @@ def encoded(row: Row | EncodedRow) -> EncodedRow:
     text = encode_json(texts.split(body, large))
     key = body.get("key") if kind == "task_finished" else None
     return EncodedRow(run_id, seq, at, kind, clean(body.get("task")), clean(key) or None, text, large)
+
+
+def index_condition(types: Collection[str]) -> str:
+    """What a query for events of some types begins with: the condition of the index that has them, if there is one."""
+    fitting = (index for index in (SELECTIONS, APPROVALS) if all(f"'{name}'" in index for name in types))
+    return "".join(f"e.{index} AND " for index in islice(fitting, 1))
 
 
 def missing(sha: str) -> str:

@@ -37,11 +37,7 @@ class Holder:
     machine: str = ""
 
     def to_json(self) -> str:
-        """The holder as it is stored in a file on one machine, in a form that every version reads."""
-        return json.dumps({key: value for key, value in asdict(self).items() if key != "machine"}, sort_keys=True)
-
-    def to_shared_json(self) -> str:
-        """The holder as it is stored where several machines read it."""
+        """The holder as it is stored."""
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
@@ -112,19 +108,19 @@ def _start_by_ps(pid: int) -> str | None:
     return completed.stdout.strip() or None
 
 
-@cache
 def _machine() -> str:
-    try:
-        return Path("/etc/machine-id").read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return ""
+    return _text("/etc/machine-id")
+
+
+def _boot() -> str:
+    return _text("/proc/sys/kernel/random/boot_id")
 
 
 @cache
-def _boot() -> str:
+def _text(path: str) -> str:
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
+        return Path(path).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
         return ""
 
 

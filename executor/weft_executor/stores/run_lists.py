@@ -4,21 +4,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from weft_executor.stores.errors import UnknownRun
 from weft_executor.stores.row import BatchCount, RunSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 DEAD = "interrupted"  # what a run is whose process died before it could say so
+LIST_RUNS = "list runs with `weft trace list`"
+
+
+class RunFilter(TypedDict, total=False):
+    """Which runs a list has: those older than `before`, of some statuses, of one batch; `text` is looked for."""
+
+    before: str
+    status: Collection[str]
+    text: str
+    batch: str | None
 
 
 def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
     """The summary in the columns of `SUMMARY`; a run whose process died is interrupted."""
-    found = RunSummary(*columns)  # type: ignore[arg-type]  # the columns are in the fields' order
-    found = replace(found, skills=tuple(str(found.skills).split()))
-    return replace(found, status=DEAD) if found.status == "running" and not leased else found
+    summary = RunSummary(*columns)  # type: ignore[arg-type]  # the columns are in the fields' order
+    summary = replace(summary, skills=tuple(str(summary.skills).split()))
+    return replace(summary, status=DEAD) if summary.status == "running" and not leased else summary
+
+
+def only_match(run: str, rows: Sequence[tuple[Any, ...]], journal: object) -> tuple[Any, ...]:
+    """The row of the run of that id, or the only row; names the candidates if there are several."""
+    if not run:  # every id starts with the empty string
+        raise UnknownRun("no run was named", hint=LIST_RUNS)
+    matches = [row for row in rows if row[0] == run] or rows
+    if not matches:
+        raise UnknownRun(f"there is no run {run!r} in {journal}", hint=LIST_RUNS)
+    if len(matches) > 1:
+        names = ", ".join(row[0] for row in matches)
+        raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more characters of the id")
+    return matches[0]
 
 
 def stored_statuses(asked: Iterable[str]) -> list[str]:
@@ -28,11 +52,13 @@ def stored_statuses(asked: Iterable[str]) -> list[str]:
 
 def by_batch(ended: Iterable[BatchCount], running: Iterable[RunSummary]) -> list[BatchCount]:
     """The runs of each batch, counted by status; the newest batch first."""
-    rows = [*ended, *(_one(run) for run in running)]
-    rows.sort(key=lambda one: (one.batch, one.status))
-    merged = [_merged(list(same)) for _, same in groupby(rows, key=lambda one: (one.batch, one.status))]
-    newest = {batch: max(one.last for one in same) for batch, same in groupby(merged, key=lambda one: one.batch)}
-    return sorted(merged, key=lambda one: newest[one.batch], reverse=True)
+    rows = [*ended, *(_count(run) for run in running)]
+    rows.sort(key=lambda count: (count.batch, count.status))
+    merged = [_merged(list(same)) for _, same in groupby(rows, key=lambda count: (count.batch, count.status))]
+    newest = {
+        batch: max(count.last for count in same) for batch, same in groupby(merged, key=lambda count: count.batch)
+    }
+    return sorted(merged, key=lambda count: newest[count.batch], reverse=True)
 
 
 def literal(text: str) -> str:
@@ -40,18 +66,18 @@ def literal(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _one(run: RunSummary) -> BatchCount:
+def _count(run: RunSummary) -> BatchCount:
     return BatchCount(run.batch or "", run.status, 1, run.cost_usd, run.seconds or 0.0, run.run_id, run.run_id)
 
 
 def _merged(same: list[BatchCount]) -> BatchCount:
-    costs = [one.cost_usd for one in same]
+    costs = [count.cost_usd for count in same]
     return BatchCount(
         batch=same[0].batch,
         status=same[0].status,
-        runs=sum(one.runs for one in same),
+        runs=sum(count.runs for count in same),
         cost_usd=None if None in costs else sum(cost or 0.0 for cost in costs),
-        seconds=sum(one.seconds for one in same),
-        first=min(one.first for one in same),
-        last=max(one.last for one in same),
+        seconds=sum(count.seconds for count in same),
+        first=min(count.first for count in same),
+        last=max(count.last for count in same),
     )

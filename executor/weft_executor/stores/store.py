@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Unpack
 
     from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary, StoreStatus
+    from weft_executor.stores.run_lists import RunFilter
 
 
 class Store(Protocol):
@@ -33,15 +35,7 @@ class Store(Protocol):
     def import_runs(self, pieces: Iterable[tuple[Sequence[Row], Mapping[str, RunSummary]]]) -> None:
         """Store whole runs that arrive in pieces, all or nothing; raises `RunExists` if one is already stored."""
 
-    def summaries(
-        self,
-        most: int | None = None,
-        *,
-        before: str = "",
-        status: Collection[str] = (),
-        text: str = "",
-        batch: str | None = None,
-    ) -> Iterator[RunSummary]:
+    def summaries(self, most: int | None = None, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
         """The runs, newest first: those older than the run `before`, of some statuses, of one batch.
 
         `text` is looked for in goals, ids and selected skills.

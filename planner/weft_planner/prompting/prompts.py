@@ -20,6 +20,7 @@ from jinja2 import TemplateError as JinjaError
 from jinja2.sandbox import SandboxedEnvironment
 
 from weft_planner.errors import TemplateError
+from weft_planner.model import Message
 from weft_skills import untrusted_files
 from weft_skills.text.nearest import guess
 
@@ -117,6 +118,12 @@ class Prompts:
                 f"the template {self._where(agent)} cannot be rendered: {error}",
                 hint=f"the variables here are: {', '.join(sorted(variables)) or 'none'}",
             ) from error
+
+    def messages(self, agent: str, variables: Mapping[str, Any], block: str = "user") -> tuple[Message, ...]:
+        """What an agent is told: its system message and the one of a block, without those that are empty."""
+        system = Message("system", self.render(agent, "system", variables))
+        messages = system, Message("user", self.render(agent, block, variables))
+        return tuple(message for message in messages if message.content)
 
     def check(self) -> None:
         """Raise if any template is missing, broken, lacks a required variable, or uses an unknown one."""

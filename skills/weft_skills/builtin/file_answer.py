@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from weft_skills.builtin.readable_roots import PathRefused
-from weft_skills.tools.envelope import Context, Envelope, failure
+from weft_skills.tools.effects import READ_ONLY, Effects
+from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from weft_skills.builtin.readable_roots import ReadableRoots
+    from weft_skills.builtin.tool_context import ToolContext
+    from weft_skills.tools.envelope import Code
 
     Work = Callable[[Path, Mapping[str, Any]], tuple[str, dict[str, Any], bool]]
+
+
+class ReadingTool:
+    """A tool that reads below the roots, and changes nothing."""
+
+    def __init__(self, roots: ReadableRoots) -> None:
+        self._roots = roots
+
+    @classmethod
+    def of(cls, run: ToolContext) -> Self:
+        """The tool of one task."""
+        return cls(run.roots)
+
+    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
+        """It only reads."""
+        return READ_ONLY
 
 
 async def in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
@@ -26,51 +45,47 @@ async def in_thread(roots: ReadableRoots, arguments: Mapping[str, Any], work: Wo
 
 def _answer(roots: ReadableRoots, arguments: Mapping[str, Any], work: Work) -> Envelope:
     """Resolve the path, do the work, and put the result or the error into an envelope."""
-    started = time.perf_counter()
+    started = time.monotonic()
     context = Context(str(roots.workspace), dict(arguments))
     try:
         real = roots.resolve(_path(roots, arguments))
         context = Context(str(roots.workspace), dict(arguments), str(real))
         text, data, partial = work(real, arguments)
-    except PathRefused as error:
-        return failure(error.code, error.message, context, time_ms=_since(started))
-    except PermissionError as error:
-        return failure(
-            "PERMISSION_DENIED",
-            f"the operating system denies it: {error}; read another file, or continue without it",
-            context,
-            time_ms=_since(started),
-        )
+    except ToolFault as error:
+        return failure(error.code, error.message, context, time_ms=time_since(started))
     except OSError as error:
-        return failure(
-            "EXECUTION_ERROR",
-            f"it cannot be read: {error}; read another file, or continue without it",
-            context,
-            time_ms=_since(started),
-        )
-    return Envelope("partial" if partial else "success", text, context, data, time_ms=_since(started))
+        denied = isinstance(error, PermissionError)
+        what = f"the operating system denies it: {error}" if denied else f"it cannot be read: {error}"
+        message = f"{what}; read another file, or continue without it"
+        code: Code = "PERMISSION_DENIED" if denied else "EXECUTION_ERROR"
+        return failure(code, message, context, time_ms=time_since(started))
+    return Envelope("partial" if partial else "success", text, context, data, time_ms=time_since(started))
 
 
 def _path(roots: ReadableRoots, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path")
     if not isinstance(path, str):
-        raise PathRefused(
-            "INVALID_PARAM", f"path must be a string, not {path!r}; give one relative to {roots.workspace}"
-        )
+        raise ToolFault("INVALID_PARAM", f"path must be a string, not {path!r}; give one relative to {roots.workspace}")
     return path
 
 
+def fitting(lines: Iterable[str], room: int) -> tuple[str, int]:
+    """As many lines as fit an answer that has `room` for something else, and how many these are."""
+    text, shown = "", 0
+    for line in lines:
+        if len(text) + len(line) + room > TEXT_LIMIT:
+            break
+        text, shown = f"{text}{line}\n", shown + 1
+    return text, shown
+
+
 def number(arguments: Mapping[str, Any], name: str, default: int, least: int) -> int:
-    """A whole number among the arguments; raises PathRefused if it is not one."""
+    """A whole number among the arguments; raises ToolFault if it is not one."""
     value = arguments.get(name)
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise PathRefused(
+        raise ToolFault(
             "INVALID_PARAM", f"{name} must be an integer of at least {least}, not {value!r}; omit it for {default}"
         )
     return value
-
-
-def _since(started: float) -> int:
-    return round((time.perf_counter() - started) * 1000)

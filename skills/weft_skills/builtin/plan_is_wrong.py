@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from weft_skills.builtin.parameters import takes, text
 from weft_skills.tools.effects import READ_ONLY, Effects
 from weft_skills.tools.envelope import Context, Envelope, failure
 
@@ -25,14 +26,9 @@ class PlanIsWrong:
         " that your task rests on something that is not so. The plan can then be changed before they start. Do not use"
         " it for difficulties of your own task."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "reason": {"type": "string", "description": "What is wrong with the plan, and what you found, in full."}
-        },
-        "required": ["reason"],
-        "additionalProperties": False,
-    }
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "reason", reason=text("What is wrong with the plan, and what you found, in full.")
+    )
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
         """It changes nothing by itself."""

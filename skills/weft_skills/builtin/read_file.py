@@ -6,17 +6,15 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from weft_skills.builtin.file_answer import in_thread, number
-from weft_skills.builtin.readable_roots import PathRefused
-from weft_skills.tools.effects import READ_ONLY, Effects
+from weft_skills.builtin.file_answer import ReadingTool, in_thread, number
+from weft_skills.builtin.parameters import takes, text, whole
 from weft_skills.tools.envelope import TEXT_LIMIT
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from weft_skills.builtin.readable_roots import ReadableRoots
-    from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.tools.envelope import Envelope
 
 SIZE_LIMIT = 20 * 1024 * 1024
@@ -30,7 +28,7 @@ EXTENSIONS = frozenset(
 )
 
 
-class ReadFile:
+class ReadFile(ReadingTool):
     """Reads part of a text file under the roots."""
 
     name = "ReadFile"
@@ -38,37 +36,12 @@ class ReadFile:
         "Read a text file of the workspace or of a skill's folder; a relative path begins at the workspace. "
         f"At most {TEXT_LIMIT} characters are returned; where there is more, the answer says how to read on."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The file, absolute or relative to the workspace."},
-            "offset": {
-                "type": "integer",
-                "minimum": 0,
-                "description": "The character to begin at; 0 is the first.",
-            },
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "description": f"How many characters, {TEXT_LIMIT} at most.",
-            },
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    }
-
-    def __init__(self, roots: ReadableRoots, extensions: Collection[str] = EXTENSIONS) -> None:
-        self._roots = roots
-        self._extensions = frozenset(extension.lower() for extension in extensions)
-
-    @classmethod
-    def of(cls, run: ToolContext) -> ReadFile:
-        """The tool of one task."""
-        return cls(run.roots)
-
-    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It only reads."""
-        return READ_ONLY
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "path",
+        path=text("The file, absolute or relative to the workspace."),
+        offset=whole("The character to begin at; 0 is the first.", 0),
+        limit=whole(f"How many characters, {TEXT_LIMIT} at most.", 1),
+    )
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Read the file; every error says why it failed and what to do next."""
@@ -79,7 +52,7 @@ class ReadFile:
         limit = min(number(arguments, "limit", TEXT_LIMIT, 1), TEXT_LIMIT)
         text = self._text(real)
         if offset > len(text):
-            raise PathRefused(
+            raise ToolFault(
                 "INVALID_PARAM",
                 f"offset {offset} is past the end of {real}, which has {len(text)} characters; "
                 f"use an offset from 0 to {len(text)}, or omit it",
@@ -98,12 +71,12 @@ class ReadFile:
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
             os.close(descriptor)
-            raise PathRefused("IS_DIRECTORY", f"{real} is a folder; list it with ListFiles")
+            raise ToolFault("IS_DIRECTORY", f"{real} is a folder; list it with ListFiles")
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(found.st_mode):
-                raise PathRefused("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
+                raise ToolFault("ACCESS_DENIED", f"{real} is a device or a pipe; read a regular file")
             if found.st_size > SIZE_LIMIT:
-                raise PathRefused(
+                raise ToolFault(
                     "INVALID_PARAM",
                     f"{real} has {found.st_size} bytes, the limit is {SIZE_LIMIT}; "
                     "read a smaller file, or continue without it",
@@ -111,12 +84,12 @@ class ReadFile:
             data = file.read(SIZE_LIMIT + 1)
         wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         if b"\0" in data[:65_536] and not wide:
-            raise PathRefused("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
-        if real.suffix.lower() not in self._extensions:
-            known = " ".join(sorted(self._extensions))
+            raise ToolFault("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
+        if real.suffix.lower() not in EXTENSIONS:
+            known = " ".join(sorted(EXTENSIONS))
             kind = real.suffix or repr(real.name)
             what = f"files of type {kind} cannot be read: {real}; read one of these types: {known}"
-            raise PathRefused("INVALID_PARAM", what)
+            raise ToolFault("INVALID_PARAM", what)
         from weft_skills.format.frontmatter import decode
 
         return decode(data).lstrip("\ufeff")

@@ -13,26 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft_skills.hidden_paths import hidden_files, is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from weft_skills.discovery.registry import Registry
-    from weft_skills.tools.envelope import Code
 
 KERNEL = ("/proc", "/sys", "/dev")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 _QUIET = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
-
-
-class PathRefused(Exception):
-    """A path that may not be opened; `code` and the message are for the model."""
-
-    def __init__(self, code: Code, message: str) -> None:
-        super().__init__(message)
-        self.code: Code = code
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +36,28 @@ class ReadableRoots:
     artifacts: Path | None = None
 
     def resolve(self, path: str) -> Path:
-        """The real path of a relative or absolute one; raises PathRefused if it is outside the roots."""
+        """The real path of a relative or absolute one; raises ToolFault if it is outside the roots."""
         if "\0" in path or not path.strip():
-            raise PathRefused("INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}")
+            raise ToolFault("INVALID_PARAM", f"path {path!r} is not a path; give one relative to {self.workspace}")
         path = self._start(path)
         given = Path(os.path.abspath(self.workspace / path))
         try:
             real = Path(os.path.realpath(self.workspace / path))
         except (OSError, ValueError) as error:
-            raise PathRefused(
-                "INVALID_PARAM", f"path {path!r} cannot be resolved: {error}; give another path"
-            ) from error
+            raise ToolFault("INVALID_PARAM", f"path {path!r} cannot be resolved: {error}; give another path") from error
         if any(str(real) == kernel or str(real).startswith(kernel + "/") for kernel in KERNEL):
-            raise PathRefused(
+            raise ToolFault(
                 "ACCESS_DENIED", f"{real} belongs to the system; read files in the workspace or in a skill's folder"
             )
         if self._was_given(real):
             return real
         if not self._holds(given, real):
-            raise PathRefused(
+            raise ToolFault(
                 "ACCESS_DENIED",
                 f"{path!r} is outside {self.workspace} and the skills' folders; read files inside them",
             )
         if self.hides(given, real):
-            raise PathRefused(
+            raise ToolFault(
                 "ACCESS_DENIED",
                 f"{path!r} is hidden from tools, as secrets, settings, .git and .agents are; read other files",
             )
@@ -105,22 +94,22 @@ class ReadableRoots:
         try:
             descriptor = _descend(real)
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise PathRefused(
+            raise ToolFault(
                 "NOT_FOUND", f"{real} does not exist; ListFiles on {_existing_parent(real)} shows what does"
             ) from error
         except PermissionError as error:
-            raise PathRefused(
+            raise ToolFault(
                 "PERMISSION_DENIED",
                 f"the operating system denies access to {real}; read another file, or continue without it",
             ) from error
         except OSError as error:
-            raise PathRefused(
+            raise ToolFault(
                 "EXECUTION_ERROR", f"{real} cannot be opened: {error.strerror or error}; continue without it"
             ) from error
         found = os.fstat(descriptor)
         if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 and self._names_hidden(real, found):
             os.close(descriptor)
-            raise PathRefused("ACCESS_DENIED", f"{real} is another name of a file that is hidden; read other files")
+            raise ToolFault("ACCESS_DENIED", f"{real} is another name of a file that is hidden; read other files")
         return descriptor
 
     def _names_hidden(self, real: Path, found: os.stat_result) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from weft_skills.builtin.parameters import takes, text
 from weft_skills.errors import BrokenSkill, SkillError, UnknownSkill, UnreadableSkill
 from weft_skills.tools.effects import READ_ONLY, Effects
-from weft_skills.tools.envelope import Context, Envelope, failure
+from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,15 +28,11 @@ class SkillTool:
     """Loads skills for one task; `stack` names the skills that the task is already following."""
 
     name = "Skill"
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "description": "The skill's name, as listed."},
-            "args": {"type": "string", "description": "Its arguments, which take the place of $ARGUMENTS."},
-        },
-        "required": ["name"],
-        "additionalProperties": False,
-    }
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "name",
+        name=text("The skill's name, as listed."),
+        args=text("Its arguments, which take the place of $ARGUMENTS."),
+    )
 
     def __init__(self, registry: Registry, *, stack: Sequence[str] = (), listing: str = "") -> None:
         self._registry = registry
@@ -62,7 +59,7 @@ class SkillTool:
         """Load a skill; every error says why it failed and what to do next."""
         import asyncio  # lazily: listing skills does not need it
 
-        started = time.perf_counter()
+        started = time.monotonic()
         name, args = arguments.get("name"), arguments.get("args") or ""
         context = Context(str(self._registry.workspace), dict(arguments))
         if not isinstance(name, str) or not name.strip():
@@ -91,7 +88,7 @@ class SkillTool:
         base = str(skill.base_dir) if skill is not None else ""
         text = f'<skill-loaded name="{name}">\n{content}\n</skill-loaded>'
         data = {"name": name, "base_dir": base, "content": content}
-        return Envelope("success", text, context, data, time_ms=round((time.perf_counter() - started) * 1000))
+        return Envelope("success", text, context, data, time_ms=time_since(started))
 
     def _refusal(self, name: str) -> str:
         """Why a skill may not be loaded here; empty if it may."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from weft_skills.check.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Each section with the headings it may have, in English or Chinese.
 SECTIONS = (
@@ -18,31 +22,29 @@ SECTIONS = (
 PLACEHOLDER = re.compile(r"<[a-z][a-z _-]+>|TODO|TBD|…fill", re.IGNORECASE)
 
 
-def check(text: str, tools: tuple[str, ...]) -> list[Finding]:
+def check(text: str, tools: tuple[str, ...]) -> Iterator[Finding]:
     """All findings on the page of a domain with these tools."""
     sections = _sections(text)
-    found = []
     for name, headings in SECTIONS:
         match = next((s for s in sections if any(s[0] == h or s[0].startswith(h) for h in headings)), None)
         if match is None:
             remedy = f"add `## {headings[0].capitalize()}`, as in the template"
-            found.append(Finding("docs-section", "error", 1, f"the page has no section {name!r}", remedy))
+            yield Finding("docs-section", "error", 1, f"the page has no section {name!r}", remedy)
         elif not match[2].strip():
             remedy = "fill it in as the template says"
-            found.append(Finding("docs-section", "error", match[1], f"the section {name!r} is empty", remedy))
+            yield Finding("docs-section", "error", match[1], f"the section {name!r} is empty", remedy)
     for tool in tools:
         if not re.search(rf"^###+ .*\b{re.escape(tool)}\b", text, re.MULTILINE):
             remedy = "give it its own subsection with parameters, a real output and its errors"
-            found.append(Finding("docs-tool", "error", 1, f"{tool} is not described in detail", remedy))
+            yield Finding("docs-tool", "error", 1, f"{tool} is not described in detail", remedy)
     if text.count("```json") < 2:
         remedy = "show two complete calls with arguments and output"
-        found.append(Finding("docs-examples", "error", 1, "the page shows fewer than two examples", remedy))
+        yield Finding("docs-examples", "error", 1, "the page shows fewer than two examples", remedy)
     if "|" not in text:
-        found.append(Finding("docs-table", "error", 1, "the page has no table", "list the tools in a table"))
+        yield Finding("docs-table", "error", 1, "the page has no table", "list the tools in a table")
     for number, line in enumerate(text.splitlines(), 1):
         if PLACEHOLDER.search(line) and not line.startswith("    ") and "`" not in line:
-            found.append(Finding("docs-placeholder", "error", number, f"not filled in: {line.strip()}", "fill it in"))
-    return found
+            yield Finding("docs-placeholder", "error", number, f"not filled in: {line.strip()}", "fill it in")
 
 
 def _sections(text: str) -> list[tuple[str, int, str]]:

@@ -21,17 +21,15 @@ DOCS = ("when_to_use", "when_not_to_use", "examples")
 EXAMPLE = ("scenario", "arguments")
 
 
-def unknown(document: Document) -> list[Finding]:
+def unknown(document: Document) -> Iterator[Finding]:
     """A warning for each unknown key."""
-    found = []
     for at, keys, known in _paths(document.data):
         for key in keys:
             if key not in known:
                 near = guess(str(key), known)
                 remedy = f"write {near}" if near else f"remove it; the keys are: {', '.join(known)}"
                 line = document.line((*at, str(key)))
-                found.append(Finding("manifest-key", "warning", line, f"unknown key {key!r}, ignored", remedy))
-    return found
+                yield Finding("manifest-key", "warning", line, f"unknown key {key!r}, ignored", remedy)
 
 
 def _paths(data: Any) -> Iterator[tuple[Keys, list[Any], tuple[str, ...]]]:

@@ -50,7 +50,7 @@ async def _with_example(tool: ExecutableTool, logs: list[CallLog]) -> list[Findi
         message = f"{manifest.name} has no example to run"
         line = manifest.spot.line("docs", "examples")
         return [Finding("run-example", "error", line, message, "write one under docs.examples")]
-    arguments = manifest.docs.examples[0].arguments if manifest.docs.examples else {}
+    arguments = manifest.docs.examples[0] if manifest.docs.examples else {}
     envelope = await tool.call(arguments)
     if envelope.status != "error":
         return []

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from weft_skills.check.finding import Finding, Severity
+from weft_skills.check.finding import Finding
 from weft_skills.check.parts import misspelt, split
 from weft_skills.check.wording import chinese
 from weft_skills.discovery.needs import SWITCHES, declared, in_body
@@ -15,7 +15,7 @@ from weft_skills.text.nearest import guess
 from weft_skills.text.shorten import cut as shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from weft_skills.check.parts import Parts
 
@@ -56,20 +56,18 @@ def check(text: str, folder: str, exists: Callable[[str], bool], able: Collectio
     return sorted(found, key=lambda finding: finding.line)
 
 
-def _form(text: str, parts: Parts) -> list[Finding]:
-    found = []
+def _form(text: str, parts: Parts) -> Iterator[Finding]:
     if text.startswith("\ufeff") or "\r\n" in text:
         remedy = "save it as UTF-8 without a byte-order mark and with LF line endings, or use --fix"
-        found.append(Finding("file-form", "warning", 1, "has a byte-order mark or CRLF line endings", remedy))
+        yield Finding("file-form", "warning", 1, "has a byte-order mark or CRLF line endings", remedy)
     if parts.block_line > 2:
         remedy = "move the text above `---` below the frontmatter: other agents do not find the frontmatter there"
-        found.append(Finding("file-form", "warning", 1, "does not start with its frontmatter", remedy))
+        yield Finding("file-form", "warning", 1, "does not start with its frontmatter", remedy)
     last = parts.body_line - 1
     if re.split(r"\r\n|\r|\n", text)[last - 1].rstrip() != "---":
         remedy = "end it with a line `---` without indentation: other agents read past this one"
         message = "the frontmatter does not end with a line `---`"
-        found.append(Finding("file-form", "warning", last, message, remedy))
-    return found
+        yield Finding("file-form", "warning", last, message, remedy)
 
 
 def _not_text(parts: Parts, key: str) -> list[Finding]:
@@ -137,22 +135,20 @@ def _description(parts: Parts) -> list[Finding]:
     return found
 
 
-def _fields(parts: Parts) -> list[Finding]:
-    found = []
+def _fields(parts: Parts) -> Iterator[Finding]:
     for key in parts.data:
         if key not in KNOWN:
             near = guess(str(key).lower(), [name for name in KNOWN if name not in parts.data])
             message = f"the key {key!r} is not in the specification and is ignored"
             remedy = f"write {near}" if near else "move it under metadata, unless another agent reads it"
-            found.append(Finding("fields", "warning", parts.line(str(key)), message, remedy))
+            yield Finding("fields", "warning", parts.line(str(key)), message, remedy)
     compatibility = parts.data.get("compatibility")
     if compatibility is not None and not (isinstance(compatibility, str) and 0 < len(compatibility) <= 500):
         line = parts.line("compatibility")
-        found.append(_error("fields", line, "compatibility is not text of 1 to 500 characters", "shorten it"))
+        yield _error("fields", line, "compatibility is not text of 1 to 500 characters", "shorten it")
     metadata = parts.data.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
-        found.append(_error("fields", parts.line("metadata"), "metadata is not a mapping", "write `key: value` lines"))
-    return found
+        yield _error("fields", parts.line("metadata"), "metadata is not a mapping", "write `key: value` lines")
 
 
 def _body(parts: Parts) -> list[Finding]:
@@ -170,32 +166,28 @@ def _body(parts: Parts) -> list[Finding]:
     return []
 
 
-def _links(parts: Parts, exists: Callable[[str], bool]) -> list[Finding]:
+def _links(parts: Parts, exists: Callable[[str], bool]) -> Iterator[Finding]:
     prose = parts.prose
-    found = []
     for match in LINK.finditer(prose):
         target = match[1].split("#")[0].replace("%20", " ")
         if not target or ELSEWHERE.match(match[1]):
             continue
         line = parts.at(match.start())
         if PurePosixPath(target).is_absolute():
-            found.append(_error("link", line, f"the link {target} is absolute", "use a path relative to the folder"))
+            yield _error("link", line, f"the link {target} is absolute", "use a path relative to the folder")
         elif not exists(target):
-            found.append(_error("link", line, f"the link {target} is broken", "add the file or fix the link"))
-    return found
+            yield _error("link", line, f"the link {target} is broken", "add the file or fix the link")
 
 
-def _arguments(parts: Parts) -> list[Finding]:
-    found = []
+def _arguments(parts: Parts) -> Iterator[Finding]:
     for match in misspelt(parts.body):
         remedy = "write $ARGUMENTS, or use --fix"
-        found.append(_error("arguments", parts.at(match.start()), f"{match[0]} is not replaced", remedy))
+        yield _error("arguments", parts.at(match.start()), f"{match[0]} is not replaced", remedy)
     count = parts.body.count("$ARGUMENTS")
     if count > 3:
         message = f"$ARGUMENTS is used {count} times"
         remedy = "use it once and refer to it: each one is replaced by the whole text"
-        found.append(Finding("arguments", "warning", parts.body_line, message, remedy))
-    return found
+        yield Finding("arguments", "warning", parts.body_line, message, remedy)
 
 
 def _needs(parts: Parts, able: Collection[str]) -> list[Finding]:
@@ -215,5 +207,4 @@ def _needs(parts: Parts, able: Collection[str]) -> list[Finding]:
 
 
 def _error(rule: str, line: int, message: str, remedy: str) -> Finding:
-    severity: Severity = "error"
-    return Finding(rule, severity, line, message, remedy)
+    return Finding(rule, "error", line, message, remedy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -78,6 +79,15 @@ class Launch:
     done: Callable[[], None] = _nothing
     watch: Callable[[int], AbstractContextManager[Callable[[], bool]]] = _unwatched
     gentle: bool = False  # stopped with SIGTERM, on which it kills its whole process group
+
+
+def memory_file(name: str, content: bytes) -> int:
+    """An open file in memory, for what is too long for an argument."""
+    fd = os.memfd_create(name)
+    with os.fdopen(os.dup(fd), "wb") as file:
+        file.write(content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 class Confinement(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft_skills.confinement import cgroup, seccomp, system_paths
-from weft_skills.confinement.box import Launch
+from weft_skills.confinement.box import Launch, memory_file
 from weft_skills.confinement.cgroup import Groups
 from weft_skills.confinement.memory import Watchers, watched
 
@@ -74,7 +73,7 @@ class BubblewrapConfinement:
             argv += ["--seccomp", str(fd)]
         start = [*cgroup.entry(group), self.program]
         if len(argv) > MOST_ARGUMENTS:
-            options = _file("weft-mounts", "\0".join(argv).encode())
+            options = memory_file("weft-mounts", "\0".join(argv).encode())
             argv, fds = ["--args", str(options)], (*fds, options)
         argv = [*start, *argv, "--", "/bin/sh", "-c", _limits(box.limits), "sh", *command.argv]
         watch = watched(group, box.limits, self.watchers, gentle=False)
@@ -129,16 +128,7 @@ def _filter(*, network: bool) -> tuple[int, ...]:
     program = seccomp.current(network=network, strict=False)
     if not program:
         return ()
-    return (_file("weft-seccomp", program),)
-
-
-def _file(name: str, content: bytes) -> int:
-    """An open file in memory."""
-    fd = os.memfd_create(name)
-    with os.fdopen(os.dup(fd), "wb") as file:
-        file.write(content)
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
+    return (memory_file("weft-seccomp", program),)
 
 
 def _limits(limits: ResourceLimits) -> str:

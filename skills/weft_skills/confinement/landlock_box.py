@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.confinement import cgroup, landlock, launcher, seccomp, system_paths
-from weft_skills.confinement.box import Launch
+from weft_skills.confinement.box import Launch, memory_file
 from weft_skills.confinement.cgroup import Groups
 from weft_skills.confinement.memory import Watchers, watched
 
@@ -98,26 +98,8 @@ def _launch(
     text = json.dumps(orders)
     fds: tuple[int, ...] = ()
     if len(text) > LONGEST_ARGUMENT:
-        text, fds = _as_file(text)
-    argv = (
-        python,
-        "-I",
-        "-S",
-        "-B",
-        "-X",
-        "utf8",
-        "-c",
-        COUNTED if counted else UNCOUNTED,
-        FOLDER,
-        text,
-    )
+        orders_fd = memory_file("weft-orders", text.encode())
+        text, fds = f"@{orders_fd}", (orders_fd,)
+    argv = (python, *system_paths.ISOLATED, "-c", COUNTED if counted else UNCOUNTED, FOLDER, text)
     watch = watched(group, limits, watchers, gentle=True)
     return Launch(argv, fds, lambda: groups.release(group, limits), watch, gentle=True)
-
-
-def _as_file(text: str) -> tuple[str, tuple[int, ...]]:
-    """Long orders as an open file, and the argument that names it."""
-    fd = os.memfd_create("weft-orders")
-    with os.fdopen(os.dup(fd), "w", encoding="utf-8") as file:
-        file.write(text)
-    return f"@{fd}", (fd,)

@@ -41,6 +41,10 @@ def roots(*, network: bool) -> tuple[Path, ...]:
     return tuple(visible([path for path in found if path.exists()], Path("/nonexistent")))
 
 
+# The options of an interpreter that finds none of its user's files and writes nothing.
+ISOLATED = ("-I", "-S", "-B", "-X", "utf8")
+
+
 def interpreter() -> tuple[Path, ...]:
     """The folders of the running Python, including its virtual environment."""
     return tuple(dict.fromkeys(Path(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix)))

@@ -13,7 +13,7 @@ from weft_skills.selection.descriptions import cut, spoken_name, when_to_use
 from weft_skills.selection.terms import spelled, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from weft_skills.skill import Skill
 
@@ -80,7 +80,3 @@ class Vocabulary:
     def frequency(self) -> Counter[str]:
         """How many descriptions have each term."""
         return Counter(term for name in self._skills for term in self.description(name))
-
-    def rarest(self, found: Iterable[str]) -> list[str]:
-        """Terms, the rarest first."""
-        return sorted(found, key=lambda term: (self.frequency[term], term))

@@ -18,7 +18,7 @@ from weft_skills.skill import IGNORED, Problem
 from weft_skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 FRONTMATTER_LIMIT = 64 * 1024
@@ -247,39 +247,26 @@ def _text(fields: Fields, key: str, cut: Split) -> str:
     return ""
 
 
-def _oddities(values: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def _oddities(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """What is wrong with the optional fields: the key, what is wrong, how to fix it."""
-    found = []
     tools = values.get("allowed-tools")
     if tools is not None and not isinstance(tools, str) and not _texts(tools):
-        found.append(
-            (
-                "allowed-tools",
-                "allowed-tools is neither a string nor a list of strings",
-                "write `allowed-tools: Read Write`",
-            )
-        )
+        what = "allowed-tools is neither a string nor a list of strings"
+        yield "allowed-tools", what, "write `allowed-tools: Read Write`"
     compatibility = values.get("compatibility")
     if compatibility is not None and (not isinstance(compatibility, str) or len(compatibility) > COMPATIBILITY_LIMIT):
-        found.append(
-            (
-                "compatibility",
-                f"compatibility is not text of at most {COMPATIBILITY_LIMIT} characters",
-                "shorten it",
-            )
-        )
+        what = f"compatibility is not text of at most {COMPATIBILITY_LIMIT} characters"
+        yield "compatibility", what, "shorten it"
     if values.get("metadata") is not None and not isinstance(values["metadata"], dict):
-        found.append(("metadata", "metadata is not a list of `key: value` lines", "indent such lines below it"))
+        yield "metadata", "metadata is not a list of `key: value` lines", "indent such lines below it"
     if values.get("license") is not None and not isinstance(values["license"], str):
-        found.append(("license", "license is not text", "name the licence or its file"))
+        yield "license", "license is not text", "name the licence or its file"
     if "model" in values and not (isinstance(values["model"], str) and values["model"]):
-        found.append(("model", "model is not text", "give a model's name, or leave the key out"))
+        yield "model", "model is not text", "give a model's name, or leave the key out"
     elif "model" in values and carries_address(values["model"]):
-        found.append(("model", "model is not a name; it is ignored", "give a model's name, or leave the key out"))
-    arguments = values.get("arguments")
-    if arguments is not None and not isinstance(arguments, (str, dict)) and not isinstance(arguments, list):
-        found.append(("arguments", "arguments is neither text nor a list", "describe what `$ARGUMENTS` stands for"))
-    return found
+        yield "model", "model is not a name; it is ignored", "give a model's name, or leave the key out"
+    if not isinstance(values.get("arguments"), str | dict | list | None):
+        yield "arguments", "arguments is neither text nor a list", "describe what `$ARGUMENTS` stands for"
 
 
 def _texts(value: Any) -> bool:

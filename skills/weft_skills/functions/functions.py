@@ -22,7 +22,7 @@ from weft_skills.functions.installed import GROUP, explain, switched_off
 from weft_skills.programs.manifest import NAME, RESERVED
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
-from weft_skills.tools.envelope import Context, Envelope, failure
+from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
 from weft_skills.tools.overflow import Output
 from weft_skills.tools.parameter import Parameter, Type, schema
@@ -71,12 +71,12 @@ class FunctionTool:
             return failure("INVALID_PARAM", "; ".join(faults), context)
         try:
             output = self._output(await self._result(filled))
-            return output.envelope(context, self.artifacts, _since(start))
+            return output.envelope(context, self.artifacts, time_since(start))
         except ToolFault as fault:
-            return failure(fault.code, fault.message, context, time_ms=_since(start))
+            return failure(fault.code, fault.message, context, time_ms=time_since(start))
         except Exception as error:  # noqa: BLE001  a function may raise anything; the model gets an envelope
             what = f"{self.name} failed: {type(error).__name__} — try other arguments, or tell its author"
-            return failure("EXECUTION_ERROR", what, context, time_ms=_since(start))
+            return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
 
     def _output(self, result: Any) -> Output:
         """The result as text or as JSON; values that JSON cannot represent become text, and NaN becomes null."""
@@ -177,7 +177,3 @@ def _kind(hint: Any, where: str) -> tuple[Type, tuple[Any, ...]]:
     if kind is None:
         raise TypeError(f"{where} has a type that JSON schema cannot express: {hint}")
     return kind, ()
-
-
-def _since(start: float) -> int:
-    return round((time.monotonic() - start) * 1000)

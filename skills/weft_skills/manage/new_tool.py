@@ -37,13 +37,7 @@ def new(name: str, runtime: Runtime, parent: Path) -> list[Path]:
         text = path.read_text(encoding="utf-8")
         target.write_text(text.replace("__TOOL__", tool).replace("__DOMAIN__", folder.name), encoding="utf-8")
         shutil.copymode(path, target)
+        if runtime == "binary" and not target.suffix:
+            target.chmod(0o755)  # an installed template may have lost its mode
         written.append(target)
-    return _executable(runtime, written)
-
-
-def _executable(runtime: Runtime, written: list[Path]) -> list[Path]:
-    """Make binaries executable: an installed template may have lost its mode."""
-    for path in written:
-        if runtime == "binary" and not path.suffix:
-            path.chmod(0o755)
     return written

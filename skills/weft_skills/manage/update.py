@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from weft_skills import untrusted_files
 from weft_skills.errors import InputError
@@ -30,10 +30,6 @@ class SkillUpdate:
     name: str
     url: str
     state: UpdateState
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row as `skills update --json` prints it."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

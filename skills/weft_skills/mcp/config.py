@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft_skills import untrusted_files
 from weft_skills.format.documents import parse_json
 from weft_skills.mcp.entry import ServerEntry, faults
+from weft_skills.text.control import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +66,7 @@ def _entry(name: str, raw: Any, file: Path, source: EntrySource) -> ServerEntry:
     found = list(faults(raw))
     if not name or len(name) > _NAME_LIMIT or not name.isprintable():
         found.append(f"has a name that is empty, not printable or longer than {_NAME_LIMIT} characters")
-    shown = "".join(character if character.isprintable() else "�" for character in name)[:_NAME_LIMIT]
+    shown = printable(name, "�")[:_NAME_LIMIT]
     return ServerEntry(shown, source, file, raw if isinstance(raw, dict) else {}, "; it ".join(found))
 
 

@@ -12,6 +12,7 @@ from weft_skills.confinement import choose
 from weft_skills.mcp.behind_walls import Started, confined
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.tool_list import MOST_TOOLS
+from weft_skills.text.control import printable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -91,8 +92,7 @@ class ServerConnection:
         A server that was started, or that says that its tools have changed, lists them first: `check` may refuse them.
         """
         client = await self._checked(check)
-        given = dict(arguments)
-        result = await self._within(client.call_tool(tool, given), self.launch.timeout)
+        result = await self._within(client.call_tool(tool, dict(arguments)), self.launch.timeout)
         content = tuple(block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content)
         return CallAnswer(content, result.structured_content, result.is_error)
 
@@ -121,7 +121,7 @@ class ServerConnection:
                 raise ServerEnded(f"the MCP server {self.launch.name!r} ended", hint="the next call restarts it")
             return self._client
 
-    async def _heed(self, message: object) -> None:
+    async def _on_message(self, message: object) -> None:
         if type(message).__name__ == "ToolListChangedNotification":
             self._is_checked = False
 
@@ -173,7 +173,7 @@ class ServerConnection:
                 if started is None
                 else transport.stdio(self.launch, started, noise, closing.set)
             )
-            async with Client(streams, cache=None, message_handler=self._heed) as client:
+            async with Client(streams, cache=None, message_handler=self._on_message) as client:
                 ready.set_result(client)
                 await closing.wait()
 
@@ -226,10 +226,7 @@ class ServerConnection:
         return f"ended{f'; it said: {said}' if said else ' without a word'}"
 
     def _clean(self, error: BaseException | None) -> str:
-        text = "".join(
-            character if character.isprintable() else " " for character in str(error or "") or type(error).__name__
-        )
-        return self._hidden(text)[:300]
+        return self._hidden(printable(str(error or "") or type(error).__name__))[:300]
 
     def _hidden(self, text: str) -> str:
         for secret in self.launch.secrets:

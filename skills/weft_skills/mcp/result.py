@@ -6,11 +6,11 @@ import base64
 import binascii
 import json
 import mimetypes
-import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft_skills.text.control import printable
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.envelope import TEXT_LIMIT, Envelope, Fault
 from weft_skills.tools.left_files import with_artifacts
@@ -103,8 +103,7 @@ class ResultReader:
         }
 
     def _save(self, content: bytes, suffix: str) -> str | None:
-        name = f"{self.tool}-{secrets.token_hex(4)}{suffix[:_SUFFIX]}"
-        kept = keep(name, content, self.artifacts, Path(self.context.cwd))
+        kept = keep(content, self.tool, self.artifacts, Path(self.context.cwd), suffix[:_SUFFIX])
         if kept is None:
             return None
         self.kept.append(kept.row)
@@ -127,4 +126,4 @@ def _steers(character: str) -> bool:
 
 
 def _one_line(value: object) -> str:
-    return "".join(character if character.isprintable() else " " for character in str(value or ""))[:300]
+    return printable(str(value or ""))[:300]

@@ -11,7 +11,7 @@ from weft_skills.mcp.connection import NoAnswer, ServerEnded
 from weft_skills.mcp.result import ResultReader
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.effects import Effects
-from weft_skills.tools.envelope import Context, Envelope, failure
+from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ class McpTool:
         context = Context(str(self.servers.workspace), join_surrogates(dict(arguments)))
         try:
             answer = await self._answer(context.params_input)
-            return ResultReader(self.name, self.artifacts, context).envelope(answer, _since(start))
+            return ResultReader(self.name, self.artifacts, context).envelope(answer, time_since(start))
         except NoAnswer as error:
             return _failed("TIMEOUT", error, context, start)
         except WeftError as error:
@@ -53,7 +53,7 @@ class McpTool:
             return _failed("EXECUTION_ERROR" if known else "NOT_FOUND", error, context, start)
         except OSError as error:  # the artifacts cannot be written
             what = f"what {self.name} answered cannot be kept: {error.strerror} — ask for less, or go on without it"
-            return failure("EXECUTION_ERROR", what, context, time_ms=_since(start))
+            return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
 
     async def _answer(self, arguments: Mapping[str, Any]) -> CallAnswer:
         try:
@@ -66,8 +66,4 @@ class McpTool:
 
 def _failed(code: Code, error: WeftError, context: Context, start: float) -> Envelope:
     message = f"{error.message} — {error.hint}" if error.hint else error.message
-    return failure(code, message, context, time_ms=_since(start))
-
-
-def _since(start: float) -> int:
-    return int((time.monotonic() - start) * 1000)
+    return failure(code, message, context, time_ms=time_since(start))

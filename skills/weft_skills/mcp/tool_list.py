@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills import safe_files
 from weft_skills.mcp.names import tool_name
+from weft_skills.text.control import printable
 from weft_skills.text.shorten import shorten
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.effects import READ_ONLY, Effects
@@ -103,7 +104,7 @@ def _schema(given: Any) -> dict[str, Any] | None:
 
 def _plain_text(text: str) -> str:
     """A description without what could steer a terminal or hide from a reader."""
-    return "".join(character if character.isprintable() or character in "\n\t" else " " for character in text).strip()
+    return printable(text, kept="\n\t").strip()
 
 
 def save(folder: Path, key: str, listed: ToolList) -> None:

@@ -19,6 +19,7 @@ import mcp_types
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
+from weft_skills.text.control import printable
 from weft_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
@@ -50,11 +51,7 @@ class Noise:
     def last_line(self) -> str:
         """The last line of its standard error that says something."""
         lines = b"".join(self._stderr).decode("utf-8", "replace").split("\n")
-        said = (
-            "".join(character if character.isprintable() else " " for character in line).strip()
-            for line in reversed(lines)
-        )
-        return next(filter(None, said), "")[:300]
+        return next(filter(None, (printable(line).strip() for line in reversed(lines))), "")[:300]
 
 
 def environment(launch: ServerLaunch, environ: Mapping[str, str]) -> dict[str, str]:

@@ -133,10 +133,7 @@ class BuildCache:
             LIMITS.for_timeout(BUILD_TIMEOUT),
         )
         launch = self.confinement.launch(step.command, box)
-        try:
-            ended = await process.run(process.ProcessSpec(launch, env, cwd, BUILD_TIMEOUT))
-        finally:
-            launch.done()
+        ended = await process.run(process.ProcessSpec(launch, env, cwd, BUILD_TIMEOUT))
         if ended.how == "timeout":
             hint = "ask for fewer or smaller packages, or try again with a faster connection"
             raise BuildError(f"{step.title} took longer than {BUILD_TIMEOUT:g} s", hint=hint)

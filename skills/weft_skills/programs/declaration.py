@@ -17,7 +17,6 @@ from weft_skills.programs.manifest import (
     Docs,
     Manifest,
     Runtime,
-    ToolExample,
     domain,
 )
 from weft_skills.skill import Problem
@@ -213,7 +212,7 @@ class Declaration:
             return Docs()
         use, avoid = _sentences(value.get("when_to_use")), _sentences(value.get("when_not_to_use"))
         examples = value.get("examples") or []
-        found: list[ToolExample] = []
+        found: list[dict[str, Any]] = []
         for index, item in enumerate(examples if isinstance(examples, list) else [examples]):
             arguments = item.get("arguments") or {} if isinstance(item, dict) else None
             if not isinstance(arguments, dict):
@@ -221,7 +220,7 @@ class Declaration:
                 remedy = "write `- scenario: …` with `arguments: {…}`"
                 self._problem(["docs", "examples", index], what, remedy, fatal=False)
                 continue
-            found.append(ToolExample(str(item.get("scenario", "")), arguments))
+            found.append(arguments)
         return Docs(use, avoid, tuple(found))
 
 

@@ -18,10 +18,11 @@ from weft_skills.errors import WeftError
 from weft_skills.programs import process, protocol, runtimes
 from weft_skills.programs.environment import environment
 from weft_skills.programs.protocol import Garbled, ProgramAnswer
+from weft_skills.text.shorten import clip
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
 from weft_skills.tools.disk_use import DiskLimits
-from weft_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure
+from weft_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure, time_since
 from weft_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
 from weft_skills.tools.overflow import Output
 
@@ -122,12 +123,8 @@ class ExecutableTool:
             return call.failed("ACCESS_DENIED", refusal)
         try:
             return await call.run(filled)
-        except WeftError as error:
-            hint = f" — {error.hint}" if error.hint else ""
-            return call.failed("EXECUTION_ERROR", f"{self.name} cannot be started: {error.message}{hint}")
-        except OSError as error:
-            what = f"{self.name} cannot be started: {error.strerror or error} — run `weft doctor`"
-            return call.failed("EXECUTION_ERROR", what)
+        except (WeftError, OSError) as error:
+            return call.failed("EXECUTION_ERROR", f"{self.name} cannot be started: {not_started(error)}")
 
     def visible(self) -> _Visible:
         """What the tool may read, and what of it is shown though it seems hidden; found once, not at every call."""
@@ -173,7 +170,7 @@ class _Call:
         self.answer: ProgramAnswer | Garbled | None = None
 
     def failed(self, code: Code, message: str) -> Envelope:
-        return failure(code, message, self.context, time_ms=self._time_ms())
+        return failure(code, message, self.context, time_ms=time_since(self.start))
 
     async def run(self, filled: dict[str, Any]) -> Envelope:
         manifest, host = self.manifest, self.host
@@ -191,12 +188,9 @@ class _Call:
                 launch = host.confinement.launch(command, box)
             else:  # a large workspace takes a moment to look through
                 launch = await asyncio.to_thread(host.confinement.launch, command, box)
-            try:
-                full = partial(host.disk.exceeded, writable)
-                job = process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line, full)
-                ended = await process.run(job)
-            finally:
-                launch.done()
+            full = partial(host.disk.exceeded, writable)
+            job = process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line, full)
+            ended = await process.run(job)
         if ended.how == "full":
             await asyncio.to_thread(remove_new, kept, before)
             return self.failed("EXECUTION_ERROR", f"{self.tool.name} left {ended.stderr} — keep less of it")
@@ -228,7 +222,7 @@ class _Call:
                 what = f"{name} wrote more than {process.STDOUT_LIMIT // 1024**2} MB and was stopped"
                 return self.failed("EXECUTION_ERROR", f"{what} — ask for less at once")
             case _, ProgramAnswer(error=error) if error:
-                return self.failed("EXECUTION_ERROR", _short(error))
+                return self.failed("EXECUTION_ERROR", clip(error, TEXT_LIMIT))  # a model reads it too
             case "exit", _ if ended.status != 0:
                 what = f"{name} crashed ({status_text(ended.status)})"
                 if out_of_memory(ended.stderr):
@@ -238,17 +232,21 @@ class _Call:
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
             case _, ProgramAnswer():
                 output = Output(name, answer.text, answer.value)
-                return output.envelope(self.context, self.host.artifacts, self._time_ms())
+                return output.envelope(self.context, self.host.artifacts, time_since(self.start))
         raise AssertionError(ended)
-
-    def _time_ms(self) -> int:
-        return round((time.monotonic() - self.start) * 1000)
 
 
 _ADVICE = "try other arguments; if it fails again, its stderr in the run's trace says where"
 
 
 _OUT_OF_MEMORY = ("MemoryError", "Cannot allocate memory", "out of memory", "bad_alloc", "OutOfMemory")
+
+
+def not_started(error: WeftError | OSError) -> str:
+    """Why a program cannot be started, and what to do."""
+    if isinstance(error, OSError):
+        return f"{error.strerror or error} — run `weft doctor`"
+    return f"{error.message} — {error.hint}" if error.hint else error.message
 
 
 def out_of_memory(stderr: str) -> bool:
@@ -267,11 +265,6 @@ def status_text(status: int) -> str:
         number = -status if status < 0 else status - 128
         return f"signal {number}, possibly a limit on memory, CPU time or processes"
     return f"exit status {status}"
-
-
-def _short(error: str) -> str:
-    """A tool's own error, within the limit of an output, since a model reads it too."""
-    return error if len(error) <= TEXT_LIMIT else error[: TEXT_LIMIT - 1] + "…"
 
 
 def _tail(log: str) -> str:

@@ -24,20 +24,12 @@ TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class ToolExample:
-    """An example call: its scenario and its arguments."""
-
-    scenario: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Docs:
-    """When to use a tool and when not to, for models and people."""
+    """When to use a tool and when not to, for models and people, and the arguments of example calls."""
 
     when_to_use: tuple[str, ...] = ()
     when_not_to_use: tuple[str, ...] = ()
-    examples: tuple[ToolExample, ...] = ()
+    examples: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

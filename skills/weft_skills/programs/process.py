@@ -52,8 +52,18 @@ class ProcessSpec:
 async def run(job: ProcessSpec) -> Ended:
     """Run it to its end; however this returns, including by cancellation, its processes are gone."""
     try:
+        process = await _started(job)
+        with job.launch.watch(process.pid) as exceeded:
+            ended = await _finished(process, job)
+            return replace(ended, how="memory") if exceeded() else ended
+    finally:
+        job.launch.done()
+
+
+async def _started(job: ProcessSpec) -> asyncio.subprocess.Process:
+    try:
         with _input(job.line) as stdin:
-            process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 *job.launch.argv,
                 stdin=stdin,
                 stdout=asyncio.subprocess.PIPE,
@@ -66,9 +76,6 @@ async def run(job: ProcessSpec) -> Ended:
     finally:
         for fd in job.launch.fds:
             os.close(fd)
-    with job.launch.watch(process.pid) as exceeded:
-        ended = await _finished(process, job)
-        return replace(ended, how="memory") if exceeded() else ended
 
 
 async def _finished(process: asyncio.subprocess.Process, job: ProcessSpec) -> Ended:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from weft_skills.text.shorten import clip
 from weft_skills.text.surrogates import join_surrogates
 
 SHOWN = 200
@@ -46,9 +47,9 @@ def parse(stdout: str) -> ProgramAnswer | Garbled:
     try:
         document = join_surrogates(json.loads(last, parse_constant=_null))
     except (ValueError, RecursionError):
-        return Garbled(f"its last line is not JSON: {_shown(last)}", log=stdout)
+        return Garbled(f"its last line is not JSON: {clip(last, SHOWN)}", log=stdout)
     if not isinstance(document, dict) or not {"output", "error"} & document.keys():
-        return Garbled(f'its last line is not {{"output": …, "error": …}}: {_shown(last)}', log=stdout)
+        return Garbled(f'its last line is not {{"output": …, "error": …}}: {clip(last, SHOWN)}', log=stdout)
     output, error = document.get("output", ""), document.get("error") or ""
     text = output if isinstance(output, str) else _as_written(last, output)
     if output is None:
@@ -69,7 +70,3 @@ def _as_written(line: str, output: Any) -> str:
 
 def _null(_name: str) -> None:
     """Turn NaN and Infinity, which Python writes but JSON lacks, into null, as JavaScript does."""
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -15,17 +15,15 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 _WORD = re.compile(r"\w+")
+_MOST = 10
 
 
 class KeywordDetector:
     """Case-insensitive keyword match, most shared words first."""
 
-    def __init__(self, limit: int = 10) -> None:
-        self._limit = limit
-
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that share a word with it."""
-        found = self.rank(triggers.without_names(goal, skills), skills, self._limit)
+        found = self.rank(triggers.without_names(goal, skills), skills, _MOST)
         return merge(triggers.named(goal, skills), found)
 
     def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:

@@ -40,10 +40,8 @@ BUNDLED = 0.97
 class RankedDetector:
     """Ranks skills by the goal's words; the words of all skills are cached in `cache` between starts."""
 
-    def __init__(self, cache: Path | None = None, *, threshold: float = THRESHOLD, limit: int = MAX_SELECTED) -> None:
+    def __init__(self, cache: Path | None = None) -> None:
         self._cache = cache
-        self._threshold = threshold
-        self._limit = limit
         self._skills: list[Skill] = []
         self._scorer: Scorer | None = None
         self._languages: list[str] | None = None
@@ -80,10 +78,10 @@ class RankedDetector:
         """The first skill if it is probably right, then those that fit what it leaves of the goal."""
         reader = _Reader(text, scorer, self._skills)
         candidates = reader.candidates(CANDIDATES)
-        if not candidates or reader.probability(candidates[0]) < self._threshold:
+        if not candidates or reader.probability(candidates[0]) < THRESHOLD:
             return []
         cover = Cover(reader.query, scorer, reader.name, reader.bundled)
-        chosen = cover.chosen(candidates, min(self._limit, bound(text)))
+        chosen = cover.chosen(candidates, min(MAX_SELECTED, bound(text)))
         most = reader.probability(candidates[0])
         scores = [min(most, confidence.probability(pick.strength, pick.words) * pick.share) for pick in chosen]
         found = [

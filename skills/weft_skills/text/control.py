@@ -29,6 +29,11 @@ def spelled_out(text: str) -> str:
     )
 
 
+def printable(text: str, instead: str = " ", kept: str = "") -> str:
+    """A text with `instead` of each character that is not shown, except those `kept`."""
+    return "".join(letter if letter.isprintable() or letter in kept else instead for letter in text)
+
+
 def without_format(text: str) -> str:
     """A text without the characters that are never shown, such as zero-width ones: some file systems ignore them."""
     return (

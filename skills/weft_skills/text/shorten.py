@@ -20,3 +20,8 @@ def cut(text: str, width: int) -> str:
     kept = text[: width - 1]
     space = kept.rfind(" ")
     return (kept[:space] if space > width // 2 else kept).rstrip(" ,;:.") + "…"
+
+
+def clip(text: str, width: int) -> str:
+    """A text cut anywhere if it is too long."""
+    return text if len(text) <= width else text[: width - 1] + "…"

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.text.nearest import guess
+from weft_skills.text.shorten import clip
 from weft_skills.tools.parameter import Parameter, fits
 
 if TYPE_CHECKING:
@@ -70,5 +71,4 @@ def _described(parameter: Parameter) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return clip(json.dumps(value, ensure_ascii=False, default=str), SHOWN)

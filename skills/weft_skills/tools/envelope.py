@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -93,6 +94,11 @@ class _Document(msgspec.Struct, frozen=True):
     data: Mapping[str, Any] = {}
     error: Fault | None = None
     stats: _Stats = _Stats()
+
+
+def time_since(start: float) -> int:
+    """The milliseconds since a time of `time.monotonic`."""
+    return round((time.monotonic() - start) * 1000)
 
 
 def failure(code: Code, message: str, context: Context, *, time_ms: int = 0) -> Envelope:

@@ -28,7 +28,7 @@ class Output:
         if len(self.text) <= TEXT_LIMIT:
             data = {} if self.value is None else {"output": self.value}
             return Envelope("success", self.text, context, data, time_ms=time_ms)
-        kept = keep(f"{self.tool}-{secrets.token_hex(4)}.txt", self.text.encode(), artifacts, Path(context.cwd))
+        kept = keep(self.text, self.tool, artifacts, Path(context.cwd))
         data = {"characters": len(self.text), "artifact": kept.path if kept is not None else None}
         envelope = Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
         return with_artifacts(envelope, [kept.row] if kept is not None else [])
@@ -42,10 +42,11 @@ class Kept:
     row: dict[str, Any]
 
 
-def keep(name: str, content: bytes, artifacts: Path | None, workspace: Path) -> Kept | None:
-    """Write a new file into the artifacts; None if the call has none."""
+def keep(data: str | bytes, tool: str, artifacts: Path | None, workspace: Path, suffix: str = ".txt") -> Kept | None:
+    """Write what a tool gave to a new file in the artifacts; None if the call has none."""
     if artifacts is None:
         return None
-    path = artifacts / name
+    path = artifacts / f"{tool}-{secrets.token_hex(4)}{suffix}"
+    content = data.encode("utf-8", "replace") if isinstance(data, str) else data
     safe_files.write(path, content, below=safe_files.anchor(artifacts, workspace))
-    return Kept(str(path), kept_row(name, content))
+    return Kept(str(path), kept_row(path.name, content))

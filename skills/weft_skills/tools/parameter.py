@@ -42,12 +42,13 @@ class Parameter:
 
 def schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
     """The parameters as one JSON schema of type object that allows no others."""
-    return {
-        "type": "object",
-        "properties": {parameter.name: parameter.schema for parameter in parameters},
-        "required": [parameter.name for parameter in parameters if parameter.required],
-        "additionalProperties": False,
-    }
+    required = [parameter.name for parameter in parameters if parameter.required]
+    return object_schema({parameter.name: parameter.schema for parameter in parameters}, required)
+
+
+def object_schema(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of an object with these properties and no others."""
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
 def fits(value: Any, kind: str) -> bool:

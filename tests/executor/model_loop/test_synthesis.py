@@ -11,6 +11,7 @@ from tests.fakes import Recorder, saying
 from weft_executor.model_loop.synthesis import Synthesis
 from weft_executor.model_loop.truncation import NOTE
 from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.memo import Memo
 from weft_executor.results.outcome import Done, Failed, Outcome, Skipped
 from weft_planner.errors import ModelError
 from weft_planner.events import Warned
@@ -26,7 +27,7 @@ FORK = (*CHAIN, Task("c", "llm", depends_on=("a",)))
 
 
 def synthesis(tmp_path: Path, plan: Plan) -> Synthesis:
-    return Synthesis("the goal", plan, Prompts(), Artifacts.of(tmp_path, "r"))
+    return Synthesis("the goal", plan, Prompts(), Artifacts.of(tmp_path, "r"), Memo(Recorder()))
 
 
 async def test_a_single_final_result_is_the_answer_without_a_call(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ async def test_a_truncated_answer_is_continued_and_marked_if_it_stays_truncated(
     assert await synthesis(tmp_path, Plan(FORK)).answer(done, model) == "one, two"
     assert [message.role for message in model.asked[1].messages[-2:]] == ["assistant", "user"]
     record = Recorder()
-    never = replace(synthesis(tmp_path, Plan(FORK)), record=record, continuations=1)
+    never = replace(synthesis(tmp_path, Plan(FORK)), memo=Memo(record), continuations=1)
     assert await never.answer(done, saying(Reply("more ", finish="length"))) == f"more more\n\n{NOTE}"
     assert [event.message for event in record.events if isinstance(event, Warned)]
     code = Reply("So:\n```python\nprint(", finish="length")

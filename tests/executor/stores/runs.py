@@ -72,7 +72,7 @@ class Place:
 
         from weft_executor.stores.postgres.address import address_of
 
-        address, name = address_of(self.url), holder.to_shared_json()
+        address, name = address_of(self.url), holder.to_json()
         with psycopg.connect(**address.parameters, options=f"-c search_path={address.schema}") as database:
             beat = (
                 "INSERT INTO workers (id, beat) VALUES (%s, clock_timestamp() - make_interval(secs => %s)) "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pytest
 
-from weft_skills.builtin.excel import tools as excel
+from weft_skills.builtin.excel import sheet_tools as excel
 from weft_skills.builtin.writing.function_write import FunctionWrite
 from weft_skills.builtin.writing.write_place import WritePlace
 from weft_skills.functions.functions import tool

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.skills.workbench import REPLY, Workbench
-from weft_skills.builtin.excel import tools as excel
+from weft_skills.builtin.excel import sheet_tools as excel
 from weft_skills.check import Report, fix, review, review_function
 from weft_skills.check.fixing import fixed
 from weft_skills.check.running import cause

@@ -49,7 +49,7 @@ def test_everything_declared_is_read(folder: Path) -> None:
     assert (manifest.name, manifest.runtime, manifest.timeout) == ("excel_read", "python", 12.5)
     assert (manifest.env, manifest.network, manifest.writes) == (("CITY",), True, False)
     assert manifest.docs.when_not_to_use == ("for CSV",)
-    assert manifest.docs.examples[0].arguments == {"path": "a.xlsx"}
+    assert manifest.docs.examples[0] == {"path": "a.xlsx"}
     assert manifest.entry_path == folder / "main.py"
 
 

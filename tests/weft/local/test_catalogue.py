@@ -1,8 +1,7 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
-
-import pytest
 
 from weft.local import catalogue
 from weft.local.catalogue import Packages, Url
@@ -32,32 +31,17 @@ def test_parts_are_named_in_the_order_in_which_they_are_joined() -> None:
     )
 
 
-def test_all_faults_of_a_catalogue_are_reported_at_once() -> None:
-    text = """
-        default: missing
-        models:
-          - {name: Bad Name, sha256: short, bytes: 0, context: 1, title: t, note: n, licence: l,
-             publisher: p, profile: small}
-          - just text
-    """
-    with pytest.raises(ValueError, match="catalogue") as caught:
-        catalogue.parse(text)
-    for fault in (
-        "'Bad Name' is not a valid",
-        "sha256 must",
-        "bytes must",
-        "no sources",
-        "not a mapping",
-        "'missing'",
-    ):
-        assert fault in str(caught.value)
-    assert catalogue.problems([]) == ["it must be a mapping with a list of `models`"]
-
-
-def test_a_name_listed_twice_is_a_fault() -> None:
-    row = {"name": "a", "sha256": "0" * 64, "bytes": 1, "context": 1, "sources": [{"url": "u"}]}
-    texts = dict.fromkeys(("title", "note", "licence", "publisher", "profile"), "x")
-    assert catalogue.problems({"default": "a", "models": [row | texts] * 2}) == ["'a' is listed twice"]
+def test_every_entry_is_complete() -> None:
+    models = catalogue.read()
+    names = [entry.name for entry in models.entries]
+    assert models.default in names
+    assert len(set(names)) == len(names)
+    for entry in models.entries:
+        assert catalogue.check_name(entry.name) == entry.name
+        assert re.fullmatch(r"[0-9a-f]{64}", entry.sha256)
+        assert entry.bytes > 0
+        assert entry.context > 0
+        assert all(isinstance(text, str) for text in (entry.title, entry.note, entry.licence, entry.publisher))
 
 
 def test_models_are_in_the_chosen_folder_or_the_users_data_folder(tmp_path: Path) -> None:

@@ -138,13 +138,6 @@ def _left(folder: Path, **files: bytes) -> dict[str, Any]:
     return {"status": "ok", "data": {"artifacts": rows}}
 
 
-class Recorded(list[FileKept]):
-    """What a journal has on record."""
-
-    def contents(self) -> list[FileKept]:
-        return self
-
-
 def test_bytes_are_kept_exactly_and_what_is_too_large_or_secret_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,10 +163,10 @@ def test_bytes_are_kept_exactly_and_what_is_too_large_or_secret_is_not(
     assert not any("/" in one.data for one in kept)
     files = [Artifact(row["path"], row["bytes"], row["sha256"], "t") for row in envelope["data"]["artifacts"][:2]]
     shutil.rmtree(artifacts.folder)
-    assert contents.restore(files, Recorded(kept)) == ["large"]
+    assert contents.restore(files, lambda: kept) == ["large"]
     assert (artifacts.folder / "picture").read_bytes() == data
-    damaged = Recorded([FileKept("t", "large", files[1].sha256, data="AAAA")])
-    assert contents.restore(files, damaged) == ["large"]
+    damaged = [FileKept("t", "large", files[1].sha256, data="AAAA")]
+    assert contents.restore(files, lambda: damaged) == ["large"]
 
 
 async def test_a_file_that_is_nowhere_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

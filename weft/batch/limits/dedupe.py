@@ -12,6 +12,7 @@ import msgspec
 from weft_executor.capture.json_text import digest
 from weft_executor.results.memo import request_form
 from weft_planner.model import Usage
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from weft_planner.model import Model, Reply, Request
@@ -31,16 +32,10 @@ class ReplyCache:
 
 
 @dataclass(frozen=True, slots=True)
-class DedupedModel:
+class DedupedModel(WrappedModel):
     """A model that is not called again for a request it has answered."""
 
-    model: Model
     replies: ReplyCache
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """The reply, new or cached; a cached one costs nothing."""

@@ -17,6 +17,7 @@ from weft.batch.limits.rate_limiter import RateLimiter, Rates
 from weft.settings.default_model import is_local
 from weft_planner.errors import ModelError, Transient
 from weft_planner.model import estimated_tokens
+from weft_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,18 +72,12 @@ class CallLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class LimitedModel:
+class LimitedModel(WrappedModel):
     """Waits for its turn before every call, and tells the limiter how the call went."""
 
-    model: Model
     limits: CallLimits
     owner: str
     patience: float = math.inf
-
-    @property
-    def name(self) -> str:
-        """The name of the model itself."""
-        return self.model.name
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request when its turn comes; waiting for a provider that is down is not an attempt."""

@@ -15,6 +15,8 @@ from weft.cli.view import width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from weft.cli.view.output_mode import OutputMode
+
 # Characters that a terminal obeys instead of showing: C0 and C1 controls except newline and tab, and those that change
 # the writing direction.
 _CONTROLS = [*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
@@ -71,6 +73,14 @@ def print_result(text: str) -> None:
 def _print(text: str) -> None:
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
     sys.stdout.flush()
+
+
+def show(mode: OutputMode, document: Any, text: str) -> None:
+    """Print what a command found: as a document with --json, otherwise as text."""
+    if mode.as_json:
+        print_json(document)
+    else:
+        print_text(text)
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from weft.models.budget import ASSUMED_PRICE
 from weft.runs.goal import Goal
 from weft.runs.steps.planning import Planning
 from weft.runs.steps.selecting import Selecting
-from weft_executor.model_loop.form import FormOfAnswer
+from weft_executor.model_loop.form import Form
 from weft_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis
 from weft_executor.results.inputs import fill, given_to, item_texts, results_for, shorten
 from weft_executor.results.outcome import Done, Grown, Outcome
@@ -86,8 +86,8 @@ class SubGoals:
         """What the tasks of a goal have come to; raises if none has a result."""
         context, models = self.context, self.context.models
         profile = models.profile("synthesis", task.id)
-        agent, more, record = profile.agent("synthesis"), profile.continuations, context.record
-        synthesis = Synthesis(goal, plan, context.prompts, context.artifacts, None, agent, record, more, task=task.id)
+        made_of = (goal, plan, context.prompts, context.artifacts, context.memo)
+        synthesis = Synthesis(*made_of, None, profile.agent("synthesis"), profile.continuations, task=task.id)
         missing = synthesis.missing(outcomes)
         if not any(isinstance(outcomes.get(part.id), Done) for part in plan.tasks):
             if not missing:
@@ -95,7 +95,7 @@ class SubGoals:
             raise WeftError(f"none of its {counted(len(plan.tasks), 'task')} has a result; {missing[0]}")
         if task.output_schema is None:
             return await synthesis.answer(outcomes, models.for_role("synthesis"))
-        form = FormOfAnswer(task.output_schema, context.prompts, context.memo)
+        form = Form(task.output_schema, context.prompts)
         model = partial(models.for_role, "synthesis")
         return canonical(await replace(synthesis, form=form).data(outcomes, model))
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft_planner.events import FileKept, Warned, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from weft_executor.capture.capture import Capture
     from weft_executor.results.file_contents import FileContents
@@ -18,20 +17,12 @@ if TYPE_CHECKING:
     from weft_planner.events import Event, Record
 
 
-@dataclass(frozen=True, slots=True)
-class JournalFiles:
-    """What the journal has of the files that a run's tools left."""
-
-    store: Store
-    run_id: str
-    capture: Capture
-
-    def contents(self) -> Iterator[FileKept]:
-        """What was kept, in the order in which it was written, with the paths of this machine."""
-        for row in self.store.rows(self.run_id, types=("file_kept",)):
-            event = decode(row.type, self.capture.local(row.body))
-            if isinstance(event, FileKept):
-                yield event
+def kept_contents(store: Store, run_id: str, capture: Capture) -> Iterator[FileKept]:
+    """What the journal has of a run's files, in the order in which it was written, with the paths of this machine."""
+    for row in store.rows(run_id, types=("file_kept",)):
+        event = decode(row.type, capture.local(row.body))
+        if isinstance(event, FileKept):
+            yield event
 
 
 def is_shown(event: Event) -> bool:
@@ -39,7 +30,9 @@ def is_shown(event: Event) -> bool:
     return not isinstance(event, FileKept)
 
 
-async def restore_files(files: KeptFiles, contents: FileContents, kept: JournalFiles, record: Record) -> None:
+async def restore_files(
+    files: KeptFiles, contents: FileContents, kept: Callable[[], Iterator[FileKept]], record: Record
+) -> None:
     """Write what is missing of a run's files, and warn of those that are nowhere."""
     if not files.files:
         return

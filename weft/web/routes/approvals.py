@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weft.web import bodies
-from weft.web.replies import json_reply
+from weft.web.replies import in_thread, json_reply
 from weft_planner.approvals import Answer
 from weft_skills.errors import InputError
 
@@ -24,22 +24,19 @@ if TYPE_CHECKING:
 _MOST = 1_000
 
 
-async def list_approvals(site: Site, request: Request) -> Response:
+@in_thread
+def list_approvals(site: Site, request: Request) -> list[dict[str, Any]]:
     """The requests without an answer, as `weft approvals --json` prints them; of one run with `run`."""
     run = request.query_params.get("run")
+    store = site.store()
+    if store is None:
+        return []
+    if next(store.rows_of_all(("approval_asked",)), None) is None:
+        return []  # the most frequent answer, without importing what reads the others
+    from weft.runs.stored.requests import open_requests
 
-    def read() -> list[dict[str, Any]]:
-        store = site.store()
-        if store is None:
-            return []
-        if next(store.rows_of_all(("approval_asked",)), None) is None:
-            return []  # the most frequent answer, without importing what reads the others
-        from weft.runs.stored.requests import open_requests
-
-        found = open_requests(store, site.paths, site.find(run).run_id if run else None)
-        return [opened.to_dict() for opened in found[:_MOST]]
-
-    return json_reply(await asyncio.to_thread(read))
+    found = open_requests(store, site.paths, site.find(run).run_id if run else None)
+    return [opened.to_dict() for opened in found[:_MOST]]
 
 
 async def answer(site: Site, request: Request) -> Response:

@@ -8,7 +8,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from weft.web.errors import HttpError
-from weft.web.replies import json_reply
+from weft.web.replies import in_thread, json_reply
 from weft_executor.stores.errors import NotRunning
 
 if TYPE_CHECKING:
@@ -26,27 +26,21 @@ _MOST_FAILURES = 300
 _KINDS = 20
 
 
-async def list_batches(site: Site, _: Request) -> Response:
+@in_thread
+def list_batches(site: Site, _: Request) -> list[dict[str, Any]]:
     """All batches, newest first, with how many runs each has in each status."""
-
-    def read() -> list[dict[str, Any]]:
-        store = site.store()
-        if store is None:
-            return []
-        counted = groupby(store.batches(), key=lambda row: row.batch)
-        return [_shape(store, batch, list(same)) for batch, same in counted]
-
-    return json_reply(await asyncio.to_thread(read))
+    store = site.store()
+    if store is None:
+        return []
+    counted = groupby(store.batches(), key=lambda row: row.batch)
+    return [_shape(store, batch, list(same)) for batch, same in counted]
 
 
-async def show_batch(site: Site, request: Request) -> Response:
+@in_thread
+def show_batch(site: Site, request: Request) -> dict[str, Any]:
     """One batch, with its failures by kind; its runs are in the list of runs, filtered by it."""
-
-    def read() -> dict[str, Any]:
-        store, batch = site.reading(), _counted(site, request)
-        return _shape(store, batch[0].batch, batch) | {"failures": _failures(store, batch[0].batch)}
-
-    return json_reply(await asyncio.to_thread(read))
+    store, batch = site.reading(), _counted(site, request)
+    return _shape(store, batch[0].batch, batch) | {"failures": _failures(store, batch[0].batch)}
 
 
 async def stop_batch(site: Site, request: Request) -> Response:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from weft.web.replies import json_reply
+from weft.web.replies import in_thread
 from weft_executor.capture.secrets import Secrets
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from weft.web.site import Site
     from weft_skills.mcp.entry import ServerEntry
     from weft_skills.mcp.servers import ServerState
 
 
-async def list_servers(site: Site, _: Request) -> Response:
+@in_thread
+def list_servers(site: Site, _: Request) -> dict[str, Any]:
     """The servers as `mcp list --json` prints them, with what each starts and the command that trusts it."""
-
-    def read() -> dict[str, Any]:
-        tools = site.workspace.tools
-        states, warnings = tools.mcp.states() if tools.has_mcp else ([], [])
-        secrets = Secrets.of(os.environ)
-        return {"servers": [_line(state, secrets) for state in states], "warnings": warnings}
-
-    return json_reply(await asyncio.to_thread(read))
+    tools = site.workspace.tools
+    states, warnings = tools.mcp.states() if tools.has_mcp else ([], [])
+    secrets = Secrets.of(os.environ)
+    return {"servers": [_line(state, secrets) for state in states], "warnings": warnings}
 
 
 def _line(state: ServerState, secrets: Secrets) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from weft.runs.plans import plan_check, plan_file
 from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies, errors
-from weft.web.replies import RETRY, event, json_reply, stream_reply
+from weft.web.replies import RETRY, event, in_thread, json_reply, stream_reply
 from weft.web.routes.steer import check_local, goal_in
 from weft_planner.events import Event, TextStreamed
 from weft_planner.events import to_dict as event_dict
@@ -73,17 +74,14 @@ async def check_plan(site: Site, request: Request) -> Response:
     return json_reply(await asyncio.to_thread(check))
 
 
-async def run_plan_text(site: Site, request: Request) -> Response:
+@in_thread
+def run_plan_text(site: Site, request: Request) -> dict[str, Any]:
     """The plan of a recorded run, as a file to edit."""
-
-    def read() -> dict[str, Any]:
-        run = site.find(request.path_params["run"])
-        plan = timeline(site.reading().rows(run.run_id, types=TYPES)).result.plan
-        if plan is None:
-            raise errors.HttpError(404, "NO_PLAN", f"run {run.run_id} has no plan yet", hint="wait until it is made")
-        return {"goal": run.goal, "text": plan_file.dump(plan, "yaml", run.goal)}
-
-    return json_reply(await asyncio.to_thread(read))
+    run = site.find(request.path_params["run"])
+    plan = timeline(site.reading().rows(run.run_id, types=TYPES)).result.plan
+    if plan is None:
+        raise errors.HttpError(404, "NO_PLAN", f"run {run.run_id} has no plan yet", hint="wait until it is made")
+    return {"goal": run.goal, "text": plan_file.dump(plan, "yaml", run.goal)}
 
 
 async def preview(site: Site, request: Request) -> Response:
@@ -118,4 +116,4 @@ def _selected(site: Site, goal: Goal) -> list[dict[str, Any]]:
     skills = site.workspace.skills
     with site.selecting:
         found = skills.select(goal.text, goal.skills, skills.active())
-    return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in found]
+    return [asdict(selection) for selection in found]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.traces import run_changes
 from weft.web.errors import HttpError
-from weft.web.replies import attachment, json_reply
+from weft.web.replies import attachment, in_thread
 from weft_executor.results.artifacts import Artifacts
 from weft_skills import safe_files, untrusted_files
 from weft_skills.tools.left_files import stamps
@@ -26,39 +26,33 @@ _LARGEST = 2_000_000_000
 _MOST_ARTIFACTS = 10_000
 
 
-async def show_changes(site: Site, request: Request) -> Response:
+@in_thread
+def show_changes(site: Site, request: Request) -> dict[str, Any]:
     """What a run changed in the workspace, as `weft changes --json` prints it."""
-    run = await asyncio.to_thread(site.find, request.path_params["run"])
-    return json_reply(await asyncio.to_thread(_changes, site, run.run_id))
+    return _changes(site, site.find(request.path_params["run"]).run_id)
 
 
-async def undo_changes(site: Site, request: Request) -> Response:
+@in_thread
+def undo_changes(site: Site, request: Request) -> dict[str, Any]:
     """Put the files back that are unchanged since the run; `left` names those that are not."""
-    run = await asyncio.to_thread(site.find, request.path_params["run"])
+    run = site.find(request.path_params["run"])
     if site.held_by(run) is not None:
         raise HttpError(
             409, "RUN_HELD", f"run {run.run_id} is still running, and may change more", hint="stop it first"
         )
-
-    def undo() -> dict[str, Any]:
-        left = run_changes.changes_of(site.paths, run.run_id).undo()
-        return _changes(site, run.run_id) | {"left": left}
-
-    return json_reply(await asyncio.to_thread(undo))
+    left = run_changes.changes_of(site.paths, run.run_id).undo()
+    return _changes(site, run.run_id) | {"left": left}
 
 
 def _changes(site: Site, run_id: str) -> dict[str, Any]:
     return run_changes.read(site.reading(), run_id, site.paths).to_dict()
 
 
-async def list_artifacts(site: Site, request: Request) -> Response:
+@in_thread
+def list_artifacts(site: Site, request: Request) -> list[dict[str, Any]]:
     """The files that a run made."""
-
-    def read() -> list[dict[str, Any]]:
-        folder = _artifacts(site, request)
-        return [{"path": name, "bytes": file.lstat().st_size} for name, file in _files(folder)]
-
-    return json_reply(await asyncio.to_thread(read))
+    folder = _artifacts(site, request)
+    return [{"path": name, "bytes": file.lstat().st_size} for name, file in _files(folder)]
 
 
 async def artifact(site: Site, request: Request) -> Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from weft.traces import transfer
@@ -10,12 +9,11 @@ from weft.traces.read import Trace
 from weft.traces.timeline import TYPES
 from weft.web import bodies, shapes
 from weft.web.errors import HttpError
-from weft.web.replies import json_reply
+from weft.web.replies import in_thread
 from weft_executor.stores.errors import RunHeld
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from weft.web.site import Site
     from weft_executor.stores.row import Row
@@ -24,59 +22,50 @@ if TYPE_CHECKING:
 _MOST_WARNINGS = 100
 
 
-async def list_runs(site: Site, request: Request) -> Response:
+@in_thread
+def list_runs(site: Site, request: Request) -> dict[str, Any]:
     """A page of runs, newest first; `next` is the id to ask for the page after it with."""
     given = request.query_params
     most = max(1, bodies.number(request, "most", 100, bodies.PAGE))
     statuses = [part for text in given.getlist("status") for part in text.split(",") if part]
-
-    def read() -> dict[str, Any]:
-        store = site.store()
-        if store is None:
-            return {"runs": [], "next": None}
-        found = store.summaries(
-            most + 1,
-            before=given.get("before", ""),
-            status=statuses,
-            text=given.get("q", ""),
-            batch=given.get("batch") or None,
-        )
-        runs = list(found)
-        lines = [shapes.summary(run) for run in runs[:most]]
-        return {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None}
-
-    return json_reply(await asyncio.to_thread(read))
+    store = site.store()
+    if store is None:
+        return {"runs": [], "next": None}
+    found = store.summaries(
+        most + 1,
+        before=given.get("before", ""),
+        status=statuses,
+        text=given.get("q", ""),
+        batch=given.get("batch") or None,
+    )
+    runs = list(found)
+    lines = [shapes.summary(run) for run in runs[:most]]
+    return {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None}
 
 
-async def show_run(site: Site, request: Request) -> Response:
+@in_thread
+def show_run(site: Site, request: Request) -> dict[str, Any]:
     """A run as it stands."""
-
-    def read() -> dict[str, Any]:
-        run = site.find(request.path_params["run"])
-        held_by = site.held_by(run)
-        store = site.reading()
-        document = shapes.run(store.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
-        warned = [row.body.get("message", "") for row in store.rows(run.run_id, types=("warned",))]
-        return document | {"warnings": warned[:_MOST_WARNINGS], "journal": store.url}
-
-    return json_reply(await asyncio.to_thread(read))
+    run = site.find(request.path_params["run"])
+    held_by = site.held_by(run)
+    store = site.reading()
+    document = shapes.run(store.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
+    warned = [row.body.get("message", "") for row in store.rows(run.run_id, types=("warned",))]
+    return document | {"warnings": warned[:_MOST_WARNINGS], "journal": store.url}
 
 
-async def show_task(site: Site, request: Request) -> Response:
+@in_thread
+def show_task(site: Site, request: Request) -> list[dict[str, Any]]:
     """All events of one task in full; `(plan)` and `(synthesis)` are tasks here too."""
     task = request.path_params["task"]
-
-    def read() -> list[dict[str, Any]]:
-        run = site.find(request.path_params["run"])
-        rows = list(Trace(run.run_id, site.reading()).step_rows(task))
-        found = [row.to_dict() for row in _with_logs(rows, site.reading(), run.run_id)]
-        if not found:
-            raise HttpError(
-                404, "UNKNOWN_TASK", f"run {run.run_id} has no task {task[:80]!r}", hint="or it has not begun yet"
-            )
-        return found
-
-    return json_reply(await asyncio.to_thread(read))
+    run = site.find(request.path_params["run"])
+    rows = list(Trace(run.run_id, site.reading()).step_rows(task))
+    found = [row.to_dict() for row in _with_logs(rows, site.reading(), run.run_id)]
+    if not found:
+        raise HttpError(
+            404, "UNKNOWN_TASK", f"run {run.run_id} has no task {task[:80]!r}", hint="or it has not begun yet"
+        )
+    return found
 
 
 def _with_logs(rows: list[Row], store: Store, run_id: str) -> list[Row]:
@@ -96,13 +85,10 @@ def _with_logs(rows: list[Row], store: Store, run_id: str) -> list[Row]:
     return sorted([*rows, *own], key=lambda row: row.seq)
 
 
-async def delete_run(site: Site, request: Request) -> Response:
+@in_thread
+def delete_run(site: Site, request: Request) -> dict[str, str]:
     """Delete a run and its artifacts."""
-
-    def delete() -> None:
-        run = site.find(request.path_params["run"])
-        if not transfer.delete_runs([run.run_id], site.reading(), site.paths):
-            raise RunHeld(f"run {run.run_id} is in use", hint="stop it first")
-
-    await asyncio.to_thread(delete)
-    return json_reply({"deleted": request.path_params["run"]})
+    run = site.find(request.path_params["run"])
+    if not transfer.delete_runs([run.run_id], site.reading(), site.paths):
+        raise RunHeld(f"run {run.run_id} is in use", hint="stop it first")
+    return {"deleted": request.path_params["run"]}

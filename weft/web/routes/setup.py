@@ -14,7 +14,7 @@ from weft.settings.default_model import choices, explore, is_local, local_is_ins
 from weft.settings.settings import Resolved, Settings
 from weft.settings.untrusted import is_trusted
 from weft.web import bodies, errors
-from weft.web.replies import RETRY, event, json_reply, stream_reply
+from weft.web.replies import RETRY, event, in_thread, json_reply, stream_reply
 from weft.workspace.workspace import Workspace
 from weft_executor.capture.secrets import Secrets
 from weft_skills.errors import InputError, SetupError, WeftError
@@ -30,31 +30,28 @@ if TYPE_CHECKING:
     from weft.web.site import Site
 
 
-async def show_models(site: Site, request: Request) -> Response:
+@in_thread
+def show_models(site: Site, request: Request) -> dict[str, Any]:
     """Which model works and why, the chain of choices, keys by name, and local models."""
+    from weft.models.model_check import find_problem
+
     check = request.query_params.get("check", "") not in ("", "0", "false")
-
-    def read() -> dict[str, Any]:
-        from weft.models.model_check import find_problem
-
-        settings = site.settings
-        chain = explore(os.environ, settings.model, lambda: ollama.probe(os.environ), local_is_installed())
-        model = chain[-1].model
-        problem = find_problem(model) if check and model else None
-        known = site.pulls.catalogue if site.pulls is not None else None
-        return {
-            "model": model,
-            "chain": [asdict(link) for link in chain],
-            "problem": asdict(problem) if problem is not None else None,
-            "hint": choices() if model is None else "",
-            "keys": [{"name": provider.key, "set": bool(os.environ.get(provider.key))} for provider in providers()],
-            "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
-            "local_installed": local_is_installed(),
-            "missing": bool(model and is_local(model) and not _is_here(model)),
-            "configured": settings.model,
-        }
-
-    return json_reply(await asyncio.to_thread(read))
+    settings = site.settings
+    chain = explore(os.environ, settings.model, lambda: ollama.probe(os.environ), local_is_installed())
+    model = chain[-1].model
+    problem = find_problem(model) if check and model else None
+    known = site.pulls.catalogue if site.pulls is not None else None
+    return {
+        "model": model,
+        "chain": [asdict(link) for link in chain],
+        "problem": asdict(problem) if problem is not None else None,
+        "hint": choices() if model is None else "",
+        "keys": [{"name": provider.key, "set": bool(os.environ.get(provider.key))} for provider in providers()],
+        "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
+        "local_installed": local_is_installed(),
+        "missing": bool(model and is_local(model) and not _is_here(model)),
+        "configured": settings.model,
+    }
 
 
 def _is_here(model: str) -> bool:
@@ -111,41 +108,35 @@ async def set_model(site: Site, request: Request) -> Response:
     return json_reply({"model": site.settings.model, "file": str(site.paths.user_config)})
 
 
-async def show_settings(site: Site, _: Request) -> Response:
+@in_thread
+def show_settings(site: Site, _: Request) -> dict[str, Any]:
     """Each setting: its value, where it comes from, and what it means."""
-
-    def read() -> dict[str, Any]:
-        resolved, secrets = site.resolved(), Secrets.of(os.environ)
-        rows = []
-        for setting in fields(Settings):
-            value = getattr(resolved.settings, setting.name)
-            shown = secrets.redact(value) if isinstance(value, str) else value
-            origin = resolved.origins.get(setting.name, "default")
-            rows.append({"name": setting.name, "value": shown, "origin": origin, **setting.metadata})
-        return {
-            "settings": rows,
-            "warnings": list(resolved.warnings),
-            "files": [str(path) for path in resolved.files],
-            "trusted": is_trusted(site.paths),
-            "user_config": str(site.paths.user_config),
-        }
-
-    return json_reply(await asyncio.to_thread(read))
+    resolved, secrets = site.resolved(), Secrets.of(os.environ)
+    rows = []
+    for setting in fields(Settings):
+        value = getattr(resolved.settings, setting.name)
+        shown = secrets.redact(value) if isinstance(value, str) else value
+        origin = resolved.origins.get(setting.name, "default")
+        rows.append({"name": setting.name, "value": shown, "origin": origin, **setting.metadata})
+    return {
+        "settings": rows,
+        "warnings": list(resolved.warnings),
+        "files": [str(path) for path in resolved.files],
+        "trusted": is_trusted(site.paths),
+        "user_config": str(site.paths.user_config),
+    }
 
 
-async def run_doctor(site: Site, _: Request) -> Response:
+@in_thread
+def run_doctor(site: Site, _: Request) -> list[dict[str, Any]]:
     """The checks of `weft doctor`, each with its remedy."""
+    from weft.doctor import checks
 
-    def read() -> list[dict[str, Any]]:
-        from weft.doctor import checks
-
-        found: list[checks.Check] = []
-        try:
-            resolved = site.resolved()
-        except SetupError as error:
-            found.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
-            resolved = Resolved(Settings(), {})
-        found += checks.run_checks(site.paths, resolved, Workspace(site.paths, resolved.settings), os.environ)
-        return [asdict(check) for check in found]
-
-    return json_reply(await asyncio.to_thread(read))
+    found: list[checks.Check] = []
+    try:
+        resolved = site.resolved()
+    except SetupError as error:
+        found.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
+        resolved = Resolved(Settings(), {})
+    found += checks.run_checks(site.paths, resolved, Workspace(site.paths, resolved.settings), os.environ)
+    return [asdict(check) for check in found]

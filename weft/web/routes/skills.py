@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.web import bodies
 from weft.web.errors import HttpError
-from weft.web.replies import json_reply
+from weft.web.replies import in_thread, json_reply
 from weft.workspace import skill_list
 from weft_skills import check as checks
 from weft_skills.errors import InputError, UnknownSkill
@@ -23,47 +23,36 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 
-async def list_skills(site: Site, request: Request) -> Response:
+@in_thread
+def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
     """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted.
 
     The tools of MCP servers are in the list of servers.
     """
     everything = request.query_params.get("all", "") not in ("", "0", "false")
-
-    def read() -> list[dict[str, Any]]:
-        workspace = site.workspace
-        workspace.skills.registry.refresh()
-        rows = workspace.skills.registry.list_skills(all=everything)
-        untrusted = {row.base_dir for row in workspace.tools.untrusted()}
-        others = skill_list.installed_tools(everything=everything)
-        return [_line(site, row, trusted=row.base_dir not in untrusted) for row in rows] + [
-            skill.to_dict() | {"editable": False, "trusted": True} for skill in others
-        ]
-
-    return json_reply(await asyncio.to_thread(read))
+    workspace = site.workspace
+    workspace.skills.registry.refresh()
+    rows = workspace.skills.registry.list_skills(all=everything)
+    untrusted = {row.base_dir for row in workspace.tools.untrusted()}
+    others = skill_list.installed_tools(everything=everything)
+    return [_line(site, row, trusted=row.base_dir not in untrusted) for row in rows] + [
+        skill.to_dict() | {"editable": False, "trusted": True} for skill in others
+    ]
 
 
-async def show_skill(site: Site, request: Request) -> Response:
+@in_thread
+def show_skill(site: Site, request: Request) -> dict[str, Any]:
     """One skill with its files, what a reviewer says, and whether its tools are trusted; nothing of it is run."""
-    name = request.path_params["name"]
-
-    def read() -> dict[str, Any]:
-        skill = _find(site, name)
-        files = [{"path": path, "bytes": size} for path, size in install.files(skill)]
-        is_program = (skill.base_dir / "skill.yaml").is_file()
-        needed = is_program and skill.source not in OWN
-        trusted = not needed or site.workspace.tools.trust.is_trusted(skill.base_dir, skill.source)
-        shown = fingerprint(skill.base_dir) if needed else None
-        trust = {"needed": needed, "trusted": trusted, "fingerprint": shown}
-        return _line(site, skill, trusted=trusted) | {"files": files, "trust": trust}
-
-    def review() -> list[dict[str, Any]]:
-        skill = _find(site, name)
-        reports = asyncio.run(checks.review(skill.base_dir, None, root=skill.source == "root"))
-        return [report.to_dict() for report in reports]
-
-    found = await asyncio.to_thread(read)
-    return json_reply(found | {"check": await asyncio.to_thread(review)})
+    skill = _find(site, request.path_params["name"])
+    files = [{"path": path, "bytes": size} for path, size in install.files(skill)]
+    is_program = (skill.base_dir / "skill.yaml").is_file()
+    needed = is_program and skill.source not in OWN
+    trusted = not needed or site.workspace.tools.trust.is_trusted(skill.base_dir, skill.source)
+    shown = fingerprint(skill.base_dir) if needed else None
+    trust = {"needed": needed, "trusted": trusted, "fingerprint": shown}
+    reports = asyncio.run(checks.review(skill.base_dir, None, root=skill.source == "root"))
+    check = [report.to_dict() for report in reports]
+    return _line(site, skill, trusted=trusted) | {"files": files, "trust": trust, "check": check}
 
 
 async def add_skill(site: Site, request: Request) -> Response:
@@ -80,11 +69,11 @@ async def add_skill(site: Site, request: Request) -> Response:
     return json_reply({"name": name, "path": await asyncio.to_thread(add)}, 201)
 
 
-async def delete_skill(site: Site, request: Request) -> Response:
+@in_thread
+def delete_skill(site: Site, request: Request) -> dict[str, str]:
     """Delete one of the workspace's own skills."""
     name = request.path_params["name"]
-    folder = await asyncio.to_thread(install.delete, site.workspace.skills.registry, name)
-    return json_reply({"name": name, "deleted": str(folder)})
+    return {"name": name, "deleted": str(install.delete(site.workspace.skills.registry, name))}
 
 
 async def read_file(site: Site, request: Request) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from weft.traces import transfer
@@ -12,7 +13,7 @@ from weft.traces.read import recorded_selections
 from weft.traces.reselect import reselect
 from weft.traces.timeline import TYPES, timeline
 from weft.web import bodies
-from weft.web.replies import attachment, json_reply
+from weft.web.replies import attachment, in_thread, json_reply
 from weft.workspace.workspace import Workspace
 from weft_executor.journal import trace_file
 from weft_skills.errors import InputError
@@ -25,17 +26,15 @@ if TYPE_CHECKING:
     from weft.web.site import Site
 
 
-async def diff_runs(site: Site, request: Request) -> Response:
+@in_thread
+def diff_runs(site: Site, request: Request) -> list[dict[str, Any]]:
     """What differs between two runs, as `trace diff --json` prints it."""
 
     def view(name: str) -> Timeline:
         run = site.find(request.path_params[name])
         return timeline(site.reading().rows(run.run_id, types=TYPES), alive=run.status == "running")
 
-    def read() -> list[dict[str, Any]]:
-        return [difference.to_dict() for difference in compare(view("run"), view("other"))]
-
-    return json_reply(await asyncio.to_thread(read))
+    return [asdict(difference) for difference in compare(view("run"), view("other"))]
 
 
 async def replay_run(site: Site, request: Request) -> Response:
@@ -55,9 +54,10 @@ async def replay_run(site: Site, request: Request) -> Response:
     return json_reply(await asyncio.to_thread(replay))
 
 
-async def replay_selections(site: Site, _: Request) -> Response:
+@in_thread
+def replay_selections(site: Site, _: Request) -> list[dict[str, Any]]:
     """Select skills again for the goals of all runs, as `replay --select --json` prints it."""
-    return json_reply(await asyncio.to_thread(_reselect, site, ()))
+    return _reselect(site, ())
 
 
 def _reselect(site: Site, runs: tuple[str, ...]) -> list[dict[str, Any]]:

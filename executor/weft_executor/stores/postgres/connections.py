@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 
-from weft_executor.stores.errors import BadStore, StoreFailed
 from weft_executor.stores.lease import BEAT
 from weft_executor.stores.postgres import messages
 
@@ -80,10 +79,7 @@ class Connections:
             try:
                 return self._patiently(attempt)
             except psycopg.Error as error:
-                raise StoreFailed(
-                    f"the journal {self.address.url} cannot be written: {messages.explain(error)}",
-                    hint=messages.hint(error),
-                ) from error
+                raise messages.store_failed(self.address.url, error) from error
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """Do it with a connection that reads."""
@@ -103,10 +99,7 @@ class Connections:
             try:
                 return self._patiently(attempt)
             except (psycopg.Error, ValueError) as error:  # ValueError: a stored body is not JSON
-                raise BadStore(
-                    f"the journal {self.address.url} cannot be read: {messages.explain(error)}",
-                    hint=messages.hint(error),
-                ) from error
+                raise messages.bad_store(self.address.url, "read", error) from error
 
     def pause(self, seconds: float) -> bool:
         """Wait; whether the store was closed meanwhile."""

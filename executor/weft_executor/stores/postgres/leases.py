@@ -46,7 +46,7 @@ def wait(holder: str | None, age: float | None, steady: float) -> float | None:
 
 def claim(connection: Connection, run_id: str, holder: Holder, steady: float, *, again: bool) -> tuple[int, float]:
     """Take the lease of a run; returns its key, and how long to wait first if it may not be taken yet."""
-    me = holder.to_shared_json()
+    me = holder.to_json()
     with connection.transaction():
         found = connection.execute(_FOUND, (run_id,)).fetchone()
         if found is None:
@@ -66,7 +66,7 @@ def claim(connection: Connection, run_id: str, holder: Holder, steady: float, *,
 
 def renew(connection: Connection, run_ids: Collection[str], holder: Holder) -> None:
     """Send the worker's heartbeat, which renews all its leases; raises with those that it no longer has."""
-    me = holder.to_shared_json()
+    me = holder.to_json()
     connection.execute(BEAT, (me,))
     kept = connection.execute("SELECT run_id FROM runs WHERE run_id = ANY(%s) AND holder = %s", (list(run_ids), me))
     lost = sorted(set(run_ids) - {run_id for (run_id,) in kept})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import psycopg
 from psycopg import errors as pg
 
+from weft_executor.stores.errors import BadStore, StoreFailed
+
 # Errors that waiting does not cure, although psycopg counts them among the operational ones.
 _LASTING = (pg.DiskFull, pg.OutOfMemory, pg.QueryCanceled, pg.ConfigurationLimitExceeded)
 _PASSING = (psycopg.OperationalError, psycopg.InterfaceError, pg.IdleInTransactionSessionTimeout)
@@ -41,3 +43,13 @@ def hint(error: Exception) -> str:
         case pg.DiskFull():
             return "free disk space on the database's server, then continue with weft resume"
     return _REACH
+
+
+def bad_store(journal: object, what: str, error: Exception) -> BadStore:
+    """The error of a journal that cannot be `what`: used or read."""
+    return BadStore(f"the journal {journal} cannot be {what}: {explain(error)}", hint=hint(error))
+
+
+def store_failed(journal: object, error: Exception) -> StoreFailed:
+    """The error of a journal that can no longer be written."""
+    return StoreFailed(f"the journal {journal} cannot be written: {explain(error)}", hint=hint(error))

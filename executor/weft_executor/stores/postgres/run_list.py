@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 from weft_executor.capture.json_text import decode
 from weft_executor.stores import texts
 from weft_executor.stores.columns import SUMMARY, missing
-from weft_executor.stores.errors import UnknownRun
 from weft_executor.stores.postgres.leases import AGE, JOINED, is_leased
 from weft_executor.stores.row import BatchCount, Row, RunSummary
-from weft_executor.stores.run_lists import by_batch, literal, read_summary, stored_statuses
+from weft_executor.stores.run_lists import by_batch, literal, only_match, read_summary, stored_statuses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -19,14 +18,19 @@ if TYPE_CHECKING:
 
 _SELECT = f"SELECT {SUMMARY}, holder, {AGE} FROM {JOINED}"  # noqa: S608 - no input
 _ROWS = "SELECT e.run, r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN runs r ON r.id = e.run"
-_LIST = "list runs with `weft trace list`"
 # How many runs or rows are read at once. Each page is a query of its own, so that a connection that breaks between two
 # of them costs nothing, and no transaction stays open while someone reads.
 PAGE = 500
 
 
 def summaries(
-    connections: Connections, most: int | None, *, before: str, status: Collection[str], text: str, batch: str | None
+    connections: Connections,
+    most: int | None,
+    *,
+    before: str = "",
+    status: Collection[str] = (),
+    text: str = "",
+    batch: str | None = None,
 ) -> Iterator[RunSummary]:
     """The runs that fit, newest first."""
     clauses, given = ["TRUE"], dict[str, Any]()
@@ -69,40 +73,31 @@ def batches(connections: Connections) -> list[BatchCount]:
 
 def find(connections: Connections, run: str) -> RunSummary:
     """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""
-    if not run:  # every id starts with the empty string
-        raise UnknownRun("no run was named", hint=_LIST)
     name = run.replace("\0", "").encode("utf-8", "replace").decode()
     if run == "last":
-        found = _all(connections, f"{_SELECT} ORDER BY run_id DESC LIMIT 1")
+        rows = _all(connections, f"{_SELECT} ORDER BY run_id DESC LIMIT 1")
     else:
         # Ids compare by their bytes, and no text sorts behind this character.
-        found = _all(
+        rows = _all(
             connections,
             f"({_SELECT} WHERE run_id = %(run)s) UNION ALL ({_SELECT} WHERE run_id > %(run)s "
             "AND run_id < %(run)s::text || U&'\\+10FFFF' ORDER BY run_id DESC LIMIT 5)",
             {"run": name},
         )
-    matches = [row for row in found if row[0] == run] or found
-    if len(matches) == 1:
-        return summary(matches[0])
-    if not matches:
-        raise UnknownRun(f"there is no run {run!r} in {connections.address.url}", hint=_LIST)
-    raise UnknownRun(
-        f"{run!r} matches several runs: {', '.join(row[0] for row in matches)}", hint="give more characters of the id"
-    )
+    return summary(only_match(run, rows, connections.address.url))
 
 
-def rows(connections: Connections, clause: str, given: dict[str, Any], *, after: tuple[int, int]) -> Iterator[Row]:
-    """The rows that fit a condition, by run and number, from behind a place on."""
+def rows(connections: Connections, clause: str, given: dict[str, Any]) -> Iterator[Row]:
+    """The rows that fit a condition, by run and number."""
     query = f"{_ROWS} WHERE {clause} AND (e.run, e.seq) > (%(run)s, %(seq)s) ORDER BY e.run, e.seq LIMIT {PAGE}"
+    run, seq = -1, 0
     while True:
-        run, seq = after
         page = connections.read(lambda connection: _joined(connection, query, {**given, "run": run, "seq": seq}))  # noqa: B023
         for _, row in page:
             yield row
         if len(page) < PAGE:
             return
-        after = (page[-1][0], page[-1][1].seq)
+        run, seq = page[-1][0], page[-1][1].seq
 
 
 def first_row(connections: Connections, clause: str, given: dict[str, Any]) -> Row | None:

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 PARTITION = 1_000_000
 # "weft" in ASCII: the advisory lock under which tables are changed.
 LOCK = 0x77656674
-# The conditions of partial indexes: a query has to have one word for word.
-SELECTIONS = "type IN ('run_started', 'skills_selected')"
-APPROVALS = "type IN ('approval_asked', 'approval_given')"
 
 
 # The version of 0.1.0's tables; what was written before, 1 and 2, is not read.

@@ -95,21 +95,21 @@ class Append:
         with connection.pipeline() as pipeline:
             connection.execute("BEGIN")
             fence, taken, new = self._fence(connection), None, None
-            unknown = [one for run_id, one in sorted(self.summaries.items()) if run_id not in known.keys]
-            others = [one for run_id, one in sorted(self.summaries.items()) if run_id in known.keys]
+            unknown = [summary for run_id, summary in sorted(self.summaries.items()) if run_id not in known.keys]
+            others = [summary for run_id, summary in sorted(self.summaries.items()) if run_id in known.keys]
             if unknown:
                 new = connection.execute(_NEW, _columns(unknown))
             if others:
                 connection.execute(_KNOWN, _columns(others))
             if self.handover and self.handover.taken:
-                me = self.handover.holder.to_shared_json()
+                me = self.handover.holder.to_json()
                 connection.execute(leases.BEAT, (me,))
                 taken = connection.execute(_TAKE, {"me": me, "runs": list(self.handover.taken)})
             large = self.texts()
             self._write_texts(connection, {sha: text for sha, text in large.items() if not known.has(sha)})
             events = write_events(connection, self.rows, again=again) if self.rows else None
             if self.handover and self.handover.released:
-                me = self.handover.holder.to_shared_json()
+                me = self.handover.holder.to_json()
                 connection.execute(_RELEASE, (list(self.handover.released), me))
             pipeline.sync()  # the first round trip
             self._check(fence, taken)
@@ -125,7 +125,7 @@ class Append:
     def write(self, connection: Connection) -> None:
         """Write rows and summaries in the caller's transaction."""
         if self.summaries:
-            connection.execute(_NEW, _columns([one for _, one in sorted(self.summaries.items())]))
+            connection.execute(_NEW, _columns([summary for _, summary in sorted(self.summaries.items())]))
         if self.rows:
             self._write_texts(connection, self.texts())
             write_events(connection, self.rows, again=False)
@@ -155,7 +155,7 @@ class Append:
         """Have the server hold the runs that must still be this process's."""
         if self.handover is None or not self.handover.held:
             return None
-        return connection.execute(_FENCE, (list(self.handover.held), self.handover.holder.to_shared_json()))
+        return connection.execute(_FENCE, (list(self.handover.held), self.handover.holder.to_json()))
 
     def _check(self, fence: Any, taken: Any) -> None:
         assert self.handover is not None or (fence is None and taken is None)  # noqa: S101
@@ -193,7 +193,7 @@ def write_events(connection: Connection, rows: Sequence[EncodedRow], *, again: b
 
 
 def _columns(summaries: Sequence[RunSummary]) -> list[list[Any]]:
-    rows = [[_text(value) for value in summary_values(one)] for one in summaries]
+    rows = [[_text(value) for value in summary_values(summary)] for summary in summaries]
     return [list(column) for column in zip(*rows, strict=True)]
 
 

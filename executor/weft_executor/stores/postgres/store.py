@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from weft_executor.stores.columns import encoded
-from weft_executor.stores.errors import BadStore, LeaseLost, RunExists, RunHeld, StoreFailed
+from weft_executor.stores.columns import encoded, index_condition
+from weft_executor.stores.errors import LeaseLost, RunExists, RunHeld
 from weft_executor.stores.postgres import leases, messages, retention, run_list, schema
 from weft_executor.stores.postgres.address import address_of
 from weft_executor.stores.postgres.connections import Connections
@@ -18,10 +18,12 @@ from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Unpack
 
     from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.postgres.connections import Connection
     from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary
+    from weft_executor.stores.run_lists import RunFilter
 
 
 class PostgresStore:
@@ -40,7 +42,7 @@ class PostgresStore:
             with self._connections.connect() as connection:
                 schema.check(connection, address, create=create)
         except psycopg.Error as error:
-            raise _unusable(self.url, error) from error
+            raise messages.bad_store(self.url, "used", error) from error
 
     def append(
         self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
@@ -73,21 +75,11 @@ class PostgresStore:
                     Append([encoded(row) for row in rows], summaries, None).write(connection)
                 connection.execute("UPDATE runs SET imported = TRUE WHERE run_id = ANY(%s)", (sorted(seen),))
         except psycopg.Error as error:
-            raise StoreFailed(
-                f"the journal {self.url} cannot be written: {messages.explain(error)}", hint=messages.hint(error)
-            ) from error
+            raise messages.store_failed(self.url, error) from error
 
-    def summaries(
-        self,
-        most: int | None = None,
-        *,
-        before: str = "",
-        status: Collection[str] = (),
-        text: str = "",
-        batch: str | None = None,
-    ) -> Iterator[RunSummary]:
+    def summaries(self, most: int | None = None, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
         """The runs, newest first; a run whose process died is interrupted."""
-        return run_list.summaries(self._connections, most, before=before, status=status, text=text, batch=batch)
+        return run_list.summaries(self._connections, most, **wanted)
 
     def batches(self) -> Iterator[BatchCount]:
         """How many runs each batch has in each status."""
@@ -102,31 +94,21 @@ class PostgresStore:
     ) -> Iterator[Row]:
         """A run's rows in order."""
         clauses, given = ["r.run_id = %(run_id)s"], dict[str, Any](run_id=run_id)
+        if after:
+            clauses.append("e.seq > %(after)s")
+            given["after"] = after
         if types:
             clauses.append("e.type = ANY(%(types)s)")
             given["types"] = list(types)
         if task is not None:
             clauses.append("e.task = %(task)s")
             given["task"] = task
-        clause = " AND ".join(clauses)
-        if after:
-            clause += " AND e.seq > %(after)s"
-            given["after"] = after
-        return run_list.rows(self._connections, clause, given, after=(-1, 0))
+        return run_list.rows(self._connections, " AND ".join(clauses), given)
 
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types, of every run."""
-        indexed = next(
-            (
-                f"e.{one} AND "
-                for one in (schema.SELECTIONS, schema.APPROVALS)
-                if all(f"'{name}'" in one for name in types)
-            ),
-            "",
-        )
-        return run_list.rows(
-            self._connections, f"{indexed}e.type = ANY(%(types)s)", {"types": list(types)}, after=(-1, 0)
-        )
+        clause = f"{index_condition(types)}e.type = ANY(%(types)s)"
+        return run_list.rows(self._connections, clause, {"types": list(types)})
 
     def changed(self) -> int:
         """The transactions that the server knows: any that writes changes them when it begins and when it ends."""
@@ -197,7 +179,7 @@ class PostgresStore:
         """Close the connections; a worker that ends in order leaves no heartbeat behind."""
         if self._beaten:
             self._connections.patience = 0.0
-            names = [holder.to_shared_json() for holder in self._beaten]
+            names = [holder.to_json() for holder in self._beaten]
             gone = "DELETE FROM workers w WHERE id = ANY(%s) AND NOT EXISTS (SELECT 1 FROM runs WHERE holder = w.id)"
             with suppress(WeftError):
                 self._connections.write(lambda connection, _: connection.execute(gone, (names,)).rowcount)
@@ -221,8 +203,8 @@ class PostgresStore:
             raise
         except psycopg.errors.UniqueViolation as error:
             connection.rollback()
-            text = f"the journal {self.url} cannot be written: {messages.explain(error)}"
-            raise LeaseLost(text, commit.taken_places(connection), messages.hint(error)) from error
+            failed = messages.store_failed(self.url, error)
+            raise LeaseLost(failed.message, commit.taken_places(connection), failed.hint) from error
 
 
 def migrate(url: str) -> tuple[int, int]:
@@ -232,11 +214,7 @@ def migrate(url: str) -> tuple[int, int]:
         with Connections(address).connect() as connection:
             return schema.migrate(connection, address)
     except psycopg.Error as error:
-        raise _unusable(address.url, error) from error
-
-
-def _unusable(url: str, error: psycopg.Error) -> BadStore:
-    return BadStore(f"the journal {url} cannot be used: {messages.explain(error)}", hint=messages.hint(error))
+        raise messages.bad_store(address.url, "used", error) from error
 
 
 def _add_partition(connection: Connection, number: int) -> None:

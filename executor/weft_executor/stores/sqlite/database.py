@@ -8,9 +8,9 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from weft_executor.stores.errors import BadStore, StoreFailed, UnknownRun
+from weft_executor.stores.errors import BadStore, UnknownRun
 from weft_executor.stores.sqlite import messages
-from weft_executor.stores.sqlite.schema import check, migrate, refuse_earlier
+from weft_executor.stores.sqlite.schema import check, migrate, refuse_earlier, transaction
 from weft_executor.stores.sqlite.statements import MAX_ROWS
 
 if TYPE_CHECKING:
@@ -45,22 +45,17 @@ class Database:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._open(create=create)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-            raise BadStore(
-                f"the journal {path} cannot be used: {messages.explain(error)}", hint=messages.hint(error)
-            ) from error
+            raise messages.bad_store(path, "used", error) from error
 
     @contextmanager
     def transaction(self, on_rollback: Callable[[], None]) -> Iterator[sqlite3.Connection]:
         """The writing connection, inside a transaction that is rolled back on any error."""
         with self.writing() as connection:
-            connection.execute("BEGIN IMMEDIATE")
             try:
-                yield connection
-                connection.execute("COMMIT")
+                with transaction(connection):
+                    yield connection
             except BaseException:
                 on_rollback()  # under the lock: the next writer must not see what was undone
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
                 raise
 
     @contextmanager
@@ -70,9 +65,7 @@ class Database:
             try:
                 yield self._connection
             except (sqlite3.Error, OSError) as error:
-                raise StoreFailed(
-                    f"the journal {self.path} cannot be written: {messages.explain(error)}", hint=messages.hint(error)
-                ) from error
+                raise messages.store_failed(self.path, error) from error
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -84,7 +77,7 @@ class Database:
             finally:
                 connection.close()
         except (sqlite3.Error, ValueError) as error:  # ValueError: a stored text is not UTF-8 or not JSON
-            raise self._unreadable(error) from error
+            raise messages.bad_store(self.path, "read", error) from error
 
     def changed(self) -> int:
         """SQLite's own count of commits by others, as one connection sees it that is kept for this and never writes."""
@@ -94,7 +87,7 @@ class Database:
                     self._watcher = self._connect(self._read_mode)
                 return int(self._watcher.execute("PRAGMA data_version").fetchone()[0])
             except sqlite3.Error as error:
-                raise self._unreadable(error) from error
+                raise messages.bad_store(self.path, "read", error) from error
 
     def vacuum(self) -> None:
         """Give free space back to the disk, unless another process is reading: then a later call will."""
@@ -113,9 +106,6 @@ class Database:
     @property
     def _read_mode(self) -> str:
         return "rw" if self._writable else "ro&immutable=1"
-
-    def _unreadable(self, error: Exception) -> BadStore:
-        return BadStore(f"the journal {self.path} cannot be read: {messages.explain(error)}", hint=messages.hint(error))
 
     def _open(self, *, create: bool) -> sqlite3.Connection:
         mode = "rwc" if create else "rw"
@@ -167,9 +157,7 @@ def version_of(path: Path) -> int:
     try:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.Error as error:
-        raise BadStore(
-            f"the journal {path} cannot be used: {messages.explain(error)}", hint=messages.hint(error)
-        ) from error
+        raise messages.bad_store(path, "used", error) from error
     finally:
         connection.close()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weft_executor.stores.errors import BadStore, StoreFailed
+
 _ELSEWHERE = "free disk space or fix the folder, or put the journal elsewhere: --journal sqlite:///path or WEFT_JOURNAL"
 
 
@@ -24,3 +26,13 @@ def hint(error: Exception) -> str:
     if "locked" in text:
         return "another process keeps it locked: wait for it to end, then continue with weft resume"
     return _ELSEWHERE
+
+
+def bad_store(journal: object, what: str, error: Exception) -> BadStore:
+    """The error of a journal that cannot be `what`: used or read."""
+    return BadStore(f"the journal {journal} cannot be {what}: {explain(error)}", hint=hint(error))
+
+
+def store_failed(journal: object, error: Exception) -> StoreFailed:
+    """The error of a journal that can no longer be written."""
+    return StoreFailed(f"the journal {journal} cannot be written: {explain(error)}", hint=hint(error))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft_executor.stores.columns import SUMMARY
 from weft_executor.stores.errors import RunExists
+from weft_executor.stores.sqlite.schema import transaction
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,15 +29,10 @@ def copy(connection: sqlite3.Connection, gathered: Path) -> None:
     """Copy the runs of the journal file `gathered` into this one; all or nothing."""
     connection.execute("ATTACH ? AS gathered", (gathered.as_uri(),))
     try:
-        connection.execute("BEGIN IMMEDIATE")
-        _refuse_duplicates(connection)
-        for statement in _COPY:
-            connection.execute(statement)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # a full disk may have ended it
-            connection.execute("ROLLBACK")
-        raise
+        with transaction(connection):
+            _refuse_duplicates(connection)
+            for statement in _COPY:
+                connection.execute(statement)
     finally:
         with suppress(sqlite3.OperationalError):
             connection.execute("DETACH gathered")

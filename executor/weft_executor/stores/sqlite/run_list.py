@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 
 def summaries(
-    connection: sqlite3.Connection, *, before: str, status: Collection[str], text: str, batch: str | None
+    connection: sqlite3.Connection,
+    *,
+    before: str = "",
+    status: Collection[str] = (),
+    text: str = "",
+    batch: str | None = None,
 ) -> Iterator[RunSummary]:
     """The runs that fit, newest first."""
     clauses, given = ["1"], list[str]()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from weft_executor.stores.columns import APPROVALS, SELECTIONS
 from weft_executor.stores.errors import BadStore, EarlierForm
 from weft_skills import untrusted_files
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 # "wft2" in ASCII: tells a journal from any other SQLite file.
@@ -19,8 +21,6 @@ APPLICATION = 0x77667432
 # That of the journals before 0.1.0, which no version reads.
 EARLIER_APPLICATION = 0x77656674
 
-SELECTIONS = "type IN ('run_started', 'skills_selected')"
-APPROVALS = "type IN ('approval_asked', 'approval_given')"
 
 _TABLES = f"""
     CREATE TABLE runs (
@@ -82,32 +82,35 @@ def refuse_earlier(path: Path) -> None:
         raise EarlierForm(str(path))
 
 
-def check(connection: sqlite3.Connection, where: str) -> None:
-    """Raise if the file is newer than this version, or not a journal."""
-    _version(connection, where, VERSION)
-
-
 def migrate(connection: sqlite3.Connection, where: str, steps: Sequence[str] = STEPS) -> None:
     """Bring a file to this version; raises if it is newer, or not a journal."""
-    if _version(connection, where, len(steps)) == len(steps):
+    if check(connection, where, len(steps)) == len(steps):
         return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         # Another process may have migrated it while this one waited.
-        for step in steps[_version(connection, where, len(steps)) :]:
+        for step in steps[check(connection, where, len(steps)) :]:
             for statement in step.split(";"):
                 if statement.strip():
                     connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {len(steps)}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """What is written in the block is written together, or not at all if it raises."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # a full disk may have ended it
+        with suppress(sqlite3.Error):  # a full disk may have ended it
             connection.execute("ROLLBACK")
         raise
 
 
-def _version(connection: sqlite3.Connection, where: str, newest: int) -> int:
+def check(connection: sqlite3.Connection, where: str, newest: int = VERSION) -> int:
+    """The version of the file's tables; raises if it is newer than this weft knows, or not a journal."""
     # In one statement: between two, another process may migrate it.
     application, version, tables = connection.execute(
         "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), "

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from weft_executor.capture.json_text import encode
 from weft_executor.stores import texts
-from weft_executor.stores.columns import SUMMARY, encoded, missing
+from weft_executor.stores.columns import SUMMARY, encoded, index_condition, missing
 from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import Holder
-from weft_executor.stores.row import Row, StoreStatus
+from weft_executor.stores.row import EncodedRow, Row, StoreStatus
+from weft_executor.stores.run_lists import LIST_RUNS, only_match
 from weft_executor.stores.sqlite import run_import, run_list
 from weft_executor.stores.sqlite.database import Database
-from weft_executor.stores.sqlite.schema import APPROVALS, SELECTIONS, VERSION
+from weft_executor.stores.sqlite.schema import VERSION
 from weft_executor.stores.sqlite.statements import (
     MAX_ROWS,
     hand_over,
@@ -31,11 +32,11 @@ from weft_executor.stores.urls import url_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from typing import Unpack
 
     from weft_executor.stores.lease import Handover, StopRequest
-    from weft_executor.stores.row import BatchCount, EncodedRow, RunSummary
-
-_LIST = "list runs with `weft trace list`"
+    from weft_executor.stores.row import BatchCount, RunSummary
+    from weft_executor.stores.run_lists import RunFilter
 
 
 class SqliteStore:
@@ -66,7 +67,8 @@ class SqliteStore:
     def _append(
         self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
-        written = [encoded(row) for row in rows]  # before the transaction, which other processes may be waiting for
+        # Before the transaction, which other processes may be waiting for.
+        written = [row if type(row) is EncodedRow else encoded(row) for row in rows]
         runs = {row.run_id for row in written}
         # A copy: another thread's rollback may clear the cache before this one gets to write.
         keys = {run_id: key for run_id in runs if (key := self._keys.get(run_id)) is not None}
@@ -102,19 +104,10 @@ class SqliteStore:
             with self._database.writing() as connection:
                 run_import.copy(connection, path)
 
-    def summaries(
-        self,
-        most: int | None = None,
-        *,
-        before: str = "",
-        status: Collection[str] = (),
-        text: str = "",
-        batch: str | None = None,
-    ) -> Iterator[RunSummary]:
+    def summaries(self, most: int | None = None, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
         """The runs, newest first; a run whose process died is interrupted."""
         with self._database.reading() as connection:
-            found = run_list.summaries(connection, before=before, status=status, text=text, batch=batch)
-            yield from islice(found, most)
+            yield from islice(run_list.summaries(connection, **wanted), most)
 
     def batches(self) -> Iterator[BatchCount]:
         """How many runs each batch has in each status."""
@@ -123,22 +116,14 @@ class SqliteStore:
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""
-        if not run:  # every id starts with the empty string
-            raise UnknownRun("no run was named", hint=_LIST)
+        where, most = ("?1 = 'last'", 1) if run == "last" else ("substr(run_id, 1, length(?1)) = ?1", 5)
+        query = (
+            f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {where} "  # noqa: S608 - no input
+            f"ORDER BY run_id = ?1 DESC, run_id DESC LIMIT {most}"
+        )
         with self._database.reading() as connection:
-            where = "?1 = 'last'" if run == "last" else "substr(run_id, 1, length(?1)) = ?1"
-            found = connection.execute(
-                f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {where} "  # noqa: S608 - no input
-                "ORDER BY run_id = ?1 DESC, run_id DESC LIMIT 5",
-                (run,),
-            ).fetchall()
-        matches = [row for row in found if row[0] == run] or (found[:1] if run == "last" else found)
-        if len(matches) == 1:
-            return run_list.summary(matches[0])
-        if not matches:
-            raise UnknownRun(f"there is no run {run!r} in {self._database.path}", hint=_LIST)
-        names = ", ".join(row[0] for row in matches)
-        raise UnknownRun(f"{run!r} matches several runs: {names}", hint="give more characters of the id")
+            rows = connection.execute(query, (run,)).fetchall()
+        return run_list.summary(only_match(run, rows, self._database.path))
 
     def rows(
         self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
@@ -159,12 +144,8 @@ class SqliteStore:
 
     def rows_of_all(self, types: Collection[str]) -> Iterator[Row]:
         """The rows of some types, of every run."""
-        # Word for word the condition of a partial index: otherwise SQLite would not use it.
-        indexed = next(
-            (f"e.{one} AND " for one in (SELECTIONS, APPROVALS) if all(f"'{name}'" in one for name in types)), ""
-        )
         wanted = ", ".join("?" * len(types))
-        yield from self._rows(f"{indexed}e.type IN ({wanted}) ORDER BY e.run, e.seq", list(types))
+        yield from self._rows(f"{index_condition(types)}e.type IN ({wanted}) ORDER BY e.run, e.seq", list(types))
 
     def changed(self) -> int:
         """SQLite's count of commits by others."""
@@ -211,7 +192,7 @@ class SqliteStore:
         with self._transaction() as connection:
             found = connection.execute("SELECT holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
             if found is None:
-                raise UnknownRun(f"there is no run {run_id!r} in {self._database.path}", hint=_LIST)
+                raise UnknownRun(f"there is no run {run_id!r} in {self._database.path}", hint=LIST_RUNS)
             if not run_list.is_leased(*found):
                 raise NotRunning(f"run {run_id} is not running", hint="resume it with `weft resume`, if it is not done")
             connection.execute("UPDATE runs SET stop_request = ? WHERE run_id = ?", (request, run_id))
@@ -246,9 +227,7 @@ class SqliteStore:
         """How large the file is, and how many of its runs are running."""
         with self._database.reading() as connection:
             runs, oldest = connection.execute("SELECT count(*), min(started) FROM runs").fetchone()
-            running = sum(
-                1 for _ in run_list.summaries(connection, before="", status=("running",), text="", batch=None)
-            )
+            running = sum(1 for _ in run_list.summaries(connection, status=("running",)))
             (size,) = connection.execute(
                 "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
             ).fetchone()

@@ -33,7 +33,7 @@ _LONGEST = 200
 def schema_faults(schema: object, where: str = "output_schema") -> Iterator[str]:
     """Everything that is wrong with a schema."""
     if not isinstance(schema, Mapping):
-        yield f"'{where}' must be an object with a JSON Schema, not {_type_of(schema)}"
+        yield f"'{where}' must be an object with a JSON Schema, not {type_of(schema)}"
         return
     if not schema:
         yield f"'{where}' is empty; say at least its 'type'"
@@ -49,7 +49,7 @@ def schema_faults(schema: object, where: str = "output_schema") -> Iterator[str]
         yield f"'{where}.required' must be a list of field names"
     properties = schema.get("properties", {})
     if not isinstance(properties, Mapping):
-        yield f"'{where}.properties' must be an object with a schema for each field, not {_type_of(properties)}"
+        yield f"'{where}.properties' must be an object with a schema for each field, not {type_of(properties)}"
     else:
         for name, inner in properties.items():
             yield from schema_faults(inner, f"{where}.properties.{name}")
@@ -62,7 +62,7 @@ def _type_faults(schema: Mapping[str, Any], where: str) -> Iterator[str]:
         return
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if not kinds or not all(isinstance(kind, str) and kind in TYPES for kind in kinds):
-        yield f"'{where}.type' must be one of {', '.join(TYPES)}, or a list of these, not {_short(schema['type'])}"
+        yield f"'{where}.type' must be one of {', '.join(TYPES)}, or a list of these, not {short(schema['type'])}"
 
 
 def _limit_faults(schema: Mapping[str, Any], where: str) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _limit_faults(schema: Mapping[str, Any], where: str) -> Iterator[str]:
     for key in (*_BOUNDS, *_COUNTS):
         if key in schema and key not in right:
             wanted = "a whole number of 0 or more" if key in _COUNTS else "a number"
-            yield f"'{where}.{key}' must be {wanted}, not {_short(schema[key])}"
+            yield f"'{where}.{key}' must be {wanted}, not {short(schema[key])}"
     for least, most in _PAIRS:
         if least in right and most in right and schema[least] > schema[most]:
             yield f"'{where}.{least}' is above '{most}': no value can fit"
@@ -135,15 +135,15 @@ def _described(error: Any) -> Iterator[str]:
     wanted, value = error.validator_value, error.instance
     match error.validator:
         case "type":
-            yield f"{where} must be {_listed(wanted if isinstance(wanted, list) else [wanted])}, not {_type_of(value)}"
+            yield f"{where} must be {_listed(wanted if isinstance(wanted, list) else [wanted])}, not {type_of(value)}"
         case "required":
             yield from (f"{where} lacks the field {name!r}" for name in wanted if name not in value)
         case "enum":
             yield f"{where} must be one of {', '.join(map(_json, wanted))}"
         case "minimum":
-            yield f"{where} must be {wanted} or more, not {_short(value)}"
+            yield f"{where} must be {wanted} or more, not {short(value)}"
         case "maximum":
-            yield f"{where} must be {wanted} or less, not {_short(value)}"
+            yield f"{where} must be {wanted} or less, not {short(value)}"
         case "minLength" | "maxLength":
             most = "at least" if error.validator == "minLength" else "at most"
             yield f"{where} must have {most} {wanted} characters, not {len(value)}"
@@ -183,7 +183,8 @@ def _listed(kinds: Sequence[str]) -> str:
     return " or ".join(f"{_ARTICLES.get(kind, 'a')} {kind}".strip() for kind in kinds)
 
 
-def _type_of(value: object) -> str:
+def type_of(value: object, array: str = "an array") -> str:
+    """What a JSON value is, in words."""
     match value:
         case None:
             return "null"
@@ -194,16 +195,19 @@ def _type_of(value: object) -> str:
         case str():
             return "a string"
         case list():
-            return "an array"
-        case _:
+            return array
+        case Mapping():
             return "an object"
+        case _:
+            return f"a {type(value).__name__}"
 
 
 def _is_number(value: object, kind: type = object) -> bool:
     return isinstance(value, int | float) and isinstance(value, kind) and not isinstance(value, bool)
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """The beginning of a JSON value, as a message quotes it."""
     text = _json(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

@@ -5,13 +5,12 @@ Faults go into the prompt that asks a model again: changing their text breaks st
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft_planner.plan.forms.output_schema import excluded, schema_faults
+from weft_planner.plan.forms.output_schema import excluded, schema_faults, short
 from weft_planner.plan.references import ITEM, strings
 from weft_skills.text.nearest import known_are
 
@@ -82,13 +81,13 @@ def _goal_faults(row: Mapping[str, Any]) -> Iterator[str]:
 
 def _check_faults(check: object, models: Sequence[str]) -> Iterator[str]:
     if not isinstance(check, Mapping):
-        yield f'\'check\' must be an object such as {{"ask": "Does it …?", "tries": 2}}, not {_short(check)}'
+        yield f'\'check\' must be an object such as {{"ask": "Does it …?", "tries": 2}}, not {short(check)}'
         return
     ask, tries = check.get("ask"), check.get("tries")
     if not (isinstance(ask, str) and ask.strip()):
         yield "'check' needs 'ask', what must hold for the result"
     if tries is not None and not (isinstance(tries, int) and not isinstance(tries, bool) and 0 <= tries <= MOST_TRIES):
-        yield f"'check.tries' must be a whole number from 0 to {MOST_TRIES}, not {_short(tries)}"
+        yield f"'check.tries' must be a whole number from 0 to {MOST_TRIES}, not {short(tries)}"
     for key in check:
         if key not in _CHECK_KEYS:
             yield f"'check' has an unknown key {key!r}; use only {', '.join(_CHECK_KEYS)}"
@@ -99,7 +98,7 @@ def _model_faults(name: object, where: str, models: Sequence[str]) -> Iterator[s
     if name is None:
         return
     if not isinstance(name, str):
-        yield f"{where} must be the name of a model, not {_short(name)}"
+        yield f"{where} must be the name of a model, not {short(name)}"
     elif name not in models:
         yield f"{where} is {name!r}, which is not the name of a model here; {known_are(name, models)}"
 
@@ -109,11 +108,15 @@ def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: boo
 
     A reference that `needs_form` is filled in, and cannot be empty; a condition reads whatever there is.
     """
+    schema, many = row.get("output_schema"), row.get("for_each") is not None
+    if reference.item is not None:
+        if (why := _item_fault(reference, row)) is not None:
+            return why
+        many = False
     if not reference.path:
         return None
-    schema, many = row.get("output_schema"), row.get("for_each") is not None
     if schema is None and needs_form and (many or row.get("action_type") != "tool"):
-        whole = f"<<{reference.id}.output>>"
+        whole = f"<<{reference.of}.output>>"
         return f"but {reference.id!r} has no output_schema; give it one with that field, or write {whole}"
     if not isinstance(schema, Mapping) or next(schema_faults(schema), None) is not None:
         return None  # of the schema, a fault of its own
@@ -122,6 +125,15 @@ def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: boo
     return None if why is None else f"but in the output_schema of {reference.id!r} {why}"
 
 
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 80 else f"{text[:80]}…"
+def _item_fault(reference: Reference, row: Mapping[str, Any]) -> str | None:
+    """Why a task cannot have the item that a reference names; None if it may."""
+    source, first = row.get("for_each"), row.get("first")
+    if source is None:
+        return (
+            f"but {reference.id!r} has no for_each, so it has no items; write <<{reference.id}.output[0]>> for a value"
+        )
+    counts = [len(source)] if isinstance(source, list | tuple) else []
+    counts += [first] if isinstance(first, int) else []
+    if counts and reference.item is not None and reference.item > min(counts):
+        return f"but {reference.id!r} has {min(counts)} items, and the first is [1]"
+    return None

@@ -15,8 +15,8 @@ from weft_skills.confinement import Box, Command
 from weft_skills.errors import WeftError
 from weft_skills.programs import process
 from weft_skills.programs.environment import environment
-from weft_skills.programs.executable import CallLog, out_of_memory, scratch_folder, size_text, status_text
-from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure
+from weft_skills.programs.executable import CallLog, not_started, out_of_memory, scratch_folder, size_text, status_text
+from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
 from weft_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
 from weft_skills.tools.overflow import Output
 
@@ -50,8 +50,7 @@ class BoxedRun:
 
     def failed(self, code: Code, message: str, data: Mapping[str, Any] | None = None) -> Envelope:
         """An error envelope."""
-        found = failure(code, message, self.context, time_ms=self._time_ms())
-        return Envelope("error", message, found.context, data or {}, found.error, found.time_ms)
+        return replace(failure(code, message, self.context, time_ms=time_since(self.start)), data=data or {})
 
     async def run(self, command: Callable[[Path], Command]) -> Envelope:
         """Run the command that is made for a scratch folder; every failure is an envelope, never an exception."""
@@ -59,12 +58,8 @@ class BoxedRun:
             return self.failed("ACCESS_DENIED", f"{self.tool} is not run: {self.host.confinement.refusal}")
         try:
             return await self._run(command)
-        except WeftError as error:
-            hint = f" — {error.hint}" if error.hint else ""
-            return self.failed("EXECUTION_ERROR", f"{self.tool} cannot be started: {error.message}{hint}")
-        except OSError as error:
-            what = f"{self.tool} cannot be started: {error.strerror or error} — run `weft doctor`"
-            return self.failed("EXECUTION_ERROR", what)
+        except (WeftError, OSError) as error:
+            return self.failed("EXECUTION_ERROR", f"{self.tool} cannot be started: {not_started(error)}")
 
     async def _run(self, command: Callable[[Path], Command]) -> Envelope:
         host, artifacts = self.host, self.host.artifacts
@@ -88,11 +83,8 @@ class BoxedRun:
         box = Box(artifacts, readable, (scratch, artifacts), False, limits, (*shown, *self.reads), host.views)
         env = environment(host.environ, (), scratch) | _own_variables(host.workspace, artifacts)
         launch = await asyncio.to_thread(host.confinement.launch, command, box)
-        try:
-            full = partial(host.disk.exceeded, (scratch, artifacts))
-            return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS, full=full))
-        finally:
-            launch.done()
+        full = partial(host.disk.exceeded, (scratch, artifacts))
+        return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS, full=full))
 
     def _envelope(self, ended: process.Ended, data: dict[str, Any]) -> Envelope:
         name, shown = self.tool, _output(ended)
@@ -109,7 +101,7 @@ class BoxedRun:
         data = {"exit_status": ended.status} | data
         if ended.status != 0:
             return self.failed("EXECUTION_ERROR", f"{name} failed ({self._why(ended)}){_quoted(shown)}", data)
-        envelope = Output(name, shown).envelope(self.context, self.host.artifacts, self._time_ms())
+        envelope = Output(name, shown).envelope(self.context, self.host.artifacts, time_since(self.start))
         left = data.pop("artifacts", [])
         return with_artifacts(replace(envelope, data=data | dict(envelope.data)), left)
 
@@ -122,9 +114,6 @@ class BoxedRun:
         if out_of_memory(ended.stderr):
             return f"{status}: a process may use {size_text(self.host.limits.memory)} of memory"
         return status
-
-    def _time_ms(self) -> int:
-        return round((time.monotonic() - self.start) * 1000)
 
 
 def _own_variables(workspace: Path, artifacts: Path) -> dict[str, str]:

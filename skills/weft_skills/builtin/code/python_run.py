@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft_skills.builtin.code.boxed_run import SECONDS, BoxedRun
+from weft_skills.builtin.parameters import takes, text
 from weft_skills.confinement import Command
 from weft_skills.confinement.system_paths import interpreter
 from weft_skills.text.surrogates import join_surrogates
@@ -32,12 +33,7 @@ class PythonRun:
     name = "python_run"
     description = f"Run Python code, and return what it prints. {BOX}"
     key = "code"
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {"code": {"type": "string", "description": "A whole program. Print what you want to see."}},
-        "required": ["code"],
-        "additionalProperties": False,
-    }
+    parameters: ClassVar[Mapping[str, Any]] = takes("code", code=text("A whole program. Print what you want to see."))
 
     def __init__(self, host: Callable[[], ToolHost] | None) -> None:
         self._host = host

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft_skills import hidden_paths, safe_files
 from weft_skills.builtin.code.boxed_run import SECONDS, BoxedRun
+from weft_skills.builtin.parameters import takes, text
 from weft_skills.confinement import Command
 from weft_skills.confinement.system_paths import interpreter
 from weft_skills.errors import WeftError
@@ -54,15 +55,11 @@ class RunScript:
         "Run a script from the `scripts` folder of the skill that you follow or have loaded: .py, .sh or .js. It runs "
         f"confined, in the run's artifacts, without a network, for {SECONDS:g} s at most. The result is what it prints."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "The script, such as scripts/check.py, or its absolute path."},
-            "args": {"type": "array", "items": {"type": "string"}, "description": "Its arguments."},
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    }
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "path",
+        path=text("The script, such as scripts/check.py, or its absolute path."),
+        args={"type": "array", "items": {"type": "string"}, "description": "Its arguments."},
+    )
 
     def __init__(self, host: ScriptHost | None) -> None:
         self._scripts = host

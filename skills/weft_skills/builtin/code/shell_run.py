@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft_skills.builtin.code.python_run import BOX, PythonRun
+from weft_skills.builtin.parameters import takes, text
 from weft_skills.confinement import Command
 from weft_skills.programs.toolchain import which
 
@@ -19,12 +20,9 @@ class ShellRun(PythonRun):
     name = "shell_run"
     description = f"Run a command with bash, and return what it prints. {BOX}"
     key = "command"
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {"command": {"type": "string", "description": "The command, or a script of several lines."}},
-        "required": ["command"],
-        "additionalProperties": False,
-    }
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "command", command=text("The command, or a script of several lines.")
+    )
 
     def missing(self) -> str:
         """The shell, if there is none."""

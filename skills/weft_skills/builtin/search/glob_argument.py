@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.builtin.readable_roots import PathRefused
+from weft_skills.builtin.parameters import text
 from weft_skills.builtin.search.glob import BadGlob, Glob
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-GLOB = {
-    "type": "string",
-    "description": "Only files that match, such as `*.py` (in any folder) or `src/**/*.ts`.",
-}
+GLOB = text("Only files that match, such as `*.py` (in any folder) or `src/**/*.ts`.")
 
 
 def glob_of(arguments: Mapping[str, Any]) -> Glob | None:
-    """The glob among the arguments, if there is one; raises PathRefused if it cannot match anything."""
+    """The glob among the arguments, if there is one; raises ToolFault if it cannot match anything."""
     given = arguments.get("glob")
     if given is None or given == "":
         return None
@@ -25,4 +23,4 @@ def glob_of(arguments: Mapping[str, Any]) -> Glob | None:
         return Glob.of(given if isinstance(given, str) else "")
     except BadGlob as error:
         what = f"glob {error}, not {given!r:.80}; give one such as `*.py`, or omit it"
-        raise PathRefused("INVALID_PARAM", what) from error
+        raise ToolFault("INVALID_PARAM", what) from error

@@ -10,13 +10,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from weft_skills.builtin.file_answer import in_thread, number
-from weft_skills.builtin.readable_roots import PathRefused
+from weft_skills.builtin.file_answer import ReadingTool, fitting, in_thread, number
+from weft_skills.builtin.parameters import takes, text, whole
 from weft_skills.builtin.search import worker
 from weft_skills.builtin.search.glob_argument import GLOB, glob_of
 from weft_skills.builtin.search.walk import Walk
-from weft_skills.tools.effects import READ_ONLY, Effects
-from weft_skills.tools.envelope import TEXT_LIMIT
+from weft_skills.confinement.system_paths import ISOLATED
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from weft_skills.builtin.readable_roots import ReadableRoots
     from weft_skills.builtin.search.glob import Glob
-    from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.tools.envelope import Envelope
 
 SECONDS = 2.0  # of CPU time for the pattern
@@ -35,7 +34,7 @@ HITS, MOST_HITS = 100, 1000
 LONGEST_PATTERN = 1000
 
 
-class Grep:
+class Grep(ReadingTool):
     """Searches files for a regular expression."""
 
     name = "Grep"
@@ -43,36 +42,13 @@ class Grep:
         "Search the text files of the workspace, or of a skill's folder, for a regular expression (Python's `re`), "
         "line by line. The result has a line `path:number: text` for each match. Read around it with ReadFile."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "pattern": {"type": "string", "description": "The regular expression; `(?i)` at its start ignores case."},
-            "path": {
-                "type": "string",
-                "description": "The folder or file, absolute or relative to the workspace; by default all of it.",
-            },
-            "glob": GLOB,
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "description": f"How many matches to list: {HITS} by default, {MOST_HITS} at most.",
-            },
-        },
-        "required": ["pattern"],
-        "additionalProperties": False,
-    }
-
-    def __init__(self, roots: ReadableRoots) -> None:
-        self._roots = roots
-
-    @classmethod
-    def of(cls, run: ToolContext) -> Grep:
-        """The tool of one task."""
-        return cls(run.roots)
-
-    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It only reads."""
-        return READ_ONLY
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "pattern",
+        pattern=text("The regular expression; `(?i)` at its start ignores case."),
+        path=text("The folder or file, absolute or relative to the workspace; by default all of it."),
+        glob=GLOB,
+        limit=whole(f"How many matches to list: {HITS} by default, {MOST_HITS} at most.", 1),
+    )
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Search; every error says why it failed and what to do next."""
@@ -85,12 +61,7 @@ class Grep:
         search = _Search(self._roots, real, glob_of(arguments))
         found = search.run(pattern, limit)
         hits = [{"path": path, "line": line, "text": text} for path, line, text in found["hits"]]
-        lines = [f"{hit['path']}:{hit['line']}: {hit['text']}" for hit in hits]
-        text, shown = "", 0
-        for line in lines:
-            if len(text) + len(line) + 300 > TEXT_LIMIT:
-                break
-            text, shown = f"{text}{line}\n", shown + 1
+        text, shown = fitting((f"{hit['path']}:{hit['line']}: {hit['text']}" for hit in hits), room=300)
         notes = []
         if found["total"] > shown:
             notes.append(f"[{found['total'] - shown} more matches; use a narrower pattern, path or glob]")
@@ -121,7 +92,7 @@ class _Search:
 
     def run(self, pattern: str, limit: int) -> dict[str, Any]:
         """Feed the files to a worker process, and return what it found."""
-        command = [sys.executable, "-I", "-S", "-B", "-X", "utf8", worker.__file__]
+        command = [sys.executable, *ISOLATED, worker.__file__]
         orders = {"pattern": pattern, "limit": limit, "seconds": SECONDS}
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/", env={}
@@ -136,11 +107,11 @@ class _Search:
         if process.returncode in (-signal.SIGPROF, -signal.SIGXCPU):
             raise _too_slow()
         if process.returncode != 0:
-            raise PathRefused("EXECUTION_ERROR", "the search used too much memory; use a simpler pattern")
+            raise ToolFault("EXECUTION_ERROR", "the search used too much memory; use a simpler pattern")
         answer: dict[str, Any] = json.loads(out)
         if "error" in answer:
             what = f"pattern {pattern!r:.80} is not a regular expression: {answer['error']}"
-            raise PathRefused("INVALID_PARAM", f"{what}; escape special characters with a backslash")
+            raise ToolFault("INVALID_PARAM", f"{what}; escape special characters with a backslash")
         return answer
 
     def _feed(self, process: subprocess.Popen[bytes], orders: Mapping[str, Any]) -> None:
@@ -171,7 +142,7 @@ class _Search:
             return None
         try:
             descriptor = self.walk.open(path)
-        except PathRefused:
+        except ToolFault:
             return None
         with os.fdopen(descriptor, "rb") as file:
             found = os.fstat(file.fileno())
@@ -194,10 +165,10 @@ def _pattern(arguments: Mapping[str, Any]) -> str:
     given = arguments.get("pattern")
     if not isinstance(given, str) or not given or len(given) > LONGEST_PATTERN:
         what = f"pattern must be a regular expression of 1 to {LONGEST_PATTERN} characters, not {given!r:.80}"
-        raise PathRefused("INVALID_PARAM", f"{what}; give a shorter one")
+        raise ToolFault("INVALID_PARAM", f"{what}; give a shorter one")
     return given
 
 
-def _too_slow() -> PathRefused:
+def _too_slow() -> ToolFault:
     what = f"the pattern took longer than {SECONDS:g} s and was stopped; use one without nested repetition"
-    return PathRefused("TIMEOUT", f"{what}, or name fewer files with path and glob")
+    return ToolFault("TIMEOUT", f"{what}, or name fewer files with path and glob")

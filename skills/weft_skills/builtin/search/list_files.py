@@ -6,23 +6,21 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from weft_skills.builtin.file_answer import in_thread
-from weft_skills.builtin.readable_roots import PathRefused
+from weft_skills.builtin.file_answer import ReadingTool, fitting, in_thread
+from weft_skills.builtin.parameters import takes, text
 from weft_skills.builtin.search.glob_argument import GLOB, glob_of
 from weft_skills.builtin.search.walk import Walk
-from weft_skills.tools.effects import READ_ONLY, Effects
-from weft_skills.tools.envelope import TEXT_LIMIT
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from weft_skills.builtin.readable_roots import ReadableRoots
-    from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.tools.envelope import Envelope
 
 
-class ListFiles:
+class ListFiles(ReadingTool):
     """Lists a folder under the roots, or all files below it that match a glob."""
 
     name = "ListFiles"
@@ -30,30 +28,11 @@ class ListFiles:
         "List a folder of the workspace or of a skill: folders end with `/`, files are given with their size. "
         "With `glob`, list the files below it that match, in any folder."
     )
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "description": "The folder, absolute or relative to the workspace; `.` is the workspace.",
-            },
-            "glob": GLOB,
-        },
-        "required": ["path"],
-        "additionalProperties": False,
-    }
-
-    def __init__(self, roots: ReadableRoots) -> None:
-        self._roots = roots
-
-    @classmethod
-    def of(cls, run: ToolContext) -> ListFiles:
-        """The tool of one task."""
-        return cls(run.roots)
-
-    def effects(self, _arguments: Mapping[str, Any]) -> Effects:
-        """It only reads."""
-        return READ_ONLY
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "path",
+        path=text("The folder, absolute or relative to the workspace; `.` is the workspace."),
+        glob=GLOB,
+    )
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """List the folder; every error says why it failed and what to do next."""
@@ -65,11 +44,7 @@ class ListFiles:
             return self._list_folder(real)
         walk = _walk(self._roots, real)
         found = [path for path in walk.files() if glob.matches(path)]
-        text, shown = "", 0
-        for path in found:
-            if len(text) + len(path) + 200 > TEXT_LIMIT:
-                break
-            text, shown = f"{text}{path}\n", shown + 1
+        text, shown = fitting(found, room=200)
         left = len(found) - shown
         notes = [f"[{left} more files match; use a narrower glob]"] if left else []
         notes += ["[not all folders were looked at; name one further down]"] if walk.cut else []
@@ -80,16 +55,12 @@ class ListFiles:
         descriptor = self._roots.open(real)
         try:
             if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
+                raise ToolFault("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
             with os.scandir(descriptor if os.scandir in os.supports_fd else real) as entries:
                 names = sorted(_entry(entry) for entry in entries if not self._roots.hides_entry(real, entry.name))
         finally:
             os.close(descriptor)
-        text, shown = "", 0
-        for name in names:
-            if len(text) + len(name) + 100 > TEXT_LIMIT:
-                break
-            text, shown = f"{text}{name}\n", shown + 1
+        text, shown = fitting(names, room=100)
         left = len(names) - shown
         note = f"[{left} more entries are left out; list a folder below, or read a file by its name]" if left else ""
         return (
@@ -103,7 +74,7 @@ def _walk(roots: ReadableRoots, real: Path) -> Walk:
     descriptor = roots.open(real)
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise PathRefused("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
+            raise ToolFault("INVALID_PARAM", f"{real} is a file, not a folder; read it with ReadFile")
     finally:
         os.close(descriptor)
     return Walk(roots, real)

@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from weft_skills.builtin.readable_roots import PathRefused
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +35,13 @@ class Walk:
         yield from self._below("", 0)
 
     def open(self, path: str) -> int:
-        """A file descriptor of one of them; raises PathRefused."""
+        """A file descriptor of one of them; raises ToolFault."""
         return self.roots.open(self.folder / path)
 
     def _below(self, here: str, depth: int) -> Iterator[str]:
         try:
             found = self._entries(here)
-        except PathRefused:
+        except ToolFault:
             return  # it is gone, or weft may not read it
         files = [name for name, is_folder in found if not is_folder]
         yield from (f"{here}{name}" for name in files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from weft_skills.builtin.parameters import takes, text
 from weft_skills.builtin.writing.targets import PREFIX
 from weft_skills.builtin.writing.write_file import WHERE, WriteFile
 from weft_skills.tools.fault import ToolFault
@@ -23,17 +24,15 @@ class EditFile(WriteFile):
         f"replace it wherever it stands. Read the file first. {WHERE}"
     )
     edits = True
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": f"The file, such as report.md or {PREFIX}src/app.py."},
-            "old": {"type": "string", "description": "The passage as it stands in the file, with its line breaks."},
-            "new": {"type": "string", "description": "What takes its place."},
-            "all": {"type": "boolean", "description": "Whether to replace every occurrence; by default false."},
-        },
-        "required": ["path", "old", "new"],
-        "additionalProperties": False,
-    }
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "path",
+        "old",
+        "new",
+        path=text(f"The file, such as report.md or {PREFIX}src/app.py."),
+        old=text("The passage as it stands in the file, with its line breaks."),
+        new=text("What takes its place."),
+        all={"type": "boolean", "description": "Whether to replace every occurrence; by default false."},
+    )
 
     def new_text(self, arguments: Mapping[str, Any], old: str | None, target: Target) -> str:
         """The file's text with the passage replaced."""

@@ -21,26 +21,24 @@ def diff(path: str, before: str | None, after: str | None) -> str:
 
     old, new = _lines(before or ""), _lines(after or "")
     a, b = quoted(f"a/{path}"), quoted(f"b/{path}")
-    head = [f"diff --git {a} {b}\n"]
-    if before is None:
-        head.append("new file mode 100644\n")
-    if after is None:
-        head.append("deleted file mode 100644\n")
     body = list(unified_diff(old, new, "/dev/null" if before is None else a, "/dev/null" if after is None else b))
-    return "".join([*head, *_ended(body)])
+    return "".join([*_head(path, before, after), *_ended(body)])
 
 
 def binary(path: str, before: bytes | None, after: bytes | None) -> str:
     """The change of a binary file: both contents in full."""
     if before == after:
         return ""
-    head = [f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{path}')}\n"]
+    index = f"index {_blob(before)}..{_blob(after)}\nGIT binary patch\n"
+    return "".join([*_head(path, before, after), index, *_literal(after or b""), *_literal(before or b"")])
+
+
+def _head(path: str, before: object, after: object) -> Iterator[str]:
+    yield f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{path}')}\n"
     if before is None:
-        head.append("new file mode 100644\n")
+        yield "new file mode 100644\n"
     if after is None:
-        head.append("deleted file mode 100644\n")
-    head.append(f"index {_blob(before)}..{_blob(after)}\nGIT binary patch\n")
-    return "".join([*head, *_literal(after or b""), *_literal(before or b"")])
+        yield "deleted file mode 100644\n"
 
 
 def _blob(data: bytes | None) -> str:

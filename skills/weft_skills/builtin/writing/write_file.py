@@ -7,11 +7,12 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft_skills import safe_files
+from weft_skills.builtin.parameters import takes, text
 from weft_skills.builtin.writing.file_write import FileWrite
 from weft_skills.builtin.writing.targets import PREFIX, Target, target_of
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.effects import READ_ONLY, Effects
-from weft_skills.tools.envelope import Context, Envelope, failure
+from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -33,15 +34,12 @@ class WriteFile:
     name = "WriteFile"
     description = f"Write a text file, whole; a file that exists is replaced. {WHERE}"
     edits = False
-    parameters: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": f"The file, such as report.md or {PREFIX}src/app.py."},
-            "content": {"type": "string", "description": "Its whole text, 10 MB at most."},
-        },
-        "required": ["path", "content"],
-        "additionalProperties": False,
-    }
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "path",
+        "content",
+        path=text(f"The file, such as report.md or {PREFIX}src/app.py."),
+        content=text("Its whole text, 10 MB at most."),
+    )
 
     def __init__(self, place: WritePlace | None) -> None:
         self._place = place
@@ -122,20 +120,16 @@ class WriteFile:
             context = Context(context.cwd, context.params_input, str(writing.target.file))
             text, data = act(writing)
         except ToolFault as fault:
-            return failure(fault.code, fault.message, context, time_ms=_since(start))
+            return failure(fault.code, fault.message, context, time_ms=time_since(start))
         except safe_files.Changed as error:
             what = f"{error.message}, and is left as it is — read it again, then write again"
-            return failure("CONFLICT", what, context, time_ms=_since(start))
+            return failure("CONFLICT", what, context, time_ms=time_since(start))
         except safe_files.UnsafePath as error:
-            return failure("ACCESS_DENIED", f"{error.message} — write another path", context, time_ms=_since(start))
+            return failure("ACCESS_DENIED", f"{error.message} — write another path", context, time_ms=time_since(start))
         except PermissionError as error:
             what = f"the operating system denies it: {error} — write another path"
-            return failure("PERMISSION_DENIED", what, context, time_ms=_since(start))
+            return failure("PERMISSION_DENIED", what, context, time_ms=time_since(start))
         except OSError as error:
             what = f"it cannot be written: {error.strerror or error} — write another path"
-            return failure("EXECUTION_ERROR", what, context, time_ms=_since(start))
-        return Envelope("success", text, context, data, time_ms=_since(start))
-
-
-def _since(start: float) -> int:
-    return round((time.monotonic() - start) * 1000)
+            return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
+        return Envelope("success", text, context, data, time_ms=time_since(start))

@@ -179,12 +179,12 @@ def test_nothing_of_it_is_loaded_for_another_journal() -> None:
 
 
 def test_a_holder_elsewhere_is_given_time_after_an_outage(database: Database) -> None:
-    name = ELSEWHERE.to_shared_json()
+    name = ELSEWHERE.to_json()
     assert leases.wait(name, SHARED_EXPIRY - 1, steady=100) is None, "it lives"
     assert leases.wait(name, SHARED_EXPIRY + 1, steady=10) == SHARED_EXPIRY - 10, "nobody could be heard meanwhile"
     assert leases.wait(name, SHARED_EXPIRY + 1, steady=SHARED_EXPIRY) == 0
     assert leases.wait(name, 3600, steady=0) == 0, "it has given up by itself"
-    dead_here = replace(myself(), start="another time").to_shared_json()
+    dead_here = replace(myself(), start="another time").to_json()
     assert leases.wait(dead_here, 0.0, steady=0) == 0, "its machine says so"
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.executor.stores.runs import line
+from weft_executor.stores.columns import APPROVALS
 from weft_executor.stores.row import Row
-from weft_executor.stores.sqlite import schema
 from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_a_damaged_row_hides_no_other_result(tmp_path: Path) -> None:
 
 def test_an_index_finds_results_and_requests(store: SqliteStore, tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "journal.sqlite")
-    asked = f"SELECT 1 FROM events e WHERE e.{schema.APPROVALS} AND e.type IN (?) ORDER BY e.run, e.seq"  # noqa: S608
+    asked = f"SELECT 1 FROM events e WHERE e.{APPROVALS} AND e.type IN (?) ORDER BY e.run, e.seq"  # noqa: S608
     assert "events_by_approval" in str(connection.execute(f"EXPLAIN QUERY PLAN {asked}", ("x",)).fetchall())
     steps = connection.execute("EXPLAIN QUERY PLAN SELECT run, seq FROM results WHERE key = ?", ("k",))
     assert "results_by_key" in str(steps.fetchall())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from weft_planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weft.batch.engine import Pace
     from weft.batch.goals import BatchGoal
     from weft.batch.options import BatchOptions
@@ -25,7 +27,8 @@ class WorkerSetup:
     """What a worker needs to run goals: the version to be, the batch's `options`, the models to call.
 
     On the machine of the batch it uses the `workspace` and `settings` there; elsewhere those of the `bundle` with this
-    hash, and the `journal`. `max_replans` is what the batch may do at most.
+    hash, and the `journal`. `max_replans` is what the batch may do at most. `flags` are the settings that its command
+    line gave: they beat the machine's own, and a machine that cannot follow them is not used.
     """
 
     version: str
@@ -37,6 +40,7 @@ class WorkerSetup:
     bundle: str = ""
     journal: str = ""
     max_replans: int = 0
+    flags: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class SharedObjects:
 class WorkerInfo:
     """A worker that is there: which process it is, where, of which version, and what keeps it from running goals.
 
-    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass.
+    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass. `machine` is
+    Ray's id of the node.
     """
 
     process: str
@@ -64,6 +69,7 @@ class WorkerInfo:
     fault: str = ""
     ignored: tuple[str, ...] = ()
     is_temporary: bool = False
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,30 +46,14 @@ class BatchFlags:
 
         if not self.resume and (self.retry_errors or self.rerun_changed):
             raise InputError("--retry-errors and --rerun-changed need --resume", hint="add --resume, or leave them out")
-        _check_budget("--max-cost", self.max_cost)
-        _check_budget("--max-tokens", self.max_tokens)
+        for flag, budget in (("--max-cost", self.max_cost), ("--max-tokens", self.max_tokens)):
+            if budget is not None and not budget > 0:
+                raise InputError(f"{flag} must be above 0, not {budget:g}", hint=f"give a budget, or leave {flag} out")
         failures, share = _max_failures("0" if self.fail_fast else self.max_failures)
-        return BatchOptions(
-            jobs=self.jobs,
-            max_calls=self.max_calls,
-            rpm=self.rpm,
-            tpm=self.tpm,
-            max_cost=self.max_cost,
-            max_tokens=self.max_tokens,
-            max_failures=failures,
-            max_failure_share=share,
-            errors=self.errors,
-            resume=self.resume,
-            retry_errors=self.retry_errors,
-            rerun_changed=self.rerun_changed,
-            limit=self.limit,
-            shuffle=self.shuffle,
-            dedupe=self.dedupe,
-            models=tuple(dict.fromkeys(filter(None, (name.strip() for name in (self.models or "").split(","))))),
-            repeat=self.repeat,
-            approve_all=approve_all,
-            cluster=cluster,
-        )
+        models = dict.fromkeys(name.strip() for name in (self.models or "").split(",") if name.strip())
+        chosen = asdict(self) | {"max_failures": failures, "max_failure_share": share, "models": tuple(models)}
+        del chosen["fail_fast"]
+        return BatchOptions(**chosen, approve_all=approve_all, cluster=cluster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +134,6 @@ cluster = option_value(
     ),
     click.option("--allow-open-cluster", is_flag=True, help="Use a cluster of other machines without authentication."),
 )
-
-
-def _check_budget(flag: str, value: float | None) -> None:
-    if value is not None and not value > 0:
-        raise InputError(f"{flag} must be above 0, not {value:g}", hint=f"give a budget, or leave {flag} out")
 
 
 def _max_failures(text: str | None) -> tuple[float | None, float | None]:

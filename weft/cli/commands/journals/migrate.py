@@ -38,10 +38,6 @@ def migrate(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
 
     url = journal_place.url(*configuration.journal_settings(workspace, flags))
     before, after = migrate_store(url)
-    if mode.as_json:
-        output.print_json({"journal": shown(url), "before": before, "after": after})
-    elif before == after:
-        output.print_text(f"{shown(url)} is up to date (schema {after})")
-    else:
-        output.print_text(f"{shown(url)}: schema {before} → {after}")
+    text = f" is up to date (schema {after})" if before == after else f": schema {before} → {after}"
+    output.show(mode, {"journal": shown(url), "before": before, "after": after}, shown(url) + text)
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -34,15 +35,9 @@ def status(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """
     from weft.settings import journal_place
 
-    store = journal_place.recorded_runs(*configuration.journal_settings(workspace, flags))
-    try:
+    with closing(journal_place.recorded_runs(*configuration.journal_settings(workspace, flags))) as store:
         state = store.status()
-    finally:
-        store.close()
-    if mode.as_json:
-        output.print_json(asdict(state))
-    else:
-        output.print_text("\n".join(_lines(state)))
+    output.show(mode, asdict(state), "\n".join(_lines(state)))
     return 0
 
 

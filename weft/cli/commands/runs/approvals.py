@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -63,11 +64,8 @@ def _open_requests(workspace: Path, flags: SettingFlags, run: str | None) -> lis
     where, settings = configuration.journal_settings(workspace, flags)
     if run is None and not settings.journal and not (where.agents / "journal.sqlite").exists():
         return []
-    store = records.recorded_runs(where, settings)
-    try:
+    with closing(records.recorded_runs(where, settings)) as store:
         return open_requests(store, where, run)
-    finally:
-        store.close()
 
 
 def _journal_url(workspace: Path, flags: SettingFlags) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -40,13 +41,10 @@ def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *,
     from weft.traces import run_changes
 
     where, settings = configuration.journal_settings(workspace, flags)
-    store = records.recorded_runs(where, settings)
-    try:
+    with closing(records.recorded_runs(where, settings)) as store:
         run_id = store.find(run).run_id
         left = run_changes.changes_of(where, run_id).undo() if undo else []
         changed = run_changes.read(store, run_id, where)
-    finally:
-        store.close()
     if mode.as_json:
         output.print_json(changed.to_dict())
     elif changed.patch and not undo:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, execution, options, stdin
+from weft.cli import execution, options, stdin
+from weft.cli.recorded_run import open_recorded
 from weft.cli.view import output, result_target
 from weft_planner.plan.task_id import parent_of
 from weft_skills import untrusted_files
@@ -75,10 +76,7 @@ def rerun(
 
     Exit status: see `weft run --help`.
     """
-    from weft.cli import trust_prompt, warm_up
-    from weft.runs.runtime import Weft
-    from weft.runs.stored import records
-    from weft.settings.recorded import check_recorded
+    from weft.cli import trust_prompt
 
     substitutes = {name: Path(path) for name, path in _pairs("--use", use).items()}
     outputs = {task: _read(path) for task, path in _pairs("--input", inputs).items()}
@@ -87,17 +85,7 @@ def rerun(
         raise InputError("no task to start from was given", hint=hint)
     if target is not None:
         target.check()
-    where = configuration.paths(workspace)
-    if trust:
-        trust_prompt.trust_settings(where)
-    now = configuration.settings(where, flags, quiet=mode.quiet).settings
-    store = records.recorded_runs(where, now)
-    parent = records.first_event(store, run, where)
-    store.close()
-    settings = records.settings_of(parent.settings, now, flags.given())
-    check_recorded(settings, now, where)
-    open_model = None if dry_run else warm_up.begin(settings, where)
-    weft = Weft(workspace, settings, open_model=open_model, use=records.substitutes(parent) | substitutes)
+    weft, parent = open_recorded(run, workspace, flags, mode, trust=trust, use=substitutes, calls=not dry_run)
     rerun_plan = weft.plan_rerun(parent.run_id, begin, outputs)
     if dry_run:
         weft.workspace.skills.active()  # raises if --use names an unknown skill

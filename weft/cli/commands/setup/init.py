@@ -51,10 +51,7 @@ def init(skill: str | None, workspace: Path, mode: OutputMode) -> int:
         written.insert(0, path)
     elif not mode.quiet:
         output.say(f"{path} already exists; left unchanged")
-    if mode.as_json:
-        output.print_json({"written": [str(file) for file in written]})
-    else:
-        output.print_text("\n".join(f"wrote {file}" for file in written))
+    output.show(mode, {"written": [str(file) for file in written]}, "\n".join(f"wrote {file}" for file in written))
     return 0
 
 

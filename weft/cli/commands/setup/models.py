@@ -81,10 +81,7 @@ def pull_model(name: str | None, origin: str | None, mode: OutputMode) -> int:
 
     with reporting(quiet=mode.quiet) as report:
         model = pull(name, store=_store(), origin=origin, report=report)
-    if mode.as_json:
-        output.print_json(model_list.installed_row(model) | {"path": str(model.path)})
-    else:
-        output.print_text(str(model.path))
+    output.show(mode, model_list.installed_row(model) | {"path": str(model.path)}, str(model.path))
     return 0
 
 
@@ -103,10 +100,7 @@ def remove_model(name: str, mode: OutputMode) -> int:
     from weft.local.progress import megabytes
 
     freed = _store().remove(name)
-    if mode.as_json:
-        output.print_json({"name": name, "freed": freed})
-    else:
-        output.print_text(f"Removed {name}: {megabytes(freed)} freed")
+    output.show(mode, {"name": name, "freed": freed}, f"Removed {name}: {megabytes(freed)} freed")
     return 0
 
 
@@ -126,10 +120,7 @@ def model_path(name: str | None, mode: OutputMode) -> int:
     from weft.local import model
 
     path = model.installed(f"local/{name}").path if name else _store().root
-    if mode.as_json:
-        output.print_json({"path": str(path)})
-    else:
-        output.print_text(str(path))
+    output.show(mode, {"path": str(path)}, str(path))
     return 0
 
 

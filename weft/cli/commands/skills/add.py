@@ -29,10 +29,7 @@ def add(name: str, description: str, workspace: Path, mode: OutputMode) -> int:
     from weft_skills.manage import install
 
     path = install.add(configuration.paths(workspace).workspace, name, description)
-    if mode.as_json:
-        output.print_json({"name": name, "path": str(path)})
-    else:
-        output.print_text(str(path))
+    output.show(mode, {"name": name, "path": str(path)}, str(path))
     if not mode.as_json and not mode.quiet:
         output.say("Next: write down the steps in it.")
     return 0

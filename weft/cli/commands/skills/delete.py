@@ -38,8 +38,5 @@ def delete(name: str, workspace: Path, mode: OutputMode, *, yes: bool) -> int:
     if not confirm.confirmed(f"Delete {skill.base_dir} and all its files?", yes=yes):
         raise InputError("nothing was deleted", hint="confirm with --yes")
     folder = install.delete(registry, name)
-    if mode.as_json:
-        output.print_json({"name": name, "deleted": str(folder)})
-    else:
-        output.print_text(f"Deleted {folder}")
+    output.show(mode, {"name": name, "deleted": str(folder)}, f"Deleted {folder}")
     return 0

@@ -34,9 +34,6 @@ def files(name: str, workspace: Path, mode: OutputMode) -> int:
         registry.load_content(name)  # raises an error that names the known skills
         return 2
     listed = install.files(skill)
-    if mode.as_json:
-        output.print_json([{"path": path, "bytes": size} for path, size in listed])
-    else:
-        for path, size in listed:
-            output.print_text(f"{size:>10,}  {path}")
+    rows = [{"path": path, "bytes": size} for path, size in listed]
+    output.show(mode, rows, "\n".join(f"{size:>10,}  {path}" for path, size in listed))
     return 0

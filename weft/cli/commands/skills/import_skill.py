@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,17 +104,13 @@ def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[
             why = f"{staged.target} already exists" if replaces else "not confirmed"
             raise InputError(f"{why}: nothing was imported", hint="confirm with --yes, or give another --id")
         path = staged.commit(replace=replaces)
-    distrust = [
-        {"path": finding.path, "line": finding.line, "rule": finding.rule, "what": finding.what}
-        for finding in staged.distrust
-    ]
     document = {
         "name": staged.name,
         "id": staged.id,
         "path": str(path),
         "files": list(staged.files),
         "replaced": replaces,
-        "distrust": distrust,
+        "distrust": [asdict(finding) for finding in staged.distrust],
     }
     return document, path
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -92,7 +93,7 @@ def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mo
     if not selections and not mode.quiet:
         _say_language(skills, [text])
     if mode.as_json:
-        output.print_json({"goal": text, "selected": _plain(selections)})
+        output.print_json({"goal": text, "selected": [asdict(selection) for selection in selections]})
         return 0
     for selection in selections:
         output.print_text(f"{selection.score:.2f}  {selection.name}  {selection.reason}")
@@ -120,12 +121,11 @@ def _print_all(select_for: Select, source: str) -> list[str]:
             selections = select_for(goal.text, goal.skills)
             if not selections:
                 without.append(goal.text)
-            output.print_json({"id": goal.id, "goal": goal.text, "selected": _plain(selections)}, indent=None)
+            output.print_json(
+                {"id": goal.id, "goal": goal.text, "selected": [asdict(selection) for selection in selections]},
+                indent=None,
+            )
     return without
-
-
-def _plain(selections: Sequence[Selection]) -> list[dict[str, Any]]:
-    return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in selections]
 
 
 def with_llm_detector(

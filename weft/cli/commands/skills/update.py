@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -55,7 +56,7 @@ def update(
             state = "failed"
         updates.append(SkillUpdate(name, origin.url, state))
     if mode.as_json:
-        output.print_json([row.to_dict() for row in updates])
+        output.print_json([asdict(row) for row in updates])
     else:
         output.print_lines(f"{row.state:<9} {row.name}" for row in updates)
     bad = ("failed", "changed") if check else ("failed",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -43,7 +44,7 @@ def diff(a: str, b: str, workspace: Path, flags: SettingFlags, mode: OutputMode)
     timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in (first, second)]
     differences = list(compare(*timelines))
     if mode.as_json:
-        output.print_json([difference.to_dict() for difference in differences])
+        output.print_json([asdict(difference) for difference in differences])
         return 0
     for difference in differences:
         output.print_text(width.wrap(str(difference), width.of(sys.stdout)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,13 +37,7 @@ def import_runs(files: tuple[Path, ...], workspace: Path, flags: SettingFlags, m
     from weft.traces import transfer
 
     where, settings = configuration.journal_settings(workspace, flags)
-    opened = records.open_journal(where, settings)
-    try:
+    with closing(records.open_journal(where, settings)) as opened:
         imported = transfer.import_runs(files, opened.store, where)
-    finally:
-        opened.close()
-    if mode.as_json:
-        output.print_json(imported)
-    else:
-        output.print_text(f"{counted(len(imported), 'run')} imported: {', '.join(imported)}")
+    output.show(mode, imported, f"{counted(len(imported), 'run')} imported: {', '.join(imported)}")
     return 0

@@ -80,10 +80,7 @@ def prune(
         chosen = list(transfer.delete_runs(chosen, store, where))
     for run_id in sorted(named - set(chosen)):
         output.say_warning(f"run {run_id} is in use by another process and was not deleted")
-    if mode.as_json:
-        output.print_json(chosen)
-    else:
-        output.print_text(f"{counted(len(chosen), 'run')} {'would be ' if dry_run else ''}deleted")
+    output.show(mode, chosen, f"{counted(len(chosen), 'run')} {'would be ' if dry_run else ''}deleted")
     return 0
 
 

@@ -81,8 +81,5 @@ def _show_task(traces: Sequence[Trace], task: str, mode: OutputMode) -> int:
     if not rows:
         names = ", ".join(trace.run_id for trace in traces)
         raise InputError(f"run {names} has no task {task!r}", hint="`weft trace show` lists its tasks")
-    if mode.as_json:
-        output.print_json([row.to_dict() for row in rows])
-    else:
-        output.print_text("\n".join(event_lines(rows)))
+    output.show(mode, [row.to_dict() for row in rows], "\n".join(event_lines(rows)))
     return 0
