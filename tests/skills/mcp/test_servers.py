@@ -235,7 +235,7 @@ async def test_servers_over_http_are_listed_and_called(tmp_path: Path) -> None:
     command = [sys.executable, str(PACKAGED), str(port)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: ASYNC220 - it returns at once
     try:
-        for _ in range(200):
+        for _ in range(600):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break

@@ -113,7 +113,7 @@ async def test_all_workers_spend_from_one_budget_and_what_a_dead_one_had_counts_
     call = CallFinished("task", "t", "m", Reply("", usage=Usage(1, 10, 5), cost=0.5), 1.0)
     worker.reports.put_nowait(report(call))
     worker.reports.put_nowait(GONE)
-    for _ in range(200):
+    for _ in range(6_000):
         if group.placement.workers[0].process == "p2":
             break
         await asyncio.sleep(0.01)
@@ -131,7 +131,7 @@ async def test_a_worker_that_was_silent_and_comes_back_starts_again_if_there_is_
     closing.append(group)
     await group.start()
     worker.reports.put_nowait(GONE)
-    for _ in range(200):
+    for _ in range(6_000):
         if group.placement.workers[0].process == "p2":
             break
         await asyncio.sleep(0.01)
