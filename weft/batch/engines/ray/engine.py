@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 # A goal fails when this many of its workers died while their machines lived.
 DEATHS = 3
-# Seconds after which a goal is no longer suspected of earlier deaths; if more, twice the time it had with them.
+# Seconds until a goal is no longer suspected of earlier deaths; twice the time it had with those workers, if more.
 _PROBATION = 60.0
 # How long a goal waits at most until it is known why its workers were lost, before it is tried once more.
 _UNCLEAR = 60.0
