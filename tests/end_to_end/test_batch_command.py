@@ -202,8 +202,13 @@ def test_a_changed_goal_is_refused_unless_asked_for(folder: Path, serve: Serve, 
 
 
 def test_a_budget_and_failures_stop_a_batch_that_can_go_on(folder: Path, serve: Serve, weft: Weft) -> None:
-    serve(answering)
-    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--jobs", "1", "--max-tokens", "100", *MODEL, cwd=folder)
+    def long(call: Call) -> Answer:
+        answer = answering(call)
+        assert isinstance(answer, Say)
+        return replace(answer, tokens=(6_000, 5))
+
+    serve(long)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--jobs", "1", "--max-tokens", "40000", *MODEL, cwd=folder)
     assert ran.status == 5
     assert "--resume" in ran.err
     kept = rows(folder / "out.jsonl")
@@ -222,11 +227,11 @@ def test_parallel_goals_share_a_budget_that_holds(tmp_path: Path, serve: Serve, 
     spent: list[int] = []
 
     def script(call: Call) -> Answer:
-        tokens = 0 if call.role == "decomposer" else min(20_000, call.body["max_tokens"])
+        tokens = 1 if call.role == "decomposer" else min(20_000, call.body["max_tokens"])
         spent.append(tokens)
         answer = answering(call)
         assert isinstance(answer, Say)
-        return replace(answer, tokens=(0, tokens), after=0.01)
+        return replace(answer, tokens=(1, tokens), after=0.01)
 
     serve(script)
     goals = ("goals.jsonl", "-o", "out.jsonl", "--jobs", "16", "--max-cost", "0.5")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from weft_planner.model import Request, ToolCall
 
-# One more for so many: Finnish and Polish words are long, and their parts rare.
+# A sixteenth is added: Finnish and Polish words are long, and their parts rare.
 _MARGIN = 16
 # What a provider adds to a message, and to the offer of tools.
 _PER_MESSAGE, _FOR_TOOLS = 8, 600

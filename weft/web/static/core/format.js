@@ -22,7 +22,7 @@ export function seconds(value) {
 const joined = (big, unit, small, part) => (small ? `${big} ${unit} ${small} ${part}` : `${big} ${unit}`);
 
 /** The sign of an estimate, if the usage of a call is one. @param {{ estimated_calls?: number } | null | undefined} spent */
-export const about = (spent) => (spent?.estimated_calls ? "≈" : "");
+export const approx = (spent) => (spent?.estimated_calls ? "≈" : "");
 
 /** Dollars; small amounts keep four digits. @param {number | null | undefined} value */
 export function money(value) {
