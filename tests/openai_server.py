@@ -40,7 +40,15 @@ class Drop:
     """The connection closes without an answer."""
 
 
-Answer = Say | Fail | Drop
+@dataclass(frozen=True)
+class Write:
+    """An answer that is written as it stands, status line and all, before the connection closes; `pieces` in turn."""
+
+    pieces: tuple[bytes, ...]
+    reset: bool = False
+
+
+Answer = Say | Fail | Drop | Write
 
 
 @dataclass(frozen=True)
@@ -134,6 +142,13 @@ class OpenAIServer:
             case Drop():
                 assert request.transport is not None
                 request.transport.abort()
+                return web.Response()
+            case Write():
+                assert request.transport is not None
+                for piece in answer.pieces:
+                    request.transport.write(piece)
+                    await asyncio.sleep(0.01)
+                request.transport.abort() if answer.reset else request.transport.close()
                 return web.Response()
             case Fail():
                 error = {"error": {"message": answer.message, "type": "error", "code": str(answer.status)}}

@@ -139,10 +139,15 @@ def _check_settings(paths: Paths, resolved: Resolved, env: Mapping[str, str]) ->
             yield Check("settings", None, f"{path}: {'not used' if path.exists() else 'not found'}")
     secrets = Secrets.of(env)
     for name, origin in resolved.origins.items():
-        value = secrets.redact(shown(str(getattr(resolved.settings, name))))
+        value = secrets.redact(shown(_written(getattr(resolved.settings, name))))
         yield Check("settings", None, f"{name} = {value} (from {origin})")
     for warning in resolved.warnings:  # not a problem: goals run without that setting
         yield Check("settings", None, warning)
+
+
+def _written(value: object) -> str:
+    """A setting's value; a table by its names."""
+    return ", ".join(f"{name}: {item}" for name, item in value.items()) if isinstance(value, dict) else str(value)
 
 
 def _check_skills(workspace: Workspace) -> Iterator[Check]:

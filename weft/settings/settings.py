@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from weft.settings import named_models, untrusted, variables
 from weft.settings.convert import approval_rules, convert
+from weft.settings.model_prices import ModelPrice  # noqa: TC001  read at run time
 from weft_executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
 from weft_skills import switches, untrusted_files
 from weft_skills.builtin import toolset
@@ -60,6 +61,12 @@ class Settings:
     max_concurrency: int = _setting(16, "how many tasks may run at once")
     max_cost: float | None = _setting(None, "cost limit for a run, in US dollars")
     max_tokens: int | None = _setting(None, "token limit for a run")
+    prices: Mapping[str, ModelPrice] | None = _setting(
+        None, "prices of models that are not known, in US dollars per million tokens", own=True
+    )
+    allow_unknown_cost: bool = _setting(
+        False, "with `max_cost`, call models of unknown price and count $15 per million tokens", own=True
+    )
     timeout: float | None = _setting(None, "time limit for a run, in seconds")
     task_timeout: float = _setting(900.0, "time limit for a task, in seconds")
     call_timeout: float = _setting(300.0, "time limit for a model call, in seconds")

@@ -13,6 +13,7 @@ from weft_executor.stores.row import COST_PLACES
 from weft_planner.events import (
     ApprovalAsked,
     ApprovalGiven,
+    CallBroken,
     CallFinished,
     CallRetried,
     Event,
@@ -80,6 +81,9 @@ class Ledger:
                 self._begun.add(task)
             case CallRetried(task=str(task)):
                 self._attempts[task] += 1
+            case CallBroken():
+                self.usage += event.usage
+                self.cost = None if self.cost is None else self.cost + (event.cost or 0.0)
             case CallFinished(reply=reply):
                 self.usage += reply.usage
                 self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost

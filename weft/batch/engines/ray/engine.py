@@ -195,7 +195,15 @@ class RayEngine:
             dedupe=batch.dedupe,
             approve_all=batch.approve_all,
         )
-        setup = WorkerSetup(__version__, limits, self._models, self.where.slots)
+        settings = self.home.settings
+        setup = WorkerSetup(
+            __version__,
+            limits,
+            self._models,
+            self.where.slots,
+            prices=settings.prices or {},
+            assumes=settings.allow_unknown_cost,
+        )
         if bundle is None:
             settings = replace(self.home.settings, journal=journal_for_workers(weft))
             return replace(setup, workspace=str(weft.paths.workspace.absolute()), settings=settings)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from weft_planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
+from weft_planner.events import CallBroken, CallFinished, CallRetried, TaskFinished, TaskStarted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.batch.options import BatchOptions
     from weft.models.model_check import ModelProblem
     from weft.runs.goal import BatchPlace
+    from weft.settings.model_prices import ModelPrice
     from weft.settings.settings import Settings
     from weft_executor.history.result import Result
     from weft_planner.events import Event
@@ -28,7 +29,8 @@ class WorkerSetup:
 
     On the machine of the batch it uses the `workspace` and `settings` there; elsewhere those of the `bundle` with this
     hash, and the `journal`. `max_replans` is what the batch may do at most. `flags` are the settings that its command
-    line gave: they beat the machine's own, and a machine that cannot follow them is not used.
+    line gave: they beat the machine's own, and a machine that cannot follow them is not used. `prices` are its user's,
+    for its budget, which `assumes` one where none is known.
     """
 
     version: str
@@ -41,6 +43,8 @@ class WorkerSetup:
     journal: str = ""
     max_replans: int = 0
     flags: Mapping[str, Any] = field(default_factory=dict)
+    prices: Mapping[str, ModelPrice] = field(default_factory=dict)
+    assumes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ def without_texts(event: Event) -> Event | None:
     match event:
         case CallFinished():
             return replace(event, reply=replace(event.reply, text="", tool_calls=()))
-        case CallRetried():
+        case CallBroken() | CallRetried():
             return replace(event, reason="")
         case TaskFinished():
             return replace(event, output=None, error=None)

@@ -45,6 +45,8 @@ def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
         batch_settings(resolved),
         journal=setup.journal,
         stream_plan=False,
+        prices={**(resolved.settings.prices or {}), **setup.prices} or None,
+        allow_unknown_cost=setup.assumes or resolved.settings.allow_unknown_cost,
         # What a batch sets by itself is told from what its user set.
         max_replans=min(setup.max_replans, resolved.settings.max_replans),
     )

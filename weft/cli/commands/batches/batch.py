@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Show what would be selected, with an estimate; make no call.")
 @options.named_models
 @batch_flags.budget
+@options.unknown_cost
 @options.setting(click.option("--timeout", type=float, help="Seconds that each goal may take."))
 @options.cache
 @options.setting(
