@@ -187,7 +187,7 @@ def _python_script(args: tuple[str, ...]) -> str | None:
 
 
 def _first_plain(args: tuple[str, ...]) -> str | None:
-    """The first argument, if it is no option: an option of Node may load a module, or take the next argument."""
+    """The first argument, unless it is an option, which may load a module or take the next argument."""
     return args[0] if args and not args[0].startswith("-") else None
 
 
