@@ -57,10 +57,12 @@ from weft_planner.errors import TemplateError as TemplateError
 from weft_planner.errors import ToolsRefused as ToolsRefused
 from weft_planner.errors import Transient as Transient
 from weft_planner.errors import UnknownModel as UnknownModel
+from weft_planner.errors import UnknownPrice as UnknownPrice
 from weft_planner.errors import Unreachable as Unreachable
 from weft_planner.events import AnswerChecked as AnswerChecked
 from weft_planner.events import ApprovalAsked as ApprovalAsked
 from weft_planner.events import ApprovalGiven as ApprovalGiven
+from weft_planner.events import CallBroken as CallBroken
 from weft_planner.events import CallFailed as CallFailed
 from weft_planner.events import CallFinished as CallFinished
 from weft_planner.events import CallRetried as CallRetried
@@ -141,6 +143,7 @@ __all__ = [
     "BatchSummary",
     "BrokenSkill",
     "BudgetSpent",
+    "CallBroken",
     "CallFailed",
     "CallFinished",
     "CallRetried",
@@ -230,6 +233,7 @@ __all__ = [
     "ToolsRefused",
     "Transient",
     "UnknownModel",
+    "UnknownPrice",
     "UnknownRequest",
     "UnknownRun",
     "UnknownSkill",

@@ -23,13 +23,15 @@ WeftError
 ├── TaskDenied               a person denied the task, or its call
 ├── PlanError                no valid plan after all attempts
 └── SetupError
-    └── TemplateError        a prompt template cannot be used
+    ├── TemplateError        a prompt template cannot be used
+    └── UnknownPrice         a limit on cost cannot hold: a model's price is unknown
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft_planner.model import Usage
 from weft_skills.errors import SetupError, WeftError
 
 if TYPE_CHECKING:
@@ -39,13 +41,15 @@ if TYPE_CHECKING:
 
 
 class ModelError(WeftError):
-    """A call to a model failed."""
+    """A call to a model failed; if it was sent, `usage` and `cost` are an estimate of what it took all the same."""
 
     code = "MODEL_ERROR"
 
     def __init__(self, message: str, *, hint: str = "", model: str = "") -> None:
         super().__init__(message, hint=hint)
         self.model = model
+        self.usage = Usage()
+        self.cost: float | None = 0.0
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
@@ -181,3 +185,9 @@ class TemplateError(SetupError):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class UnknownPrice(SetupError):
+    """A limit on cost cannot hold, because the price of a model is unknown."""
+
+    code = "UNKNOWN_PRICE"

@@ -72,12 +72,13 @@ class Request:
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """The tokens of one call, or of several added up."""
+    """The tokens of one call, or of several added up; those of `estimated_calls` are estimates, in whole or in part."""
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    estimated_calls: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -85,6 +86,7 @@ class Usage(msgspec.Struct, frozen=True):
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
             self.cached_tokens + other.cached_tokens,
+            self.estimated_calls + other.estimated_calls,
         )
 
     @property

@@ -75,6 +75,7 @@ def failing(*tasks: str, error: Exception) -> Callable[[Request], Reply | Except
 
 def weft(workspace: Path, model: ScriptedModel, **settings: Any) -> Weft:
     """A runtime with that model under every name."""
+    settings = {"allow_unknown_cost": True, **settings}  # nobody lists what it costs
     return Weft(workspace, Settings(model="scripted", **settings), open_model=lambda _: model)
 
 

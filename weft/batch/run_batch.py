@@ -28,6 +28,8 @@ from weft.batch.preview import preview
 from weft.batch.results import EarlierResult, Results
 from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo
 from weft.batch.summary import BatchSummary
+from weft.models.budget import WrittenOff
+from weft.models.unpriced import check_prices
 from weft.runs.run_goal import with_model
 from weft.runs.run_id import new_batch_id
 from weft.settings.paths import Paths
@@ -50,16 +52,23 @@ _LOOKS = 20
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """How a batch ended: its summary, why it stopped early, if it did, and an experiment's comparison of models."""
+    """How a batch ended: its summary, why it stopped early, if it did, and an experiment's comparison of models.
+
+    What was `written_off` of its budget was allotted to workers that died.
+    """
 
     summary: BatchSummary
     stopped: StopReason | None
     output: Path
     models: list[dict[str, Any]] | None = None
+    written_off: WrittenOff = field(default_factory=WrittenOff)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `--json` prints it."""
         document = self.summary.to_dict() | {"stopped": self.stopped, "output": str(self.output)}
+        if self.written_off.workers:
+            workers, cost, tokens = self.written_off
+            document["written_off"] = {"workers": workers, "cost_usd": cost, "tokens": int(tokens)}
         return document if self.models is None else document | {"models": self.models}
 
 
@@ -107,7 +116,10 @@ class Batch:
         self.engine.start(self._goals_by_model().total(), self.models)
 
     def check_models(self) -> None:
-        """Raise if a model cannot be called at all, before thousands of goals fail one by one."""
+        """Raise if a model cannot be called at all, or a budget not kept, before thousands of goals fail one by one."""
+        settings = self.weft.settings
+        limit = self.options.max_cost if self.options.max_cost is not None else settings.max_cost
+        check_prices(self.models if self._goals_by_model() else (), settings, limit)
         for problem in self.engine.problems(self.models):
             if problem.certain:
                 raise SetupError(problem.what, hint=problem.remedy)
@@ -150,7 +162,7 @@ class Batch:
             await self.engine.close()
             file.close(complete=complete)
         models = comparison(results.read(*self._files)) if self.order.compares else None
-        return BatchReport(self.summary, runner.stopped, self.output, models)
+        return BatchReport(self.summary, runner.stopped, self.output, models, self.engine.budget.written_off)
 
     def finish_running(self) -> None:
         """Start no further goal; those that run end as they will."""
@@ -215,12 +227,16 @@ def open_batch(
     workspace: Path | str = ".",
     settings: Settings,
     options: BatchOptions,
+    flags: Mapping[str, Any] | None = None,
     dry_run: bool = False,
 ) -> Iterator[Batch]:
-    """Check a goal file (`-` is stdin) or goals in memory whole; every fault is reported at once with its line."""
+    """Check a goal file (`-` is stdin) or goals in memory whole; every fault is reported at once with its line.
+
+    `flags` are those of the settings that the caller passed: they beat the settings of every machine.
+    """
     if not options.resume and not dry_run:
         results.refuse_existing(output, options.errors)
-    engine = open_engine(Path(workspace), settings, options)
+    engine = open_engine(Path(workspace), settings, options, flags)
     with goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked:
         batch = Batch(checked, output, options, engine)
         try:
@@ -247,12 +263,18 @@ async def run_batch(
     weft.toml: a mapping overrides files and the environment, a Settings replaces them. `observer` hears of every event.
     """
     merged = with_model(settings, model)
+    flags = {"model": model} if isinstance(merged, Settings) and model else merged
     if not isinstance(merged, Settings):
         paths = Paths.of(Path(workspace), os.environ)
         trusted = is_trusted(paths)
         merged = batch_settings(resolve(merged or {}, os.environ, paths.workspace, paths.user_config, trusted=trusted))
     with open_batch(
-        goals, Path(output), workspace=workspace, settings=merged, options=options or BatchOptions()
+        goals,
+        Path(output),
+        workspace=workspace,
+        settings=merged,
+        options=options or BatchOptions(),
+        flags=None if isinstance(flags, Settings) else flags,
     ) as batch:
         await asyncio.to_thread(batch.check_models)  # loads litellm, which takes seconds
         with batch.locked():

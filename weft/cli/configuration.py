@@ -26,6 +26,7 @@ class SettingFlags:
     fallback: tuple[str, ...] = ()
     max_cost: float | None = None
     max_tokens: int | None = None
+    allow_unknown_cost: bool | None = None
     timeout: float | None = None
     detector: str | None = None
     strict_skills: bool | None = None

@@ -184,10 +184,10 @@ def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
 
 def _token_price(settings: Settings | None) -> float:
     """What a token of a prompt costs at most: a budget has loaded the price list already."""
-    from weft.models.reservation import ASSUMED_PRICE
-    from weft.providers.prices import price_of
+    from weft.providers.price import ASSUMED_PRICE
+    from weft.providers.prices import PriceList
 
-    price = price_of(settings.model).prompt if settings is not None and settings.model else None
+    price = PriceList(settings.prices or {})(settings.model).prompt if settings and settings.model else None
     return ASSUMED_PRICE if price is None else price
 
 
@@ -196,6 +196,7 @@ def _powers(settings: Settings | None) -> list[str]:
     if settings is None:
         return []
     tools = ["--tools", ",".join(settings.tools)] if settings.tools else []
+    tools += ["--allow-unknown-cost"] if settings.allow_unknown_cost else []
     return [*tools, *(part for host in settings.allow_web for part in ("--allow-web", host))]
 
 

@@ -100,6 +100,14 @@ named_models = setting(
         "--fallback", multiple=True, metavar="NAME", help="Model to use if the one before it fails (repeatable)."
     ),
 )
+unknown_cost = setting(
+    click.option(
+        "--allow-unknown-cost",
+        is_flag=True,
+        default=None,
+        help="With --max-cost, call models of unknown price too, and count $15 per million tokens.",
+    )
+)
 models = together(
     named_models,
     setting(
@@ -107,6 +115,7 @@ models = together(
         click.option("--max-tokens", type=int, metavar="N", help="Stop the run before it uses more than N tokens."),
         click.option("--timeout", type=float, metavar="SECONDS", help="Stop the run after this time."),
     ),
+    unknown_cost,
 )
 selecting_model = setting(
     click.option("--model", metavar="NAME", help="With --detector llm: the model that selects (default: as for a run).")

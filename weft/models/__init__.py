@@ -6,7 +6,8 @@ roles.py        the model for each role, wrapped in the layers below
 budget.py       sets aside what a call may take, waits for room, and stops once there is none
 reservation.py  what a call may take at most
 recording.py    records every call as events
-usage_check.py  drops impossible usage
+metered.py      what each attempt took, estimated where the provider does not say
+unpriced.py     models of unknown price
 fallback.py     asks the next model when one fails
 retry.py        retries transient failures
 open.py         opens a model by name: the embedded one, or one of litellm's

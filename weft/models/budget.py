@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from weft.models.reservation import ASSUMED_PRICE, Call, Reservation
-from weft.models.usage_check import checked, sound
-from weft.providers.prices import Price, price_of
-from weft.settings.default_model import is_local
-from weft_planner.errors import BudgetSpent
-from weft_planner.events import Warned
-from weft_planner.model import Message, Usage, estimated_tokens
+from weft.models.metered import Spent, spent_by
+from weft.models.reservation import Call, Reservation
+from weft.models.unpriced import unpriced
+from weft.providers.estimates import sound
+from weft.providers.price import ASSUMED_PRICE, Price
+from weft.providers.prices import PriceList, is_cost
+from weft_planner.errors import BudgetSpent, ModelError
+from weft_planner.events import CallBroken, Warned
+from weft_planner.model import Usage
 from weft_planner.plan.task_id import parent_of
 from weft_planner.wrapped_model import WrappedModel
 from weft_skills.errors import WeftError
@@ -27,26 +27,40 @@ from weft_skills.errors import WeftError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weft_planner.events import Event, Record
+    from weft_planner.events import Record
     from weft_planner.model import Reply, Request
 
-__all__ = ["ASSUMED_PRICE", "Budget", "BudgetedModel"]
+__all__ = ["ASSUMED_PRICE", "Budget", "BudgetedModel", "WrittenOff"]
 
+_ASSUMED = f"${ASSUMED_PRICE * 1e6:g} per million"
 # An answer shorter than this is of no use to anyone.
 _LEAST_OUTPUT = 16
 # So many calls at once must be paid for before more go out than have kept to their reservations so far.
 _PLENTY = 16
 
 
+class WrittenOff(NamedTuple):
+    """What counts as spent because nobody can say otherwise: the allotments of workers that died."""
+
+    workers: int = 0
+    cost: float = 0.0
+    tokens: float = 0
+
+
 @dataclass(slots=True)
 class Budget:
-    """The limits of a run, what it has spent so far, and what the calls under way may still take."""
+    """The limits of a run, what it has spent so far, and what the calls under way may still take.
+
+    A model of unknown price is refused if there is a limit on cost, unless it `assumes` a price for it.
+    """
 
     max_cost: float | None = None
     max_tokens: int | None = None
     cost: float = 0.0
     usage: Usage = field(default_factory=Usage)
-    price_of: Callable[[str], Price] = price_of
+    price_of: Callable[[str], Price] = field(default_factory=PriceList)
+    assumes: bool = False
+    written_off: WrittenOff = field(default_factory=WrittenOff)
     _shares: dict[str, Budget] = field(default_factory=dict)
     _reserved: set[Reservation] = field(default_factory=set)
     _kept: int = 0
@@ -69,7 +83,7 @@ class Budget:
     def share(self, task: str, max_cost: float, spent: float) -> None:
         """Let the calls of a task, and of all its parts, cost this much at most, with what is spent already."""
         if task not in self._shares:
-            self._shares[task] = Budget(max_cost, cost=spent, price_of=self.price_of)
+            self._shares[task] = Budget(max_cost, cost=spent, price_of=self.price_of, assumes=True, _said=self._said)
 
     def shares_of(self, task: str | None) -> list[tuple[str, Budget]]:
         """The limits on a task and on those that it is a part of, the closest first, each with its task."""
@@ -98,11 +112,14 @@ class Budget:
             parts.append(f"{max(self.max_tokens - self.usage.tokens, 0):,} of {self.max_tokens:,} tokens")
         return " and ".join(parts)
 
-    async def reserve(self, request: Request, names: tuple[str, ...]) -> Reservation:
-        """Set aside what a call of one of these models may take, once there is room for it."""
+    async def reserve(self, request: Request, name: str) -> Reservation:
+        """Set aside what a call of a model may take, once there is room for it."""
         if not self.limited:
             return Reservation()
-        call = Call(request, names, tuple([await self._price(name) for name in names]))
+        price = await self._price(name)
+        if not price.is_known and self.max_cost is not None and not self.assumes:
+            raise unpriced([name])
+        call = Call(request, price.assumed())
         async with self._turn:  # first come, first served
             while (reservation := await self._try(call)) is None:
                 self._settled.clear()
@@ -115,56 +132,49 @@ class Budget:
         if self._stopped is not None or self._is_spent():
             self._stop_unless_under_way(self._stopped or "")
             return None
-        whole = call.whole()
-        if not self._fits(whole) and not call.is_counted:
+        if not call.is_counted and not self._fits(call.whole()):
             await asyncio.to_thread(call.count)
             return await self._try(call)  # others may have ended meanwhile
-        if self._fits(whole):
-            return whole if len(self._reserved) < self._window(whole) else None
+        for wanted in (call.whole(), call.usual()):
+            if self._fits(wanted):
+                return wanted if len(self._reserved) < self._window(call.whole()) else None
         if self._reserved:
             return None
         output = call.affordable_output(*self._left())
-        if output >= _LEAST_OUTPUT or not call.is_known:
+        if output >= _LEAST_OUTPUT:
             return call.lowered(output)
         self._stop_unless_under_way(f": the prompt of the next call may take {call.prompt:,} tokens")
         return None
 
-    def settle(self, reservation: Reservation, reply: Reply | None, record: Record) -> None:
-        """Count what a call took, instead of what was set aside for it; nothing if it failed."""
+    def settle(self, name: str, reservation: Reservation, spent: Spent | None, record: Record) -> None:
+        """Count what an attempt took, instead of what was set aside for it; nothing if it was not sent."""
         self._reserved.discard(reservation)
         self._settled.set()
-        if reply is None:
+        if spent is None:
             return
-        cost, usage = self._taken(reservation, reply)
+        cost, usage = self._cost_of(name, spent), spent.usage
         self.cost += cost
         self.usage += usage
-        name = reply.model or "the model"
-        if reply.cost is None and self.max_cost is not None:
-            price = f"${ASSUMED_PRICE * 1e6:g} per million"
-            self._say(record, name, f"the price of {name} is unknown: --max-cost counts its tokens at {price}")
+        if spent.cost is None and self.max_cost is not None and not self._prices.get(name, Price()).is_known:
+            self._say(record, name, f"the price of {name} is unknown: --max-cost counts its tokens at {_ASSUMED}")
         if cost <= reservation.cost and usage.tokens <= reservation.tokens:
-            self._kept += 1
-        elif self.limited:
+            self._kept += reservation.max_output is not None
+        elif self.limited and not usage.estimated_calls:  # an estimate may well be higher
             self._broken = True
-            if reservation.is_known:
-                took, held = (
-                    f"{usage.tokens:,} tokens (${cost:.4f})",
-                    f"{reservation.tokens:,} (${reservation.cost:.4f})",
-                )
-                self._say(record, f"{name} over", f"{name} took {took} where a call was allowed {held}")
+            took, held = f"{usage.tokens:,} tokens (${cost:.4f})", f"{reservation.tokens:,} (${reservation.cost:.4f})"
+            self._say(record, f"{name} over", f"{name} took {took} where a call was allowed {held}")
 
-    def _taken(self, reservation: Reservation, reply: Reply) -> tuple[float, Usage]:
-        """What a call took; of one that reports impossible figures, what was sent and the answer as it is."""
-        right = checked(reply)
-        if right is reply:
-            return (reply.usage.tokens * ASSUMED_PRICE if reply.cost is None else reply.cost), reply.usage
-        answer = estimated_tokens([Message("assistant", reply.text)]) + 1
-        usage = msgspec.structs.replace(
-            right.usage,
-            prompt_tokens=max(right.usage.prompt_tokens, reservation.prompt_tokens),
-            completion_tokens=max(right.usage.completion_tokens, answer),
-        )
-        return max(right.cost or 0.0, usage.tokens * ASSUMED_PRICE), usage
+    def note_estimate(self, name: str, record: Record) -> None:
+        """Say once, where there is a limit, that what a model takes of it is an estimate."""
+        if not self.limited:
+            return
+        text = f"{name} does not report its usage: tokens are estimated from the text that was sent and received"
+        self._say(record, f"{name} estimated", text)
+
+    def _cost_of(self, name: str, spent: Spent) -> float:
+        if spent.cost is not None and is_cost(spent.cost):
+            return spent.cost
+        return self._prices.get(name, Price()).assumed().of(spent.usage) or 0.0
 
     def _is_spent(self) -> bool:
         over = self.max_cost is not None and self.cost >= self.max_cost
@@ -212,9 +222,7 @@ class Budget:
 
     async def _price(self, name: str) -> Price:
         if name not in self._prices:
-            # The embedded model costs nothing.
-            free = Price(0.0, 0.0)
-            self._prices[name] = free if is_local(name) else await asyncio.to_thread(self.price_of, name)
+            self._prices[name] = await asyncio.to_thread(self.price_of, name)
         return self._prices[name]
 
     def _say(self, record: Record, key: str, text: str) -> None:
@@ -225,37 +233,42 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class BudgetedModel(WrappedModel):
-    """A model with a budget, which other models may share; `names` are those that may answer, fallbacks included."""
+    """A metered model with a budget, which other models may share: each attempt at a call is reserved and counted."""
 
     budget: Budget
     record: Record
-    names: tuple[str, ...] = ()
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request once the budget has room for it, unless it is spent."""
-        names, held = self.names or (self.name,), list[tuple[Budget, Reservation]]()
-        reply, limited = None, request
+        held, spent, limited = list[tuple[Budget, Reservation]](), None, request
         try:
             for task, share in self.budget.shares_of(request.task):
-                held.append((share, await _of_share(task, share, request, names)))
-            held.append((self.budget, await self.budget.reserve(request, names)))
+                held.append((share, await _of_share(task, share, request, self.name)))
+            held.append((self.budget, await self.budget.reserve(request, self.name)))
             for _, reservation in held:
                 limited = reservation.limit(limited)
             reply = await self.model.complete(limited)
+            spent = Spent(reply.usage, reply.cost)
+        except (ModelError, asyncio.CancelledError) as error:
+            if (spent := spent_by(error)) is not None:
+                self._record_broken(request, spent, str(error) or "it was cancelled")
+            raise
         finally:
             for budget, reservation in held:
-                budget.settle(reservation, reply, self.record if budget is self.budget else _unsaid)
+                budget.settle(self.name, reservation, spent, self.record)
+        if reply.usage.estimated_calls:
+            self.budget.note_estimate(reply.model or self.name, self.record)
         return reply
 
+    def _record_broken(self, request: Request, spent: Spent, reason: str) -> None:
+        role, task, key = request.role, request.task, request.key
+        self.record(CallBroken(role, task, self.name, spent.usage, spent.cost, reason, key))
 
-async def _of_share(task: str, share: Budget, request: Request, names: tuple[str, ...]) -> Reservation:
+
+async def _of_share(task: str, share: Budget, request: Request, name: str) -> Reservation:
     """What is set aside of a task's share; once that is spent the task fails, and the run goes on."""
     try:
-        return await share.reserve(request, names)
+        return await share.reserve(request, name)
     except BudgetSpent as spent:
         what = f"the goal of task {task!r} may cost ${share.max_cost:g}, and has cost ${share.cost:.4f}"
         raise WeftError(what, hint="raise its max_cost") from spent
-
-
-def _unsaid(event: Event) -> None:
-    """What is said of the run's own budget need not be said again."""

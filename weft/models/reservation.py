@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from weft.providers.prices import most_prompt_tokens, prompt_tokens
+from weft.providers.estimates import most_prompt_tokens, prompt_tokens
 
 if TYPE_CHECKING:
-    from weft.providers.prices import Price
+    from weft.providers.price import Price
     from weft_planner.model import Request
 
-# What --max-cost assumes for a token of unknown price: about the output price of the more expensive models.
-ASSUMED_PRICE = 15e-6
-# What a model of which nothing is known may answer: no common one answers more.
+# What a model may answer if its own limit is unknown: no common one answers more.
 _UNKNOWN_OUTPUT = 131_072
 # Such a model is told how long its answer may be only where that fits any context window.
 _ANY_WINDOW = 4_096
@@ -26,9 +24,7 @@ class Reservation:
 
     cost: float = 0.0
     tokens: int = 0
-    prompt_tokens: int = 0
     max_output: int | None = None
-    is_known: bool = False
 
     def limit(self, request: Request) -> Request:
         """The request, with the length of its answer limited to what was set aside."""
@@ -40,11 +36,10 @@ class Reservation:
 
 @dataclass(slots=True)
 class Call:
-    """A call that any of some models may answer: what counts is the most expensive."""
+    """A call of a model with this price, which is known or assumed."""
 
     request: Request
-    names: tuple[str, ...]
-    prices: tuple[Price, ...]
+    price: Price
     is_counted: bool = False
     prompt: int = field(init=False)
 
@@ -52,53 +47,41 @@ class Call:
         self.prompt = most_prompt_tokens(self.request)
 
     def count(self) -> None:
-        """Count the prompt's tokens instead of its bytes, which takes longer."""
-        self.prompt = min(self.prompt, max(prompt_tokens(name, self.request) for name in self.names))
+        """Estimate the prompt's tokens instead of counting its bytes, which takes longer."""
+        self.prompt = min(self.prompt, prompt_tokens(self.request))
         self.is_counted = True
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the price is known of every model that may answer, and how long its answers can be."""
-        return all(price.known for price in self.prices)
 
     def whole(self) -> Reservation:
         """What the call takes if its answer is as long as the model allows."""
-        output = max(self._most_output(price) for price in self.prices)
-        return self._reservation(output, output if self.is_known else None)
+        return self._reservation(self._most_output, self._most_output if self._is_bounded else None)
+
+    def usual(self) -> Reservation:
+        """What the call takes if its answer is of usual length, for a model whose limit is unknown; else the whole."""
+        return self.whole() if self._is_bounded else self.lowered(min(self._most_output, _ANY_WINDOW))
 
     def lowered(self, output: int) -> Reservation:
         """What the call takes if its answer is no longer than this."""
-        if self.is_known:
-            return self._reservation(output, output)
-        return self._reservation(max(output, 0), output if 0 < output <= _ANY_WINDOW else None)
+        return self._reservation(output, output)
 
     def affordable_output(self, cost: float, tokens: float) -> int:
         """How long an answer these dollars and tokens pay for."""
-        rest = [cost - self.prompt * _prompt(price) for price in self.prices]
-        paid = min(
-            left / _output(price) if _output(price) else math.copysign(math.inf, left)
-            for left, price in zip(rest, self.prices, strict=True)
-        )
-        most = max(self._most_output(price) for price in self.prices)
+        price, rest = self.price.output or 0.0, cost - self.prompt * (self.price.prompt or 0.0)
+        paid = rest / price if price else math.copysign(math.inf, rest)
+        most = self._most_output if self._is_bounded else min(self._most_output, _ANY_WINDOW)
         return int(max(-1.0, min(paid, tokens - self.prompt, most)))
 
     def _reservation(self, output: int, limit: int | None) -> Reservation:
-        cost = max(
-            self.prompt * _prompt(price) + min(output, self._most_output(price)) * _output(price)
-            for price in self.prices
-        )
-        return Reservation(cost, self.prompt + output, self.prompt, limit, self.is_known)
+        cost = self.prompt * (self.price.prompt or 0.0) + output * (self.price.output or 0.0)
+        return Reservation(cost, self.prompt + output, limit)
 
-    def _most_output(self, price: Price) -> int:
-        most = price.max_output or _UNKNOWN_OUTPUT
-        if price.context is not None and price.context <= most:  # the answer shares the window with the prompt
-            most = max(price.context - self.prompt, 1_024)
+    @property
+    def _is_bounded(self) -> bool:
+        return self.price.max_output is not None
+
+    @property
+    def _most_output(self) -> int:
+        most = self.price.max_output or _UNKNOWN_OUTPUT
+        context = self.price.context
+        if context is not None and context <= most:  # the answer shares the window with the prompt
+            most = max(context - self.prompt, 1_024)
         return min(most, self.request.max_tokens or most)
-
-
-def _prompt(price: Price) -> float:
-    return ASSUMED_PRICE if price.prompt is None else price.prompt
-
-
-def _output(price: Price) -> float:
-    return ASSUMED_PRICE if price.output is None else price.output

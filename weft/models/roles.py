@@ -1,6 +1,6 @@
 """The model for each role, with everything that wraps a call, from the outside in:
 
-finished calls are reused → budget → recording → usage is checked → fallbacks → retries → the provider
+finished calls are reused → recording → fallbacks → retries → budget → what it took → the provider
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.fallback import FallbackModel
+from weft.models.metered import MeteredModel
 from weft.models.open import OpenModel, profile_of
 from weft.models.recording import RecordingModel
 from weft.models.retry import RetryingModel, RetryPolicy
-from weft.models.usage_check import CheckedModel
+from weft.providers.prices import PriceList
 from weft.settings.default_model import NO_MODEL, choices
 from weft_executor.results.memo import MemoModel
 from weft_planner.events import ModelLoaded, ModelLoading
@@ -43,7 +44,6 @@ class RoleModels:
     _known: dict[str, Model] = field(default_factory=dict)
     _opened: dict[str, Model] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
-    _warned: set[str] = field(default_factory=set)
 
     def for_role(self, role: Role, called: str | None = None) -> Model:
         """The model that is called so in the settings, else the role's own if set, else the run's."""
@@ -80,9 +80,10 @@ class RoleModels:
             names = dict.fromkeys((name, *self.settings.fallback))
             opened = {name: self.open(name) for name in names}
             self._opened[name] = opened[name]
-            chain = tuple(RetryingModel(model, policy, record) for model in opened.values())
+            prices = PriceList(self.settings.prices or {})
+            metered = (MeteredModel(model, prices) for model in opened.values())
+            budgeted = (BudgetedModel(model, self.budget, record) for model in metered)
+            chain = tuple(RetryingModel(model, policy, record) for model in budgeted)
             model = chain[0] if len(chain) == 1 else FallbackModel(chain, record, self._unknown)
-            recorded = RecordingModel(CheckedModel(model, record, self._warned), record)
-            metered = BudgetedModel(recorded, self.budget, record, tuple(names))
-            self._known[name] = MemoModel(metered, self.memo)
+            self._known[name] = MemoModel(RecordingModel(model, record), self.memo)
         return self._known[name]

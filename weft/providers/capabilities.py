@@ -17,10 +17,11 @@ _DAYS = 14
 
 @dataclass(slots=True)
 class Capability:
-    """The best response format that a model supports, and whether it supports tools."""
+    """The best response format that a model supports, and whether it supports tools; `streams` is never saved."""
 
     format: str = "json_schema"
     tools: bool = True
+    streams: bool = True
 
     def step_down(self) -> bool:
         """Fall back to the next simpler format; returns whether there was one."""

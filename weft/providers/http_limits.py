@@ -31,12 +31,23 @@ class AnswerTooLarge(Exception):
     """A provider sent more than a call accepts."""
 
 
+# Errors of a request that never left: there was no connection.
+_UNSENT = ("ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol", "LocalProtocolError")
+_UNCONNECTED = ("ClientConnectorError", "ConnectionRefusedError", "gaierror")
+
+
 @dataclass(slots=True)
 class AnswerLimit:
-    """What a call accepts; `exceeded` says why its answer was refused, if it was."""
+    """What a call accepts; `exceeded` says why its answer was refused, if it was.
+
+    `was_sent` says whether the provider has the request and has not refused it, `received` what came of an answer
+    that is not streamed.
+    """
 
     most: int = MAX_ANSWER
     exceeded: str = ""
+    was_sent: bool = False
+    received: bytearray = field(default_factory=bytearray)
 
     def refuse(self, why: str) -> AnswerTooLarge:
         """The error for an answer that is not read to its end."""
@@ -67,7 +78,8 @@ def install() -> None:
         limit = _limit.get()
         if limit is None:
             return await send(client, request)
-        response = await send(client, _asking_for_known_encodings(request))
+        with _sending(limit):
+            response = await send(client, _asking_for_known_encodings(request))
         body = _Body.of(response, limit)
         assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - httpx has checked it
         response.stream = _AsyncStream(response.stream, body)
@@ -77,7 +89,8 @@ def install() -> None:
         limit = _limit.get()
         if limit is None:
             return send_now(client, request)
-        response = send_now(client, _asking_for_known_encodings(request))
+        with _sending(limit):
+            response = send_now(client, _asking_for_known_encodings(request))
         body = _Body.of(response, limit)
         assert isinstance(response.stream, httpx.SyncByteStream)  # noqa: S101 - httpx has checked it
         response.stream = _SyncStream(response.stream, body)
@@ -86,6 +99,33 @@ def install() -> None:
     send_limited.keeps_limits = True  # type: ignore[attr-defined]
     httpx.AsyncClient._send_single_request = send_limited  # type: ignore[assignment, method-assign]
     httpx.Client._send_single_request = send_limited_now  # type: ignore[assignment, method-assign]
+
+
+@contextmanager
+def _sending(limit: AnswerLimit) -> Iterator[None]:
+    """Note whether a request has left, whatever becomes of it."""
+    limit.was_sent = True
+    limit.received.clear()
+    try:
+        yield
+    except Exception as error:
+        limit.was_sent = _has_left(error)
+        raise
+
+
+def _has_left(error: BaseException) -> bool:
+    """Whether a request failed after there was a connection to send it over."""
+    if type(error).__name__ in _UNSENT:
+        return False
+    if not isinstance(error, httpx.ConnectError):
+        return True
+    # litellm's transport calls a reset connection so, too.
+    seen: BaseException | None = error
+    while seen is not None:
+        if any(kind.__name__ in _UNCONNECTED for kind in type(seen).__mro__):
+            return False
+        seen = seen.__cause__ or seen.__context__
+    return "aiohttp" in type(error.__cause__).__module__
 
 
 def _asking_for_known_encodings(request: httpx.Request) -> httpx.Request:
@@ -112,6 +152,7 @@ class _Body:
         encoding = response.headers.pop("content-encoding", "identity").strip().lower()
         length = response.headers.pop("content-length", "")
         is_error = response.status_code >= 300
+        limit.was_sent = not is_error
         is_supported = encoding in ("gzip", "x-gzip", "deflate", "identity", "")
         body = cls(
             limit,
@@ -148,6 +189,8 @@ class _Body:
             if len(piece) > room:
                 raise self.limit.refuse(self.too_large)
             self._count_event(piece)
+            if not (self.is_error or self.is_stream):
+                self.limit.received += piece
             yield piece
 
     def _count_event(self, piece: bytes) -> None:

@@ -12,16 +12,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from weft.providers import estimates
 from weft.providers.capabilities import Capabilities
 from weft.providers.litellm_errors import explain
+from weft.providers.price import listed_price
 from weft.providers.prompted_tools import with_calls, without_tools
-from weft_planner.errors import CallTimedOut, FormatRefused, ModelError, ToolsRefused
+from weft_planner.errors import CallTimedOut, FormatRefused, ModelError, ServerFailed, ToolsRefused
 from weft_planner.model import Message, Reply, ToolCall, Usage
 from weft_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from weft.providers.capabilities import Capability
+    from weft.providers.http_limits import AnswerLimit
     from weft_planner.model import OnText, Request, ToolSpec
 
 _ENVIRONMENT = {
@@ -129,7 +135,7 @@ class LitellmModel:
         while True:
             sent = request if capability.tools else without_tools(request)
             try:
-                reply = await self._call(sent, capability.format)
+                reply = await self._call(sent, capability)
             except FormatRefused:
                 if request.schema is None or not capability.step_down():
                     raise
@@ -142,7 +148,23 @@ class LitellmModel:
             else:
                 return reply if capability.tools or not request.tools else with_calls(reply, request)
 
-    async def _call(self, request: Request, rung: str) -> Reply:
+    async def _call(self, request: Request, capability: Capability) -> Reply:
+        """One call; an error of one that was sent says what it took."""
+        from weft.providers import http_limits
+
+        limit, answer = http_limits.AnswerLimit(), StreamedAnswer()
+        try:
+            return await self._send(request, capability, limit, answer)
+        except ModelError as error:
+            if limit.was_sent:
+                received = answer.text or limit.received.decode("utf-8", "replace")
+                error.usage = estimates.broken(request, received)
+                error.cost = listed_price(load(), self.name).of(error.usage)
+            raise
+
+    async def _send(
+        self, request: Request, capability: Capability, limit: AnswerLimit, answer: StreamedAnswer
+    ) -> Reply:
         litellm = load() if _loaded() else await asyncio.to_thread(load)
         arguments: dict[str, Any] = {
             "model": self.name,
@@ -159,16 +181,17 @@ class LitellmModel:
             arguments["tools"] = [_wire_tool(tool) for tool in request.tools]
             if not request.may_call_tools:
                 arguments["tool_choice"] = "none"
-        if request.schema is not None and rung != "prompt":
-            arguments["response_format"] = _format(rung, request.schema, _SCHEMA_NAMES.get(request.role, "plan"))
+        if request.schema is not None and capability.format != "prompt":
+            name = _SCHEMA_NAMES.get(request.role, "plan")
+            arguments["response_format"] = _format(capability.format, request.schema, name)
         from weft.providers import http_limits, litellm_shortcuts
 
-        limit = http_limits.AnswerLimit()
+        on_text = request.on_text if capability.streams else None
         try:
             # litellm's own timeout bounds each read: an answer that trickles in, or a stream kept open, never ends.
             with http_limits.limited(limit), litellm_shortcuts.unlogged(litellm, arguments):
                 async with asyncio.timeout(self.timeout):
-                    response = await _respond(litellm, arguments, request.on_text)
+                    response = await _respond(litellm, arguments, on_text, answer)
         except ModelError:
             raise
         except TimeoutError as error:
@@ -185,29 +208,67 @@ class LitellmModel:
                     model=self.name,
                 ) from error
             raise explain(error, self.name) from error
-        return _reply(response, self.name, litellm)
+        if on_text is not None and not answer.is_whole:
+            capability.streams = False  # until the program ends: the next attempt asks for the whole answer at once
+            raise ServerFailed(f"the answer of {self.name} broke off: its stream ended early", model=self.name)
+        return self._reply(request, response, answer, litellm)
+
+    def _reply(self, request: Request, response: Any, answer: StreamedAnswer, litellm: Any) -> Reply:
+        reply = _reply(response, self.name)
+        reported = getattr(response, "usage", None) if answer.is_reported else None
+        thoughts = getattr(response.choices[0].message, "reasoning_content", None) or ""
+        written = estimates.answer_text(f"{thoughts}{reply.text}", reply.tool_calls)
+        usage = estimates.completed(_usage(reported), request, written, getattr(reported, "total_tokens", 0))
+        is_estimated = usage.estimated_calls > 0
+        cost = listed_price(litellm, self.name).of(usage) if is_estimated else _cost(response, self.name, litellm)
+        return msgspec.structs.replace(reply, usage=usage, cost=cost)
 
 
-async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | None) -> Any:
+@dataclass(slots=True)
+class StreamedAnswer:
+    """What came of a streamed answer: its text, whether it came to its end, and whether the provider said its usage.
+
+    One that is not streamed is whole, and says its usage itself.
+    """
+
+    parts: list[str] = field(default_factory=list)
+    is_whole: bool = True
+    is_reported: bool = True
+
+    @property
+    def text(self) -> str:
+        """All that came, thoughts and calls of tools included."""
+        return "".join(self.parts)
+
+    def add(self, delta: Any) -> None:
+        """Add a piece."""
+        self.parts += filter(None, (getattr(delta, "reasoning_content", None), delta.content))
+        for call in getattr(delta, "tool_calls", None) or ():
+            self.parts += filter(None, (call.function.name, call.function.arguments))
+
+
+async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | None, answer: StreamedAnswer) -> Any:
     if on_text is None:
         return await litellm.acompletion(**arguments)
     stream = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
-    chunks, received = [], False
+    chunks = []
     on_text("")  # an answer that broke off, here or at another model, begins again
     async for chunk in stream:
         chunks.append(chunk)
         delta = chunk.choices[0].delta if chunk.choices else None
-        received = received or bool(delta and (delta.content or getattr(delta, "tool_calls", None)))
+        if delta:
+            answer.add(delta)
         if delta and delta.content:
             on_text(delta.content)
     # The answer of a gateway that cannot stream looks like an empty stream. A gateway that lost its provider may end
     # a stream early: it looks complete, except that no finish reason was sent.
-    if not received or getattr(stream, "received_finish_reason", "") is None:
-        return await litellm.acompletion(**arguments)
+    answer.is_whole = bool(answer.parts) and getattr(stream, "received_finish_reason", "") is not None
+    # litellm counts what is not reported, by a tokenizer, and does not say so: its own chunks are as they came.
+    answer.is_reported = any(getattr(chunk, "usage", None) for chunk in getattr(stream, "chunks", chunks))
     return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
 
 
-def _reply(response: Any, name: str, litellm: Any) -> Reply:
+def _reply(response: Any, name: str) -> Reply:
     if not response or not response.choices:
         raise ModelError(
             f"{name} sent an answer without choices",
@@ -222,8 +283,6 @@ def _reply(response: Any, name: str, litellm: Any) -> Reply:
     return Reply(
         text=choice.message.content or "",
         tool_calls=calls,
-        usage=_usage(getattr(response, "usage", None)),
-        cost=_cost(response, name, litellm),
         finish=choice.finish_reason or "stop",
         model=name,
     )

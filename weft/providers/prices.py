@@ -1,94 +1,57 @@
-"""What models charge and how much they may answer, from litellm's price list, and the tokens of a prompt."""
+"""The prices of models: the user's own, else those of litellm's list."""
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from weft.providers.litellm_model import load
+from weft.providers.price import FREE, Price, listed_price
+from weft.settings.default_model import is_local
 
 if TYPE_CHECKING:
-    from weft_planner.model import Request
+    from collections.abc import Callable, Mapping
 
-# Beyond this, counting takes long, and a byte for a token is close enough to stop at.
-_MOST_COUNTED = 2 * 2**20
-# What a provider adds to a message, and to the offer of tools.
-_PER_MESSAGE, _FOR_TOOLS = 8, 600
-# Tokenizers differ: how many more tokens than OpenAI's count the others' may make of the same text.
-_OTHERS = 1.4
+    from weft.settings.model_prices import ModelPrice
+
+_MILLION = 1e6
+# Providers whose models run on a machine of the user's, and cost nothing; litellm would ask their server.
+_OWN_MACHINE = ("ollama/", "ollama_chat/")
+
+
+def _look_up(name: str) -> Price:
+    return listed_price(load(), name)
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars for a token, and the most tokens of an answer and a prompt; None where the list has no figure."""
+class PriceList:
+    """The price of any model: the user's `own` beat those that are `listed`."""
 
-    prompt: float | None = None
-    output: float | None = None
-    max_output: int | None = None
-    context: int | None = None
+    own: Mapping[str, ModelPrice] = field(default_factory=dict)
+    listed: Callable[[str], Price] = _look_up
 
-    @property
-    def known(self) -> bool:
-        """Whether the most that a call can cost is known."""
-        return self.prompt is not None and self.output is not None and self.max_output is not None
+    def own_price(self, name: str) -> Price | None:
+        """The price that the user gives a model, or that needs no list; None if the list must be asked."""
+        if (price := self.own.get(name)) is not None:
+            return Price(price.input / _MILLION, price.output / _MILLION, price.max_output)
+        return FREE if is_local(name) or name.startswith(_OWN_MACHINE) else None
 
+    def __call__(self, name: str) -> Price:
+        """The price of a model; litellm is imported for its list, which takes seconds."""
+        price = self.own_price(name)
+        return price if price is not None else self.listed(name)
 
-def price_of(name: str) -> Price:
-    """The price of a model; nothing is known of one that the list lacks. Imports litellm, which takes seconds."""
-    try:
-        row = dict(load().get_model_info(name))
-    except Exception:  # noqa: BLE001 - it raises bare exceptions for models that it does not know
-        return Price()
-    # The list has several prices of some models: for long prompts, for reasoning, by day. The highest may be asked.
-    prompt = _highest(row, "input_cost_per_token", "cache_creation_input_token_cost")
-    output = _highest(row, "output_cost_per_token", "output_cost_per_reasoning_token")
-    return Price(prompt, output, _count(row.get("max_output_tokens")), _count(row.get("max_input_tokens")))
-
-
-def _highest(row: dict[str, Any], name: str, other: str) -> float | None:
-    if not _is_price(row.get(name)):
-        return None
-    tiers = [row[key] for key in row if key.startswith(f"{name}_above_") or key in (name, other)]
-    return max(float(price) for price in tiers if _is_price(price))
+    def at_hand(self, name: str) -> Price:
+        """The price of a model, as far as it can be told at once: nothing is loaded for it."""
+        price = self.own_price(name)
+        if price is not None:
+            return price
+        is_loaded = self.listed is not _look_up or hasattr(sys.modules.get("litellm"), "model_cost")
+        return self.listed(name) if is_loaded else Price()
 
 
-def _is_price(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
-
-
-def _count(value: object) -> int | None:
-    return int(value) if isinstance(value, int | float) and math.isfinite(value) and value > 0 else None
-
-
-def most_prompt_tokens(request: Request) -> int:
-    """An upper bound of the prompt's tokens, at once: no tokenizer makes more than one of a byte."""
-    return len(_text(request).encode("utf-8", "replace")) + _overhead(request)
-
-
-def prompt_tokens(name: str, request: Request) -> int:
-    """The prompt's tokens as OpenAI's tokenizer counts them, with a margin for other providers'."""
-    text = _text(request)
-    if len(text) > _MOST_COUNTED:
-        return most_prompt_tokens(request)
-    try:
-        counted = int(load().token_counter(model=name, text=text))
-    except Exception:  # noqa: BLE001 - a tokenizer that cannot be loaded raises anything
-        return most_prompt_tokens(request)
-    share = 1.0 if name.startswith(("openai/", "azure/", "gpt-")) else _OTHERS
-    return math.ceil(counted * share) + _overhead(request)
-
-
-def _overhead(request: Request) -> int:
-    return _PER_MESSAGE * len(request.messages) + (_FOR_TOOLS if request.tools or request.schema else 0)
-
-
-def _text(request: Request) -> str:
-    parts = [message.content for message in request.messages]
-    parts += [f"{call.name} {call.arguments}" for message in request.messages for call in message.tool_calls]
-    for tool in request.tools:
-        parts.append(json.dumps([tool.name, tool.description, tool.parameters], ensure_ascii=False, default=str))
-    if request.schema is not None:
-        parts.append(json.dumps(request.schema, ensure_ascii=False, default=str))
-    return "\n".join(parts)
+def is_cost(value: object) -> bool:
+    """Whether a call can have cost this many dollars."""
+    return isinstance(value, int | float) and math.isfinite(value) and 0 <= value <= _MILLION

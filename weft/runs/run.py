@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from weft.models.budget import ASSUMED_PRICE, Budget
+from weft.models.choice import ModelChoice
 from weft.models.roles import RoleModels
+from weft.models.unpriced import check_prices
+from weft.providers.prices import PriceList
 from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.steps.replanning import not_changed
@@ -93,6 +96,7 @@ class Run:
 
     async def run(self, stop: Stop) -> Result:
         """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""
+        await self._check_prices()
         self._show_history()
         self.record(self.opening)
         for event in self.events:
@@ -127,6 +131,18 @@ class Run:
         await self._finish(msgspec.structs.replace(self._as_it_was(end), seconds=time.monotonic() - began))
         result = self.ledger.result(self.journal.url)
         return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
+
+    async def _check_prices(self) -> None:
+        """Raise if the run has a limit on cost and may call a model of unknown price; nothing is recorded then."""
+        choice, limit = ModelChoice(self.settings), self.settings.max_cost
+        if limit is None or not (self.goal.data or choice.needed_for(self.history.plan or self.goal.plan)):
+            return
+        try:
+            await asyncio.to_thread(check_prices, choice.names, self.settings, limit)
+        except WeftError:
+            if isinstance(self.opening, RunResumed):
+                self.journal.release(self.log.run_id)
+            raise
 
     def _warn_of_missing_tools(self) -> None:
         """Say which tools of a resumed run the user does not allow now."""
@@ -191,7 +207,8 @@ class Run:
         finished, approvals = self.history.finished, self._approvals()
         memo = Memo(self.record, self.log.capture, self.log.settle, finished, contents, approvals)
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
-        budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage)
+        prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
+        budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage, prices, assumes)
         models = RoleModels(settings, memo, budget, self.open_model)
         started, recorded = self.history.started, RecordedRun.resumed(self.history)
         return RunContext(

@@ -16,6 +16,7 @@ from weft.models.open import OpenModel, model_opener
 from weft.models.roles import RoleModels
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
+from weft.providers.prices import PriceList
 from weft.runs.goal import Goal, with_named_files, without_secrets
 from weft.runs.pipeline import Pipeline
 from weft.runs.plans.plan_edit import plan_in_hand
@@ -323,7 +324,9 @@ class Weft:
         return RunContext(goal, self.workspace, settings, models, memo, artifacts, today())
 
     def _role_models(self, settings: Settings, memo: Memo) -> RoleModels:
-        return RoleModels(settings, memo, Budget(settings.max_cost, settings.max_tokens), self.open_model)
+        prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
+        budget = Budget(settings.max_cost, settings.max_tokens, price_of=prices, assumes=assumes)
+        return RoleModels(settings, memo, budget, self.open_model)
 
 
 def _ignore(event: Event) -> None:

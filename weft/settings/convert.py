@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from weft.settings import named_models
+from weft.settings import model_prices, named_models
+from weft.settings.model_prices import ModelPrice
 from weft_executor.approvals.policy import ApprovalRule
 
 
@@ -26,7 +27,7 @@ def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
             raise ValueError(f"must be a list of strings, not {raw!r}")
         return tuple(item for item in items if item)
     if get_origin(wanted) is Mapping:
-        return named_models.read(raw)
+        return model_prices.read(raw) if get_args(wanted)[1] is ModelPrice else named_models.read(raw)
     if wanted is bool:
         return _boolean(raw)
     if wanted in (int, float):

@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import urllib.request
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -93,6 +94,7 @@ class _SpanBuilder:
         self._open: dict[str, datetime] = {}  # tasks without an end so far
         self._starts: dict[str, int] = {}  # how often each task was started
         self._prompts: dict[str, list[Any]] = {}
+        self._broken: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
 
     def note(self, row: Row) -> None:
         at, body = datetime.fromisoformat(row.at), row.body
@@ -124,6 +126,8 @@ class _SpanBuilder:
                 self._prompts[body.get("request", "")] = body["messages"]
                 if body["role"] == "decomposer" and body.get("task") is None:
                     self._planning_started = self._planning_started or at
+            case "call_broken":
+                self._broken[body.get("request", "")].append(body["usage"])
             case "call_finished" | "call_failed":
                 self._add_call(body, at)
             case "tool_called":
@@ -187,12 +191,18 @@ class _SpanBuilder:
         attributes: dict[str, Any] = {"gen_ai.operation.name": "chat", "gen_ai.request.model": body["model"]}
         reply = body.get("reply")
         if reply is not None:
+            if reply["usage"].get("estimated_calls"):
+                attributes["weft.usage.estimated"] = True
             attributes |= {
                 "gen_ai.response.model": reply["model"] or body["model"],
                 "gen_ai.response.finish_reasons": [reply["finish"]],
                 "gen_ai.usage.input_tokens": reply["usage"]["prompt_tokens"],
                 "gen_ai.usage.output_tokens": reply["usage"]["completion_tokens"],
             }
+        if broken := self._broken.pop(body.get("request", ""), []):
+            attributes["weft.broken.calls"] = len(broken)
+            attributes["weft.broken.input_tokens"] = sum(usage["prompt_tokens"] for usage in broken)
+            attributes["weft.broken.output_tokens"] = sum(usage["completion_tokens"] for usage in broken)
         if self._content:
             messages = self._prompts.get(body.get("request", ""), [])
             attributes["gen_ai.input.messages"] = json.dumps(messages, ensure_ascii=False)

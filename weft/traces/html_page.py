@@ -17,11 +17,13 @@ from markupsafe import Markup
 
 from weft.traces import page_script
 from weft.traces.change_text import change_text, checked_text
+from weft.traces.spent import call_tokens, spent
 from weft.traces.timeline import TYPES, Timeline, timeline
 from weft_planner.events import (
     AnswerChecked,
     ApprovalAsked,
     ApprovalGiven,
+    CallBroken,
     CallFailed,
     CallFinished,
     CallRetried,
@@ -127,11 +129,10 @@ def _document(rows: list[Row], shown: Timeline) -> dict[str, Any]:
 def _run_view(rows: list[Row], *, alive: bool) -> _RunView:
     shown = timeline((row for row in rows if row.type in TYPES), alive=alive)
     result = shown.result
-    cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    usage = f"{counted(result.usage.calls, 'call')} · {counted(result.usage.tokens, 'token')}"
+    usage = " · ".join(spent(result.usage, result.cost_usd))
     return _RunView(
         timeline=shown,
-        summary=f"{result.run_id} · {shown.status} · {usage} · {cost} · {shown.seconds:.1f} s",
+        summary=f"{result.run_id} · {shown.status} · {usage} · {shown.seconds:.1f} s",
         rows=tuple(_task_row(span, shown.seconds, critical=span.id in shown.critical) for span in shown.spans.values()),
         entries=tuple(entry for row in rows for entry in _entries(decode(row.type, row.body))),
     )
@@ -158,12 +159,14 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             )
             yield _Entry(f"{event.task or event.role}: asked {event.model}", prompt)
         case CallFinished(reply=reply):
-            tokens = f"{reply.usage.prompt_tokens:,} + {reply.usage.completion_tokens:,} tokens"
+            tokens = call_tokens(reply.usage)
             truncated = ", truncated" if reply.cut_off else ""
             title = f"{event.task or event.role}: answered after {event.seconds:.1f} s ({tokens}{truncated})"
             yield _Entry(title, _with_calls(reply.text, reply.tool_calls))
         case CallRetried():
             yield _Entry(f"{event.task or event.role}: retried after {event.wait:.1f} s: {event.reason}")
+        case CallBroken():
+            yield _Entry(f"{event.task or event.role}: broke off ({call_tokens(event.usage)}): {event.reason}")
         case CallFailed():
             yield _Entry(f"{event.task or event.role}: call failed: {event.error}")
         case PlanRefused():

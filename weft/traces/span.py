@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weft_planner.events import CallFinished
+    from weft_planner.model import Usage
 
 
 @dataclass(slots=True)
@@ -25,6 +25,7 @@ class Span:
     calls: int = 0
     tokens: int = 0
     cost_usd: float | None = 0.0
+    estimated_calls: int = 0
     tools: dict[str, int] = field(default_factory=dict)
     checks: list[dict[str, Any]] = field(default_factory=list)
     waited_for: str | None = None
@@ -38,9 +39,9 @@ class Span:
         """How long it took, the last time it ran."""
         return 0.0 if self.start is None or self.end is None else self.end - self.start
 
-    def spend(self, event: CallFinished) -> None:
+    def spend(self, usage: Usage, cost: float | None) -> None:
         """Add a call's tokens and cost."""
         self.calls += 1
-        self.tokens += event.reply.usage.tokens
-        is_known = self.cost_usd is not None and event.reply.cost is not None
-        self.cost_usd = (self.cost_usd or 0.0) + (event.reply.cost or 0.0) if is_known else None
+        self.tokens += usage.tokens
+        self.estimated_calls += usage.estimated_calls
+        self.cost_usd = None if self.cost_usd is None or cost is None else self.cost_usd + cost

@@ -112,6 +112,8 @@ async def strict(
     recorded = RecordedRun.replayed(history, lambda read, what: tape.differs(f"task {read.task}", what))
     context = RunContext(goal, workspace, first, models, memo, artifacts, started.date, recorded=recorded)
     note(started)
+    for attempt in history.broken:  # what they took is on record; the replay itself has none
+        note(attempt)
     note(tape.recorded(await _run(Pipeline(context), history)))
     return Replay(ledger.result(journal), tuple(tape.drift))
 

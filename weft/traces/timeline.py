@@ -12,6 +12,7 @@ from weft.traces.critical_path import critical_path
 from weft.traces.span import Span
 from weft_executor.history.ledger import Ledger
 from weft_planner.events import (
+    CallBroken,
     CallFailed,
     CallFinished,
     CallRetried,
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 # The events a timeline needs; the prompts, which are most of a record, are not among them.
 TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started",
-    "condition_checked", "task_reused", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called",
-    "result_checked", "approval_asked", "approval_given", "run_finished",
+    "condition_checked", "task_reused", "task_finished", "call_retried", "call_broken", "call_failed", "call_finished",
+    "tool_called", "result_checked", "approval_asked", "approval_given", "run_finished",
 )  # fmt: skip
 # The steps that are not tasks, by the role of their model.
 _STEPS = {"decomposer": "(plan)", "replanner": "(replan)"}
@@ -140,7 +141,7 @@ class _Reader:
                 self.spans[event.task].why = event.why
             case TaskStarted() | TaskReused() | TaskFinished() if event.task in self.spans:
                 self._note_task(event, at)
-            case CallFinished() | CallFailed() | CallRetried():
+            case CallBroken() | CallFinished() | CallFailed() | CallRetried():
                 self._note_call(event, at)
             case ResultChecked(task=task) if task in self.spans:
                 verdict = {"attempt": event.attempt, "holds": event.holds, "why": event.why}
@@ -206,9 +207,12 @@ class _Reader:
         parent = parent_of(task)
         return self.spans[parent].waited_for if parent in self.spans else None
 
-    def _note_call(self, event: CallFinished | CallFailed | CallRetried, at: float) -> None:
+    def _note_call(self, event: CallBroken | CallFinished | CallFailed | CallRetried, at: float) -> None:
         step = event.task or _STEPS.get(event.role, f"({event.role})")
         span = self.spans.setdefault(step, Span(step, event.role))
+        if isinstance(event, CallBroken):
+            span.spend(event.usage, event.cost or 0.0)
+            return
         if isinstance(event, CallRetried):
             span.attempts += 1
             span.retries.append(round(at, 3))
@@ -218,7 +222,7 @@ class _Reader:
             span.end, span.status = at, "done" if isinstance(event, CallFinished) else "failed"
             span.attempts += 1
         if isinstance(event, CallFinished):
-            span.spend(event)
+            span.spend(event.reply.usage, event.reply.cost)
 
 
 def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:

@@ -13,6 +13,7 @@ from weft_executor.stores.row import COST_PLACES
 from weft_planner.events import (
     ApprovalAsked,
     ApprovalGiven,
+    CallBroken,
     CallFinished,
     CallRetried,
     Event,
@@ -46,6 +47,7 @@ class Ledger:
 
     run_id: str = ""
     goal: str = ""
+    model: str | None = None
     skills: tuple[str, ...] = ()
     plan: Plan | None = None
     early: dict[str, Task] = field(default_factory=dict)
@@ -64,7 +66,7 @@ class Ledger:
         """Add an event."""
         match event:
             case RunStarted():
-                self.run_id, self.goal = event.run_id, event.goal
+                self.run_id, self.goal, self.model = event.run_id, event.goal, event.settings.get("model")
             case SkillsSelected(task=None):
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
@@ -72,12 +74,16 @@ class Ledger:
             case PlanChanged():
                 self._change(event)
             case RunResumed():
+                self.model = event.settings.get("model")
                 self._reopen()
             case TaskStarted(task=task):
                 self._attempts[task] += 1
                 self._begun.add(task)
             case CallRetried(task=str(task)):
                 self._attempts[task] += 1
+            case CallBroken():
+                self.usage += event.usage
+                self.cost = None if self.cost is None else self.cost + (event.cost or 0.0)
             case CallFinished(reply=reply):
                 self.usage += reply.usage
                 self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
@@ -195,6 +201,7 @@ class Ledger:
             data=end.data,
             waiting=self.waiting,
             artifacts=self.files.listed(),
+            model=self.model,
         )
 
 

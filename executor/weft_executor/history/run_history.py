@@ -11,6 +11,7 @@ from weft_executor.model_loop.form import UnfitAnswer
 from weft_executor.results.memo import FinishedPart, FinishedWork
 from weft_planner.events import (
     AnswerChecked,
+    CallBroken,
     CallFailed,
     CallFinished,
     CallStarted,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from weft_executor.capture.capture import Capture
     from weft_executor.stores.row import Row
+    from weft_planner.model import Usage
     from weft_planner.plan.plan import Task
 
 
@@ -69,6 +71,7 @@ class RunHistory:
     readings: dict[tuple[str | None, int | None], list[PlanMade | PlanRefused]] = field(default_factory=dict)
     calls: list[CallStarted] = field(default_factory=list)
     failed: dict[str, CallFailed] = field(default_factory=dict)
+    broken: list[CallBroken] = field(default_factory=list)
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
@@ -138,6 +141,9 @@ class RunHistory:
                 self.files[event.task, event.path] = event
             case CallStarted() | CallFailed() | CallFinished():
                 self._note_call(event)
+            case CallBroken():
+                self.broken.append(event)
+                self._note_paid(event.task, event.usage, event.cost)
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
             case TaskReused():
@@ -269,10 +275,12 @@ class RunHistory:
             case CallFinished():
                 self.finished.replies[event.request] = event.reply
                 self._last_reply[event.role, event.task] = event.request
-                if event.task is not None:
-                    cost, tokens = self.paid.get(event.task, (0.0, 0))
-                    unknown = event.reply.usage.tokens if event.reply.cost is None else 0
-                    self.paid[event.task] = cost + (event.reply.cost or 0.0), tokens + unknown
+                self._note_paid(event.task, event.reply.usage, event.reply.cost)
+
+    def _note_paid(self, task: str | None, usage: Usage, paid: float | None) -> None:
+        if task is not None:
+            cost, tokens = self.paid.get(task, (0.0, 0))
+            self.paid[task] = cost + (paid or 0.0), tokens + (usage.tokens if paid is None else 0)
 
 
 def planned_reuse(event: RunStarted) -> tuple[TaskReused, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_planner.events import (
+    CallBroken,
     CallFinished,
     Event,
     PlanChanged,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 # The events that change a summary; most do not.
 CHANGING = frozenset(
     {
-        RunStarted, RunResumed, SkillsSelected, PlanMade, PlanChanged, CallFinished, TaskFinished, TaskReused,
-        RunFinished,
+        RunStarted, RunResumed, SkillsSelected, PlanMade, PlanChanged, CallBroken, CallFinished, TaskFinished,
+        TaskReused, RunFinished,
     }
 )  # fmt: skip
 
@@ -47,6 +48,9 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
         case PlanChanged():
             changed = replace(summary, tasks=summary.tasks + len(event.added) - len(event.dropped))
             return changed if summary.early is None else _early(changed, event)
+        case CallBroken():
+            before = summary.cost_usd
+            return replace(summary, cost_usd=None if before is None else before + (event.cost or 0.0))
         case CallFinished(reply=reply):
             before = summary.cost_usd
             return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)

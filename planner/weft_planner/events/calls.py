@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft_planner.events.event import Event, Hash
-from weft_planner.model import Message, Reply, Role
+from weft_planner.model import Message, Reply, Role, Usage
 
 
 class PromptMade(Event, frozen=True):
@@ -56,6 +56,21 @@ class CallRetried(Event, frozen=True):
     attempt: int
     wait: float
     reason: str
+
+
+class CallBroken(Event, frozen=True):
+    """An attempt at a call broke off after it was sent; `usage` and `cost` are an estimate of what it took.
+
+    The call itself may still end well, at another attempt. `cost` is None if the price is unknown.
+    """
+
+    role: Role
+    task: str | None
+    model: str
+    usage: Usage
+    cost: float | None
+    reason: str = ""
+    request: Hash = ""
 
 
 class CallFinished(Event, frozen=True):

@@ -42,6 +42,7 @@ EVENTS: list[Event] = [
         "task", "a", "m", (Message("assistant", "x", (CALL,)), Message("tool", "y", (), "c")), ("t",), "k"
     ),
     events.CallRetried("task", "a", "m", 1, 0.5, "slow"),
+    events.CallBroken("task", "a", "m", Usage(1, 2, 3, 0, 1), 0.1, "it ended early", "k"),
     events.CallFinished("task", "a", "m", Reply("t", (CALL,), Usage(1, 2, 3, 4), 0.1, "stop", "m"), 1.5, "k"),
     events.CallFailed("task", "a", "m", "no", 1.0, "k"),
     events.TextStreamed("task", "a", "t"),

@@ -111,11 +111,11 @@ async def test_a_model_that_failed_once_is_asked_again() -> None:
 
 
 async def test_no_call_starts_once_the_budget_is_spent() -> None:
-    budget = Budget(max_tokens=10)
-    model = saying(Reply("x", usage=Usage(1, 6, 5)))
+    budget = Budget(max_tokens=50)
+    model = saying(Reply("x", usage=Usage(1, 46, 5)))
     metered = BudgetedModel(model, budget, Recorder())
     await metered.complete(REQUEST)
-    with pytest.raises(BudgetSpent, match="11 of --max-tokens 10"):
+    with pytest.raises(BudgetSpent, match="51 of --max-tokens 50"):
         await metered.complete(REQUEST)
     assert len(model.asked) == 1
 

@@ -6,7 +6,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from weft.providers.litellm_model import _respond
+from weft.providers.litellm_model import StreamedAnswer, _respond
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -46,25 +46,20 @@ class Litellm:
 
 def test_pieces_are_passed_on_as_they_arrive_and_joined() -> None:
     litellm, heard = Litellm("a", None, "b"), list[str]()
-    assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "ab"
+    assert asyncio.run(_respond(litellm, {"messages": []}, heard.append, StreamedAnswer())) == "ab"
     assert heard == ["", "a", "b"], "an empty piece says that the answer begins"
     assert litellm.asked == [True]
 
 
-def test_a_provider_that_cannot_stream_is_asked_for_the_whole_answer() -> None:
-    litellm, heard = Litellm(None), list[str]()
-    assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "the whole"
-    assert heard == [""]
-    assert litellm.asked == [True, False]
-
-
-def test_a_stream_without_a_finish_reason_was_interrupted_and_the_whole_answer_is_requested() -> None:
-    litellm, heard = Litellm("half of", finish=None), list[str]()
-    assert asyncio.run(_respond(litellm, {"messages": []}, heard.append)) == "the whole"
-    assert litellm.asked == [True, False]
+def test_a_stream_says_whether_it_came_to_its_end_and_what_it_used() -> None:
+    for pieces, finish, is_whole in ((("a",), "stop", True), (("half of",), None, False), ((None,), "stop", False)):
+        answer = StreamedAnswer()
+        asyncio.run(_respond(Litellm(*pieces, finish=finish), {"messages": []}, lambda _: None, answer))
+        assert (answer.is_whole, answer.is_reported) == (is_whole, False)
+        assert answer.text == "".join(filter(None, pieces))
 
 
 def test_without_a_listener_nothing_is_streamed() -> None:
     litellm = Litellm("a")
-    assert asyncio.run(_respond(litellm, {"messages": []}, None)) == "the whole"
+    assert asyncio.run(_respond(litellm, {"messages": []}, None, StreamedAnswer())) == "the whole"
     assert litellm.asked == [False]

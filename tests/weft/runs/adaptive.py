@@ -93,7 +93,7 @@ class Adaptive:
         self.model, self.record = ScriptedModel(answering(answers or {})), Recorder()
         return Weft(
             self.workspace,
-            Settings(model="scripted", **{"max_replans": 0, **settings}),
+            Settings(model="scripted", **{"max_replans": 0, "allow_unknown_cost": True, **settings}),
             open_model=lambda _: self.model,
         )
 

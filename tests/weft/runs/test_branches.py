@@ -228,7 +228,7 @@ async def test_the_answer_is_the_last_result_if_the_final_task_is_not_needed(ada
 
 async def test_a_budget_stops_at_a_question_and_the_run_goes_on_with_more(adaptive: Adaptive) -> None:
     plan = planned(llm("a"), llm("b", "a", when={"ask": "Is it?"}))
-    result = await adaptive.run(plan, {"when b": holds(True)}, max_cost=0.01)
+    result = await adaptive.run(plan, {"when b": holds(True)}, max_cost=0.02)
     assert result.status == "stopped"
     result = await adaptive.resume({"when b": holds(True)}, max_cost=1.0)
     assert result.status == "done"

@@ -396,8 +396,8 @@ async def test_a_name_that_is_gone_fails_its_task_and_says_what_to_do(workspace:
 async def test_a_budget_holds_for_checks_too_and_a_resumed_run_pays_for_nothing_twice(
     workspace: Path, serve: Serve
 ) -> None:
-    server = serve(judging(True, plan={"tasks": [CHECKED]}, task=lambda _: Say("Ulm")))
-    result, _ = await run(workspace, max_tokens=20_000)
+    server = serve(judging(True, plan={"tasks": [CHECKED]}, task=lambda _: Say("Ulm", tokens=(90_000, 900))))
+    result, _ = await run(workspace, max_tokens=200_000)
     spent = result.usage.tokens
     assert result.status == "done"
     calls = len(server.calls)

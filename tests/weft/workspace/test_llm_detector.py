@@ -236,7 +236,7 @@ async def test_a_run_taken_up_again_does_not_select_anew(workspace: Path) -> Non
 
 async def test_the_budget_covers_the_detectors_call(workspace: Path) -> None:
     model = ScriptedModel(picking())
-    async with weft(workspace, model, detector="llm", max_cost=0.005) as runtime:
+    async with weft(workspace, model, detector="llm", max_cost=0.12) as runtime:
         result = await runtime.run(GOAL)
     assert result.status == "stopped"
     assert [request.role for request in model.asked] == ["detector"]

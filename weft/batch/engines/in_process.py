@@ -16,10 +16,12 @@ from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import Rates
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.call_process.pool import PoolModel, WorkerPool, default_workers
+from weft.models.metered import MeteredModel
 from weft.models.model_check import find_problem
 from weft.models.open import model_opener
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
+from weft.providers.prices import PriceList
 from weft.runs.runtime import Weft
 from weft.runs.stored.requests import approve_all
 from weft.settings.default_model import is_local
@@ -71,7 +73,8 @@ class InProcess:
     def of(cls, workspace: Path, settings: Settings, options: BatchOptions) -> Self:
         """An engine within the limits of the options."""
         limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
-        budget = Budget(options.max_cost, options.max_tokens)
+        prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
+        budget = Budget(options.max_cost, options.max_tokens, price_of=prices, assumes=assumes)
         approve = approve_all if options.approve_all else None
         return cls(workspace, settings, limits, budget, ReplyCache() if options.dedupe else None, approve=approve)
 
@@ -162,7 +165,8 @@ class InProcess:
             plain = here(name) if self.workers is None or is_local(name) else PoolModel(name, self.workers)
             # The last model has no fallback: wait for it however long its provider is down.
             patience = settings.retry_patience if last and name not in last else math.inf
-            shared: Model = BudgetedModel(self.limits.around(plain, _OWNER.get(), patience), self.budget, _ignore)
+            metered = MeteredModel(plain, PriceList(settings.prices or {}))
+            shared: Model = BudgetedModel(self.limits.around(metered, _OWNER.get(), patience), self.budget, _ignore)
             return self.replies.around(shared) if self.replies is not None else shared
 
         return open_model

@@ -15,7 +15,7 @@ from weft.batch.limits.call_queue import CallQueue, CallRequest
 from weft.batch.limits.demand import Demand
 from weft.batch.limits.rate_limiter import RateLimiter, Rates
 from weft.settings.default_model import is_local
-from weft_planner.errors import ModelError, Transient
+from weft_planner.errors import ModelError, Overloaded, Transient
 from weft_planner.model import estimated_tokens
 from weft_planner.wrapped_model import WrappedModel
 
@@ -93,9 +93,20 @@ class LimitedModel(WrappedModel):
                         limiter.failed(error, turn.tokens)
                         if not (isinstance(error, Transient) and limiter.is_down and time.monotonic() < give_up):
                             raise
+                        if (
+                            error.usage.calls
+                        ):  # it was sent, and may be paid for: a budget comes before the next attempt
+                            raise _as_outage(error) from error
                     else:
                         limiter.succeeded(turn.tokens, reply.usage.tokens)
                         return reply
+
+
+def _as_outage(error: ModelError) -> Overloaded:
+    """The error of an attempt that was lost to a provider that is down: waiting for it is not an attempt."""
+    outage = Overloaded(error.message, hint=error.hint, model=error.model)
+    outage.usage, outage.cost = error.usage, error.cost
+    return outage
 
 
 def _estimate(request: Request) -> int:

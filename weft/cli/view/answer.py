@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft.cli import request_text
 from weft.cli.view import output, width
+from weft.traces.spent import spent
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
@@ -78,13 +79,10 @@ def _short_error(result: Result) -> str | None:
 def summary_line(result: Result, max_width: int | None = None) -> str:
     """Tasks, calls, tokens, cost, time and run id, in one line if it fits."""
     done = sum(task.status == "done" for task in result.tasks)
-    cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     parts = [
         result.status,
         *([f"{done}/{counted(len(result.tasks), 'task')}"] if result.tasks else []),
-        counted(result.usage.calls, "call"),
-        counted(result.usage.tokens, "token"),
-        cost,
+        *spent(result.usage, result.cost_usd),
         f"{result.seconds:.1f} s",
         f"run {result.run_id}",
     ]

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from weft.batch.runner import BatchObserver
 from weft.cli.view import output
 from weft.cli.view.heartbeat import beating
-from weft_planner.events import CallFinished, CallRetried, Event
+from weft.traces.spent import spent
+from weft_planner.events import CallBroken, CallFinished, CallRetried, Event
+from weft_planner.model import Usage
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ class BatchProgress(BatchObserver):
         self._pace = pace
         self._clock = clock
         self._running: dict[str, float] = {}
-        self._retries = self._tokens = 0
+        self._retries = 0
+        self._usage = Usage()
         self._cost: float | None = 0.0
         self._ends = deque([clock()], maxlen=_RECENT)
 
@@ -60,12 +63,16 @@ class BatchProgress(BatchObserver):
         match event:
             case CallRetried():
                 self._retries += 1
-            case CallFinished():
-                self._tokens += event.reply.usage.tokens
-                cost = event.reply.cost
-                self._cost = None if self._cost is None or cost is None else self._cost + cost
+            case CallFinished(reply=reply):
+                self._spend(reply.usage, reply.cost)
+            case CallBroken():
+                self._spend(event.usage, event.cost or 0.0)
             case _:
                 pass
+
+    def _spend(self, usage: Usage, cost: float | None) -> None:
+        self._usage += usage
+        self._cost = None if self._cost is None or cost is None else self._cost + cost
 
     def say(self, text: str) -> None:
         """Pass on what concerns the whole batch."""
@@ -100,8 +107,9 @@ class BatchProgress(BatchObserver):
 
     def costs(self) -> Iterator[str]:
         """Cost, tokens, retries, failures and the slowest goals."""
-        yield "cost unknown" if self._cost is None else f"${self._cost:.4f}"
-        yield counted(self._tokens, "token")
+        _, tokens, cost = spent(self._usage, self._cost)
+        yield cost
+        yield tokens
         if self._retries:
             yield counted(self._retries, "retry", "retries")
         for status in ("failed", "partial", "waiting"):

@@ -28,7 +28,7 @@ def print_summary(document: dict[str, Any]) -> None:
     output.print_text(f"{counted(document['goals'], 'goal')}: {', '.join(counts)}")
     usage, times = document["usage"], document["seconds"]
     output.print_text(
-        f"{counted(usage['calls'], 'call')}, "
+        f"{counted(usage['calls'], 'call')}, {_mark(document)}"
         f"{counted(usage['prompt_tokens'] + usage['completion_tokens'], 'token')}, cost {_cost(document)}; "
         f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s per goal"
     )
@@ -58,4 +58,9 @@ def _print_skills(goals: Mapping[str, int]) -> None:
 
 
 def _cost(document: dict[str, Any]) -> str:
-    return "unknown" if document["cost_usd"] is None else f"${document['cost_usd']:.4f}"
+    return "unknown" if document["cost_usd"] is None else f"{_mark(document)}${document['cost_usd']:.4f}"
+
+
+def _mark(document: dict[str, Any]) -> str:
+    """The sign of an estimate."""
+    return "≈" if document.get("usage", {}).get("estimated_calls") else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weft.cli import request_text
 from weft.cli.view import output, width
 from weft.traces.change_text import change_text
+from weft.traces.spent import spent
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -46,9 +47,8 @@ def draw(view: Timeline, max_width: int | None = None) -> str:
 
 def _head(view: Timeline, max_width: int | None) -> Iterator[str]:
     result = view.result
-    cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    usage = counted(result.usage.calls, "call"), counted(result.usage.tokens, "token")
-    yield width.join([f"run {result.run_id}", view.status, *usage, cost, f"{view.seconds:.1f} s"], max_width)
+    usage = spent(result.usage, result.cost_usd)
+    yield width.join([f"run {result.run_id}", view.status, *usage, f"{view.seconds:.1f} s"], max_width)
     goal = " ".join(result.goal.split())
     yield width.wrap(f"goal: {goal if max_width is None else width.cut(goal, _MAX_GOAL)}", max_width)
     if view.parent:
@@ -94,10 +94,11 @@ def _details(span: Span) -> Iterator[str]:
     """A step's attempts, tokens, cost, tools and dependencies, as words that are not broken over lines."""
     if span.attempts > 1:
         yield f"×{span.attempts}"
+    mark = "≈" if span.estimated_calls else ""
     if span.tokens:
-        yield f"{span.tokens:,} tok"
+        yield f"{mark}{span.tokens:,} tok"
     if span.cost_usd:
-        yield f"${span.cost_usd:.4f}"
+        yield f"{mark}${span.cost_usd:.4f}"
     yield from (f"{tool}×{count}" for tool, count in span.tools.items())
     if span.checks:
         yield f"checked×{len(span.checks)}"
@@ -147,10 +148,15 @@ def event_lines(rows: list[Row]) -> Iterator[str]:
             case "call_finished":
                 reply = body["reply"]
                 usage = reply["usage"]
-                yield f"{usage['prompt_tokens']} + {usage['completion_tokens']} tokens, finish: {reply['finish']}"
+                mark = "≈" if usage.get("estimated_calls") else ""
+                tokens = f"{mark}{usage['prompt_tokens']} + {usage['completion_tokens']} tokens"
+                yield f"{tokens}, finish: {reply['finish']}"
                 yield reply["text"] + "".join(
                     f"\n  calls {call['name']}({call['arguments']})" for call in reply["tool_calls"]
                 )
+            case "call_broken":
+                usage = body["usage"]
+                yield f"≈{usage['prompt_tokens']} + {usage['completion_tokens']} tokens, broke off: {body['reason']}"
             case "tool_called":
                 envelope = body["envelope"]
                 yield f"{body['name']}: {envelope['status']}\n{envelope['text']}"

@@ -12,7 +12,7 @@ from msgspec import DecodeError, Struct, json
 from weft.models.model_check import ModelProblem
 from weft_planner import errors
 from weft_planner.errors import ModelError, Transient
-from weft_planner.model import Reply, Request
+from weft_planner.model import Reply, Request, Usage
 
 if TYPE_CHECKING:
     from weft_skills.errors import WeftError
@@ -76,7 +76,7 @@ class CallReply(Struct, tag=True):
 
 
 class CallFailure(Struct, tag=True):
-    """Why a call failed, with what decides how that is handled."""
+    """Why a call failed, with what decides how that is handled, and what it took."""
 
     id: int
     kind: str
@@ -84,12 +84,17 @@ class CallFailure(Struct, tag=True):
     hint: str = ""
     model: str = ""
     retry_after: float | None = None
+    usage: Usage = Usage()
+    cost: float | None = 0.0
 
     @classmethod
     def of(cls, number: int, error: WeftError) -> CallFailure:
         """The failure of a call."""
         model, retry_after = getattr(error, "model", ""), getattr(error, "retry_after", None)
-        return cls(number, type(error).__name__, error.message, error.hint, model, retry_after)
+        failure = cls(number, type(error).__name__, error.message, error.hint, model, retry_after)
+        if isinstance(error, ModelError):
+            failure.usage, failure.cost = error.usage, error.cost
+        return failure
 
     @property
     def error(self) -> ModelError:
@@ -98,6 +103,7 @@ class CallFailure(Struct, tag=True):
         error = (kind if issubclass(kind, ModelError) else ModelError)(self.message, hint=self.hint, model=self.model)
         if isinstance(error, Transient):
             error.retry_after = self.retry_after
+        error.usage, error.cost = self.usage, self.cost
         return error
 
 

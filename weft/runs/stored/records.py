@@ -47,6 +47,7 @@ _WEB = ("allow_web", "web_proxy")
 # Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.
 _LOCAL = frozenset(
     {"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", "allow_programs", toolset.KEY, *_WEB}
+    | {"prices", "allow_unknown_cost"}
 )
 
 

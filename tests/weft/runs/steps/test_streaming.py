@@ -196,7 +196,8 @@ async def test_what_is_not_in_the_accepted_plan_is_stopped_and_its_cost_counts(w
     assert (result.status, [one.id for one in result.tasks]) == ("done", ["a", "b", "late"])
     assert [one.attempts for one in result.tasks] == [1, 1, 1]
     assert (model.tasks()["a"], model.tasks()["b"]) == (2, 2), "b was given what a said"
-    assert result.usage.calls == 2 + 4 + 1 + 1, "those of the tasks that were stopped are counted"
+    assert result.usage.calls == 2 + 4 + 1 + 1 + 1, "those of the tasks that were stopped are counted"
+    assert result.usage.estimated_calls == 1, "the one that was stopped under way"
     ends = [(one.task, one.status) for one in record.events if isinstance(one, TaskFinished)]
     assert ("c", "cancelled") in ends
     (dropped,) = [one for one in record.events if isinstance(one, PlanChanged) and one.dropped]

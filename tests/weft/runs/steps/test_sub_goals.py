@@ -211,19 +211,19 @@ async def test_its_result_has_the_form_asked_for(workspace: Path) -> None:
 
 
 async def test_it_may_cost_no_more_than_its_share(workspace: Path) -> None:
-    outer = plan(goal("research", max_cost=0.025), llm("brief"), synthesis="all")
-    inner = plan(*(llm(f"t{n}", *([f"t{n - 1}"] if n else [])) for n in range(4)))
+    outer = plan(goal("research", max_cost=0.3), llm("brief"), synthesis="all")
+    inner = plan(*(llm(f"t{n}", *([f"t{n - 1}"] if n else [])) for n in range(40)))
     planner = Planner({None: outer, "research": inner})
     result = await run(workspace, planner, max_replans=0)
     assert result.status == "partial"
     assert statuses(result)["brief"] == "done"
-    assert statuses(result)["research/t2"] == "failed"
-    said = {task.id: task.error or "" for task in result.tasks}["research/t2"]
-    assert said.startswith("the goal of task 'research' may cost $0.025, and has cost $0.0")
+    (stopped,) = (task for task in result.tasks if task.status == "failed" and task.id != "research")
+    assert stopped.error is not None
+    assert stopped.error.startswith("the goal of task 'research' may cost $0.3, and has cost $0.1")
     again = Planner({})
     async with weft(workspace, again.model) as runtime:
         assert (await runtime.resume("last")).status == "partial"
-    assert "research/t2" not in [request.task for request in again.asked("task")]
+    assert stopped.id not in [request.task for request in again.asked("task")]
 
 
 async def test_it_grows_no_further_than_allowed(workspace: Path) -> None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from weft_planner.events import CallFinished, CallRetried, TaskFinished, TaskStarted
+from weft_planner.events import CallBroken, CallFinished, CallRetried, TaskFinished, TaskStarted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weft.batch.engine import Pace
     from weft.batch.goals import BatchGoal
     from weft.batch.options import BatchOptions
     from weft.models.model_check import ModelProblem
     from weft.runs.goal import BatchPlace
+    from weft.settings.model_prices import ModelPrice
     from weft.settings.settings import Settings
     from weft_executor.history.result import Result
     from weft_planner.events import Event
@@ -25,7 +28,9 @@ class WorkerSetup:
     """What a worker needs to run goals: the version to be, the batch's `options`, the models to call.
 
     On the machine of the batch it uses the `workspace` and `settings` there; elsewhere those of the `bundle` with this
-    hash, and the `journal`. `max_replans` is what the batch may do at most.
+    hash, and the `journal`. `max_replans` is what the batch may do at most. `flags` are the settings that its command
+    line gave: they beat the machine's own, and a machine that cannot follow them is not used. `prices` are its user's,
+    for its budget, which `assumes` one where none is known.
     """
 
     version: str
@@ -37,6 +42,9 @@ class WorkerSetup:
     bundle: str = ""
     journal: str = ""
     max_replans: int = 0
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    prices: Mapping[str, ModelPrice] = field(default_factory=dict)
+    assumes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,8 @@ class SharedObjects:
 class WorkerInfo:
     """A worker that is there: which process it is, where, of which version, and what keeps it from running goals.
 
-    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass.
+    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass. `machine` is
+    Ray's id of the node.
     """
 
     process: str
@@ -64,6 +73,7 @@ class WorkerInfo:
     fault: str = ""
     ignored: tuple[str, ...] = ()
     is_temporary: bool = False
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +134,7 @@ def without_texts(event: Event) -> Event | None:
     match event:
         case CallFinished():
             return replace(event, reply=replace(event.reply, text="", tool_calls=()))
-        case CallRetried():
+        case CallBroken() | CallRetried():
             return replace(event, reason="")
         case TaskFinished():
             return replace(event, output=None, error=None)

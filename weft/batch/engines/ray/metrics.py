@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft_planner.events import CallFinished
+from weft_planner.events import CallBroken, CallFinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft.batch.engines.ray.messages import WorkerReport
+    from weft_planner.model import Usage
 
 # Each with what it means, and what tells its values apart.
 COUNTERS = {
@@ -33,14 +34,21 @@ class BatchMetrics:
     def report(self, worker: int, report: WorkerReport) -> None:
         """A worker reported."""
         for event in report.events:
-            if isinstance(event, CallFinished):
-                model = {"model": event.model}
-                self.record("weft_calls", 1, model)
-                self.record("weft_tokens", event.reply.usage.tokens, model)
-                self.record("weft_cost_usd", event.reply.cost or 0.0, model)
+            match event:
+                case CallFinished(reply=reply):
+                    self._spend(event.model, reply.usage, reply.cost)
+                case CallBroken():
+                    self._spend(event.model, event.usage, event.cost)
+                case _:
+                    pass
         if report.refused:
             self.record("weft_calls_refused", report.refused, {})
         self.record("weft_commit_seconds", report.commit_seconds, {"worker": str(worker)})
+
+    def _spend(self, model: str, usage: Usage, cost: float | None) -> None:
+        self.record("weft_calls", 1, {"model": model})
+        self.record("weft_tokens", usage.tokens, {"model": model})
+        self.record("weft_cost_usd", cost or 0.0, {"model": model})
 
     def goal_ended(self, state: str) -> None:
         """A goal ended."""

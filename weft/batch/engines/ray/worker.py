@@ -31,6 +31,7 @@ from weft.batch.engines.ray.worker_workspace import open_workspace
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.limits.shared.client import LimiterClient
 from weft.batch.limits.shared.worker_budget import WorkerBudget
+from weft.providers.prices import PriceList
 from weft.runs.stop import Stop
 from weft.version import __version__
 from weft_executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
@@ -62,7 +63,12 @@ class GoalWorker:
         batch = setup.options
         self._channel = BudgetChannel()
         self._budget = WorkerBudget(
-            worker=self.process, request=self._channel.request, limit_cost=batch.max_cost, limit_tokens=batch.max_tokens
+            worker=self.process,
+            request=self._channel.request,
+            limit_cost=batch.max_cost,
+            limit_tokens=batch.max_tokens,
+            price_of=PriceList(setup.prices),
+            assumes=setup.assumes,
         )
         self._limiter = LimiterClient(self.process, Rates(batch.max_calls, batch.rpm, batch.tpm), self._request_permits)
         self._shared: SharedObjects | None = None

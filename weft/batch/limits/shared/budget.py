@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from weft.models.budget import WrittenOff
 from weft_planner.model import Usage
 
 if TYPE_CHECKING:
@@ -111,7 +112,10 @@ class SharedBudget:
         self._gone.add(worker)
         if last is not None:
             taken = last.allotted if spent is None else last.spent.at_least(spent).plus(last.held)
-            self._count(taken.at_least(last.spent).minus(last.spent))
+            more = taken.at_least(last.spent).minus(last.spent)
+            self._count(more)
+            workers, cost, tokens = self.budget.written_off
+            self.budget.written_off = WrittenOff(workers + (more != NOTHING), cost + more.cost, tokens + more.tokens)
 
     @property
     def _total(self) -> Amount:

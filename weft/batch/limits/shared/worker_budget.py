@@ -66,11 +66,11 @@ class WorkerBudget(Budget):
 
     async def _try(self, call: Call) -> Reservation | None:
         """The reservation, with more allotted for it if that is needed and there is any."""
-        while self._stopped is None and not self._fits(call.whole()):
+        while self._stopped is None and not self._fits(call.usual()):
             if not call.is_counted:
                 await asyncio.to_thread(call.count)
                 continue
-            if not await self._request_more(call.whole()):
+            if not await self._request_more(call.usual()):
                 break
         return await Budget._try(self, call)
 

@@ -65,12 +65,22 @@ def _show(report: BatchReport, mode: OutputMode) -> int:
         has = f"{counted(unfinished, 'goal')} from before {plural(unfinished, 'is', 'are')} not done"
         output.say(f"No goal was left to run, but {has}. Run them again with --retry-errors.")
     if report.stopped is not None:
-        output.say(f"Stopped ({report.stopped}). Continue with:\n  {_resume_command()}")
+        output.say(f"Stopped ({report.stopped}){_written_off(report)}. Continue with:\n  {_resume_command()}")
     elif waiting := report.summary.statuses["waiting"] + report.summary.skipped_waiting:
         goals = counted(waiting, "goal")
         output.say(f"{goals} waiting for an answer; see `weft approvals`. Once answered, continue with:")
         output.say(f"  {_resume_command()}")
     return _EXIT.get(report.stopped or "", _exit_status(report.summary))
+
+
+def _written_off(report: BatchReport) -> str:
+    """What of a budget counts as spent, although nobody knows whether it was."""
+    workers, cost, tokens = report.written_off
+    if report.stopped != "budget" or not workers:
+        return ""
+    amounts = [f"${cost:.4f}"] * (cost > 0) + [counted(int(tokens), "token")] * (tokens > 0)
+    died = f"{counted(workers, 'worker')} that died"
+    return f": {' and '.join(amounts)} of it was written off for {died}, since what they had spent is not known"
 
 
 def _exit_status(summary: BatchSummary) -> int:

@@ -163,11 +163,11 @@ def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
 
 def _planning_cost(weft: Weft, tokens: int) -> str:
     """What the planning prompt costs; empty if there is no price for the model."""
-    from weft.providers.prices import price_of
+    from weft.providers.prices import PriceList
     from weft.settings.default_model import is_local
 
     name = weft.settings.model_for("decomposer") or weft.models.default.model
-    price = None if is_local(name) else price_of(name).prompt
+    price = None if is_local(name) else PriceList(weft.settings.prices or {})(name).prompt
     return f" (${tokens * price:.4f})" if price is not None else ""
 
 

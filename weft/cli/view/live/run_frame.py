@@ -95,7 +95,7 @@ def _cost(state: RunState) -> list[str]:
     of = f" of ${state.max_cost:.2f}" if state.max_cost is not None else ""
     if state.cost is None:
         return [f"cost unknown{of}"] if of else []
-    return [f"${state.cost:.2f}{of}"] if state.cost or of else []
+    return [f"{'≈' if state.is_estimated else ''}${state.cost:.2f}{of}"] if state.cost or of else []
 
 
 def _tasks(state: RunState, layout: Layout, width: int, room: int) -> list[Text]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weft_planner.events import (
     ApprovalAsked,
     ApprovalGiven,
+    CallBroken,
     CallFinished,
     CallStarted,
     Event,
@@ -29,6 +30,7 @@ from weft_planner.plan.task_id import in_order, parent_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from weft_planner.model import Usage
     from weft_planner.plan.plan import Task
 
 _TAIL = 8_000  # more than any terminal shows of an answer
@@ -66,6 +68,7 @@ class RunState:
     rows: dict[str, TaskRow] = field(default_factory=dict)
     activity: str = "selecting skills"
     cost: float | None = 0.0
+    is_estimated: bool = False
     max_cost: float | None = None
     streamed: str = ""
     began: float = field(init=False)
@@ -85,8 +88,10 @@ class RunState:
                 self.activity = self._before_loading
             case CallStarted():
                 self._call_started(event)
-            case CallFinished():
-                self._call_finished(event)
+            case CallFinished(reply=reply):
+                self._spend(event.task, reply.usage, reply.cost)
+            case CallBroken():
+                self._spend(event.task, event.usage, event.cost or 0.0)
             case PlanMade():
                 self.activity = "running"
                 # Those that began while the plan was being written go on.
@@ -140,8 +145,8 @@ class RunState:
         elif event.role == "synthesis":
             self.activity = f"writing the answer with {event.model}"
 
-    def _call_finished(self, event: CallFinished) -> None:
-        cost = event.reply.cost
+    def _spend(self, task: str | None, usage: Usage, cost: float | None) -> None:
         self.cost = None if self.cost is None or cost is None else self.cost + cost
-        if event.task in self.rows:
-            self.rows[event.task].tokens += event.reply.usage.tokens
+        self.is_estimated = self.is_estimated or usage.estimated_calls > 0
+        if task in self.rows:
+            self.rows[task].tokens += usage.tokens

@@ -21,6 +21,9 @@ export function seconds(value) {
 /** @param {number} big @param {string} unit @param {number} small @param {string} part */
 const joined = (big, unit, small, part) => (small ? `${big} ${unit} ${small} ${part}` : `${big} ${unit}`);
 
+/** The sign of an estimate, if the usage of a call is one. @param {{ estimated_calls?: number } | null | undefined} spent */
+export const about = (spent) => (spent?.estimated_calls ? "≈" : "");
+
 /** Dollars; small amounts keep four digits. @param {number | null | undefined} value */
 export function money(value) {
   if (value == null) return "unknown";

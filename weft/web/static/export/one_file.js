@@ -3,7 +3,7 @@ import { render } from "../vendor/preact.js";
 import { useRef, useState } from "../vendor/hooks.js";
 import { Notes } from "../core/announce.js";
 import { DialogPlace } from "../core/dialog.js";
-import { count, money, seconds } from "../core/format.js";
+import { about, count, money, seconds } from "../core/format.js";
 import { classes, html } from "../core/html.js";
 import { Icon, Pill, Sign } from "../core/icons.js";
 import { listenKeys, showKeys, useKeys } from "../core/keys.js";
@@ -68,7 +68,7 @@ function Top({ source, onPlay, playing, choose }) {
     <div class="title"><h1 class="goal" title=${state.goal}>${state.goal || "…"}</h1><div class="actions">${choose}<button type="button" class="btn" aria-pressed=${playing ? "true" : "false"} onClick=${onPlay}><${Icon} name="replay" /><span class="word">Playback</span></button>
       <button type="button" class="btn icon" aria-label="Theme: ${choice.value}" title="Light, dark or as the system has it (t)" onClick=${nextTheme}><${Icon} name=${{ light: "sun", dark: "moon" }[choice.value] ?? "auto"} /></button></div></div>
     <div class="facts"><${Pill} status=${state.status} /><span class="fact"><b>${done}</b> of ${count(tasks.length)} tasks</span><span class="fact"><b>${seconds(source.now())}</b> at work</span><span class="fact less"><b>${count(state.usage.calls)}</b> calls</span>
-      <span class="fact less"><b>${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span><span class="fact"><b>${money(state.cost)}</b></span>
+      <span class="fact less"><b>${about(state.usage)}${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span><span class="fact"><b>${about(state.usage)}${money(state.cost)}</b></span>
       <span class="seg" role="group" aria-label="View">${VIEWS.map(([id, name]) => html`<button type="button" key=${id} aria-pressed=${viewNow() === id ? "true" : "false"} onClick=${() => setQuery({ view: id })}>${name}</button>`)}</span></div></header>`;
 }
 

@@ -11,7 +11,7 @@ import { noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
  * @property {string | null} parent @property {string | null} answer @property {string | null} error @property {string | null} question
  * @property {Map<string, Span>} spans @property {{ name: string, score: number, reason: string }[]} selected
  * @property {string[]} faults @property {string[]} warnings @property {string[]} repairs @property {Change[]} changes
- * @property {Request[]} waiting @property {{ calls: number, prompt_tokens: number, completion_tokens: number, cached_tokens: number }} usage
+ * @property {Request[]} waiting @property {{ calls: number, prompt_tokens: number, completion_tokens: number, cached_tokens: number, estimated_calls: number }} usage
  * @property {number | null} cost @property {Record<string, any>} settings @property {Record<string, any>} given
  * @property {number[]} resumes @property {Set<string>} waited tasks that waited for a person, which is not an attempt
  * @property {number} seconds @property {number} clock @property {string} phase
@@ -21,7 +21,7 @@ import { noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
 /** Only these move the clock, as on the server. */
 const TIMED = new Set([
   "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started", "task_reused",
-  "condition_checked", "result_checked", "task_finished", "call_retried", "call_failed", "call_finished", "tool_called", "approval_asked",
+  "condition_checked", "result_checked", "task_finished", "call_retried", "call_broken", "call_failed", "call_finished", "tool_called", "approval_asked",
   "approval_given", "run_finished",
 ]);
 
@@ -29,14 +29,14 @@ const TIMED = new Set([
 export const empty = () => ({
   run_id: "", goal: "", status: "running", started: "", parent: null, answer: null, error: null, question: null,
   spans: new Map([["(plan)", planning()]]), selected: [], faults: [], warnings: [], repairs: [], changes: [], waiting: [],
-  usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 }, cost: 0, settings: {}, given: {},
+  usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, estimated_calls: 0 }, cost: 0, settings: {}, given: {},
   resumes: [], waited: new Set(), seconds: 0, clock: NaN, phase: "", last_seq: 0, version: 0,
 });
 
 /** @returns {Span} */
 const planning = () => ({
   id: "(plan)", kind: "plan", name: null, title: "", status: "pending", depends_on: [], start: null, end: null, attempts: 0,
-  calls: 0, tokens: 0, cost_usd: 0, tools: {}, waited_for: null, why: null, error: null, retries: [],
+  calls: 0, tokens: 0, cost_usd: 0, estimated_calls: 0, tools: {}, waited_for: null, why: null, error: null, retries: [],
 });
 
 /** The state that a document of the server describes. @param {Record<string, any>} document @returns {State} */
@@ -79,7 +79,7 @@ export function apply(state, row) {
     case "plan_made": state.repairs = row.repairs ?? []; state.version++; return noteTasks(state, row);
     case "plan_changed": state.version++; return noteChange(state, row, at);
     case "task_started": case "task_reused": case "task_finished": return noteTask(state, row, at);
-    case "call_started": case "call_finished": case "call_failed": case "call_retried": return noteCall(state, row, at);
+    case "call_started": case "call_finished": case "call_failed": case "call_broken": case "call_retried": return noteCall(state, row, at);
     case "tool_called": return noteTool(state, row);
     case "approval_asked": return ask(state, row);
     case "approval_given": return answered(state, row);

@@ -1,7 +1,7 @@
 // The head of a run: goal, status, what it has used of its limits, and what can be done with it.
 import { about } from "../core/about.js";
 import { Menu } from "../core/dialog.js";
-import { count, money, seconds } from "../core/format.js";
+import { about, count, money, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
 import { part } from "../core/api.js";
@@ -43,7 +43,7 @@ export function Head({ source, feed, actions, playing, readOnly }) {
       <span class="fact"><b>${done}</b> of ${count(tasks.length)} tasks</span>
       <span class="fact"><b>${seconds(source.now())}</b> at work</span>
       <span class="fact less"><b>${count(state.usage.calls)}</b> calls</span>
-      <span class="fact less"><b>${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span>
+      <span class="fact less"><b>${about(state.usage)}${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span>
       <${Spent} state=${state} />
       ${state.settings.model && html`<span class="fact mono model">${state.settings.model}</span>`}
       <span class="seg" role="group" aria-label="View">${VIEWS.map(([id, name]) => html`<button type="button" key=${id} aria-pressed=${viewNow() === id ? "true" : "false"} onClick=${() => setQuery({ view: id === "split" ? null : id }, { replace: true })}>${name}</button>`)}</span></div></header>`;
@@ -53,6 +53,6 @@ export function Head({ source, feed, actions, playing, readOnly }) {
 function Spent({ state }) {
   const most = state.settings.max_cost;
   const share = most && state.cost !== null ? Math.min(1, state.cost / most) : null;
-  return html`<span class="fact"><b>${money(state.cost)}</b>${most ? ` of ${money(most)}` : state.cost === null ? " cost" : ""}</span>
+  return html`<span class="fact"><b>${about(state.usage)}${money(state.cost)}</b>${most ? ` of ${money(most)}` : state.cost === null ? " cost" : ""}</span>
     ${share !== null && html`<span class="meter ${share > 0.9 ? "st-failed" : ""}" role="img" aria-label=${`${Math.round(share * 100)} % of the budget is spent`}><i style=${{ width: `${share * 100}%` }}></i></span>`}`;
 }

@@ -1,7 +1,7 @@
 // The run as a whole, in the drawer: its answer, what it asks, what went wrong, what it started with.
 import { Tabs } from "../core/dialog.js";
 import { copy } from "../core/clipboard.js";
-import { count, counted, moment, money, seconds } from "../core/format.js";
+import { about, count, counted, moment, money, seconds } from "../core/format.js";
 import { part } from "../core/api.js";
 import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
@@ -49,8 +49,8 @@ const DetailsPart = ({ state, feed }) => html`<dl class="grid">
     ${state.given.batch && html`<dt>Batch</dt><dd><a href=${address(`/batches/${part(state.given.batch)}`)}>${state.given.batch}</a> · ${state.given.batch_goal}</dd>`}
     ${feed && html`<dt>Held by</dt><dd>${{ here: "this server", elsewhere: "another process" }[/** @type {string} */ (feed.heldBy.value)] ?? "nobody"}</dd>`}
     <dt>Model</dt><dd class="mono">${state.settings.model ?? "–"}</dd>
-    <dt>Tokens</dt><dd class="num">${count(state.usage.prompt_tokens)} in, ${count(state.usage.completion_tokens)} out${state.usage.cached_tokens ? `, ${count(state.usage.cached_tokens)} cached` : ""}</dd>
-    <dt>Cost</dt><dd class="num">${money(state.cost)}${state.settings.max_cost ? ` of at most ${money(state.settings.max_cost)}` : ""}</dd>
+    <dt>Tokens</dt><dd class="num">${about(state.usage)}${count(state.usage.prompt_tokens)} in, ${count(state.usage.completion_tokens)} out${state.usage.cached_tokens ? `, ${count(state.usage.cached_tokens)} cached` : ""}${state.usage.estimated_calls ? `; ${counted(state.usage.estimated_calls, "call")} estimated` : ""}</dd>
+    <dt>Cost</dt><dd class="num">${about(state.usage)}${money(state.cost)}${state.settings.max_cost ? ` of at most ${money(state.settings.max_cost)}` : ""}</dd>
     ${["max_tokens", "timeout", "max_concurrency", "detector"].filter((name) => state.settings[name] != null).map((name) => html`<dt>${name}</dt><dd class="mono">${String(state.settings[name])}</dd>`)}
     ${state.given.asked_skills?.length > 0 && html`<dt>Asked for</dt><dd>${state.given.asked_skills.join(", ")}</dd>`}
     ${state.given.files?.length > 0 && html`<dt>Files</dt><dd class="mono">${state.given.files.join(", ")}</dd>`}

@@ -5,7 +5,7 @@ import { inOrder, parentOf } from "../graph/compose.js";
  * @typedef {object} Span
  * @property {string} id @property {string} kind @property {string | null} name @property {string} title @property {string} status
  * @property {string[]} depends_on @property {number | null} start @property {number | null} end @property {number} attempts
- * @property {number} calls @property {number} tokens @property {number | null} cost_usd @property {Record<string, number>} tools
+ * @property {number} calls @property {number} tokens @property {number | null} cost_usd @property {number} estimated_calls @property {Record<string, number>} tools
  * @property {string | null} waited_for @property {string | null} why @property {string | null} error @property {number[]} retries
  * @typedef {import("./fold.js").State} State
  * @typedef {Record<string, any>} Row
@@ -14,7 +14,7 @@ import { inOrder, parentOf } from "../graph/compose.js";
 /** @param {Partial<Span> & { id: string, kind: string }} given @returns {Span} */
 const make = (given) => ({
   name: null, title: "", status: "pending", depends_on: [], start: null, end: null, attempts: 0, calls: 0, tokens: 0,
-  cost_usd: 0, tools: {}, waited_for: null, why: null, error: null, retries: [], ...given,
+  cost_usd: 0, estimated_calls: 0, tools: {}, waited_for: null, why: null, error: null, retries: [], ...given,
 });
 
 /** @param {State} state @param {Row[]} tasks */
@@ -106,6 +106,10 @@ export function noteCall(state, row, at) {
     state.phase = row.role;
     return [id];
   }
+  if (row.type === "call_broken") {
+    spend(state, span, { usage: row.usage, cost: row.cost ?? 0 });
+    return [id];
+  }
   if (row.type === "call_retried") {
     span.attempts++;
     span.retries = [...span.retries, at];
@@ -128,12 +132,14 @@ function spend(state, span, reply) {
   span.calls++;
   span.tokens += (usage.prompt_tokens ?? 0) + (usage.completion_tokens ?? 0);
   span.cost_usd = span.cost_usd === null || cost === null ? null : span.cost_usd + cost;
-  const { calls, prompt_tokens, completion_tokens, cached_tokens } = state.usage;
+  span.estimated_calls += usage.estimated_calls ?? 0;
+  const { calls, prompt_tokens, completion_tokens, cached_tokens, estimated_calls } = state.usage;
   state.usage = {
     calls: calls + (usage.calls ?? 1),
     prompt_tokens: prompt_tokens + (usage.prompt_tokens ?? 0),
     completion_tokens: completion_tokens + (usage.completion_tokens ?? 0),
     cached_tokens: cached_tokens + (usage.cached_tokens ?? 0),
+    estimated_calls: (estimated_calls ?? 0) + (usage.estimated_calls ?? 0),
   };
   state.cost = state.cost === null || cost === null ? null : state.cost + cost;
 }

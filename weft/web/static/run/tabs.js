@@ -1,7 +1,7 @@
 // The tabs of a step: what came out, what was sent, with which variables and tools, and why.
 import { useState } from "../vendor/hooks.js";
 import { copy } from "../core/clipboard.js";
-import { count, money, pretty, score, seconds } from "../core/format.js";
+import { about, count, money, pretty, score, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
 import { Markdown } from "../core/markdown.js";
@@ -24,7 +24,7 @@ export function OutputTab({ source, span, detail, parts, text, onSelect, actions
   return html`<dl class="grid">
       <dt>Took</dt><dd class="num">${took === null ? "–" : seconds(took)}${span.attempts > 1 ? `, ${span.attempts} tries` : ""}</dd>
       ${model && html`<dt>Model</dt><dd class="mono">${model}</dd>`}
-      ${span.tokens > 0 && html`<dt>Tokens</dt><dd class="num">${count(span.tokens)} · ${money(span.cost_usd)}</dd>`}
+      ${span.tokens > 0 && html`<dt>Tokens</dt><dd class="num">${about(span)}${count(span.tokens)} · ${about(span)}${money(span.cost_usd)}</dd>`}
       ${span.depends_on.length > 0 && html`<dt>Needs</dt><dd>${span.depends_on.map((id, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(id)}>${id}</button>${id === span.waited_for && span.depends_on.length > 1 ? html` <span class="muted">(last)</span>` : ""}`)}</dd>`}
       ${detail?.source && html`<dt>Reused from</dt><dd class="mono">${detail.source}</dd>`}</dl>
     ${retries.map((row) => html`<div class="note st-partial">${row.reason}: tried again after ${seconds(row.wait)}</div>`)}
@@ -47,7 +47,7 @@ export function MessagesTab({ span, detail, text }) {
   if (!detail.calls.length) return html`<p class="muted">${span.kind === "tool" ? "A tool task: no model was called." : "No model has been called yet."}</p>`;
   return conversation(detail.calls).map(({ call, messages, repeated }, index) => html`
     <div class="call"><b>Call ${index + 1}</b><span class="mono">${call.model}</span>${call.seconds !== null && html`<span class="num">${seconds(call.seconds)}</span>`}
-      ${call.reply && html`<span class="num">${count(call.reply.usage?.prompt_tokens ?? 0)} + ${count(call.reply.usage?.completion_tokens ?? 0)} tokens · ${money(call.reply.cost)}</span>`}
+      ${call.reply && html`<span class="num">${about(call.reply.usage)}${count(call.reply.usage?.prompt_tokens ?? 0)} + ${count(call.reply.usage?.completion_tokens ?? 0)} tokens · ${money(call.reply.cost)}</span>`}
       ${call.tools.length > 0 && html`<span title=${call.tools.join(", ")}>${call.tools.length} tools offered</span>`}</div>
     ${repeated > 0 && html`<p class="muted" style="margin:0 0 8px;font-size:12.5px">The ${repeated} messages above, then:</p>`}
     ${messages.map((message, at) => html`<${Message} message=${message} open=${at > 0 || messages.length === 1} />`)}

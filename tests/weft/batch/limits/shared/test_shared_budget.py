@@ -13,7 +13,8 @@ from tests.virtual_time import run_virtually
 from weft.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget
 from weft.batch.limits.shared.worker_budget import WorkerBudget
 from weft.models.budget import Budget, BudgetedModel
-from weft.providers.prices import Price
+from weft.models.metered import Spent
+from weft.providers.price import Price
 from weft_planner.errors import BudgetSpent
 from weft_planner.model import Message, Reply, Request, Usage
 
@@ -176,8 +177,46 @@ def test_a_free_call_needs_no_allotment() -> None:
         budget = WorkerBudget(price_of=lambda _: Price(0.0, 0.0), worker="a", request=ask, limit_cost=0.01)
         provider = Provider(random.Random(1))
         for _ in range(3):
-            reservation = await budget.reserve(ASKED, (provider.name,))
-            budget.settle(reservation, Reply("x", usage=Usage(1, 5, 5), cost=0.0), lambda _: None)
+            reservation = await budget.reserve(ASKED, provider.name)
+            budget.settle(provider.name, reservation, Spent(Usage(1, 5, 5), 0.0), lambda _: None)
         assert shared.budget.cost == 0.0
 
     run_virtually(main())
+
+
+def test_calls_of_assumed_price_run_side_by_side_in_workers() -> None:
+    """An answer may be of any length, and yet the calls of several workers fit a limit of a dollar together."""
+    shared, under_way, most = SharedBudget(Budget(1.0)), 0, 0
+
+    class Unpriced:
+        name = "unpriced"
+
+        async def complete(self, request: Request) -> Reply:
+            nonlocal under_way, most
+            under_way += 1
+            most = max(most, under_way)
+            await asyncio.sleep(1.0)
+            under_way -= 1
+            assert request.max_tokens is not None
+            return Reply("text", usage=Usage(1, 60, min(400, request.max_tokens)))
+
+    async def ask(message: BudgetRequest) -> BudgetGrant:
+        await asyncio.sleep(0.01)
+        return shared.grant(message)
+
+    async def work(name: str) -> None:
+        budget = WorkerBudget(
+            price_of=lambda _: Price(), assumes=True, worker=name, request=ask, limit_cost=1.0, limit_tokens=None
+        )
+        model = BudgetedModel(Unpriced(), budget, lambda _: None)
+        for _ in range(5):
+            await model.complete(ASKED)
+        await budget.close()
+
+    async def main() -> None:
+        async with asyncio.timeout(3_600):
+            await asyncio.gather(*(work(f"w{number}") for number in range(4)))
+
+    run_virtually(main())
+    assert most == 4
+    assert shared.budget.cost == pytest.approx(20 * 460 * 15e-6)

@@ -1,0 +1,50 @@
+"""What `weft batch` says at its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from weft.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget
+from weft.batch.run_batch import BatchReport
+from weft.batch.summary import BatchSummary
+from weft.cli.commands.batches import run
+from weft.cli.view.output_mode import OutputMode
+from weft.models.budget import Budget
+
+
+def lost_workers(count: int) -> Budget:
+    """A budget of which some workers had a dollar each, half of it spent, when they died."""
+    shared = SharedBudget(Budget(10.0))
+    for number in range(count):
+        name = f"w{number}"
+        shared.grant(BudgetRequest(name, Amount(), Amount(), wanted=Amount(1.0)))
+        shared.grant(BudgetRequest(name, Amount(1.0), Amount(0.5)))
+        shared.lost(name)
+    return shared.budget
+
+
+def end(budget: Budget, capsys: pytest.CaptureFixture[str]) -> str:
+    report = BatchReport(BatchSummary(3), "budget", Path("out.jsonl"), written_off=budget.written_off)
+    with click.Context(click.Command("batch"), obj=["batch", "goals.txt"]):
+        assert run._show(report, OutputMode()) == 5
+    return capsys.readouterr().err
+
+
+def test_the_end_says_what_was_written_off_for_workers_that_died(capsys: pytest.CaptureFixture[str]) -> None:
+    budget = lost_workers(2)
+    assert budget.cost == pytest.approx(2.0)
+    said = end(budget, capsys)
+    assert "Stopped (budget): $1.0000 of it was written off for 2 workers that died" in said
+    assert "Continue with:" in said
+
+
+def test_nothing_is_said_if_nothing_was_written_off(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Stopped (budget). Continue with:" in end(Budget(1.0), capsys)
+
+
+def test_json_has_what_was_written_off() -> None:
+    report = BatchReport(BatchSummary(3), "budget", Path("out.jsonl"), written_off=lost_workers(1).written_off)
+    assert report.to_dict()["written_off"] == {"workers": 1, "cost_usd": pytest.approx(0.5), "tokens": 0}

@@ -1,0 +1,23 @@
+"""What calls took, in words: an estimate is marked as one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft_skills.text.plural import counted
+
+if TYPE_CHECKING:
+    from weft_planner.model import Usage
+
+
+def spent(usage: Usage, cost: float | None) -> tuple[str, str, str]:
+    """Calls, tokens and cost; "≈" says that the usage of a call is an estimate."""
+    mark = "≈" if usage.estimated_calls else ""
+    dollars = "cost unknown" if cost is None else f"{mark}${cost:.4f}"
+    return counted(usage.calls, "call"), f"{mark}{counted(usage.tokens, 'token')}", dollars
+
+
+def call_tokens(usage: Usage) -> str:
+    """The tokens of one call."""
+    mark = "≈" if usage.estimated_calls else ""
+    return f"{mark}{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"
