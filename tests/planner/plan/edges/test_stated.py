@@ -193,7 +193,7 @@ def test_edges_join_what_tasks_wait_for_already() -> None:
     assert "in a circle" in fault
 
 
-def test_numbers_for_arguments_of_a_tool_are_its_inputs() -> None:
+def test_inputs_of_a_tool_are_its_arguments() -> None:
     known = Known((), {"add": {"properties": {"x": {"type": "string"}}, "required": ["x"]}})
     tool = {"id": "brief", "action_type": "tool", "name": "add", "depends_on": ["survey"]}
     reading = read_plan({"tasks": [ROWS[0], tool | {"inputs": {"x": "<<survey.output>>"}}]}, known)
