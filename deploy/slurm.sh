@@ -6,7 +6,7 @@
 #SBATCH --time=08:00:00
 #SBATCH --signal=B:TERM@120
 #SBATCH --requeue
-# The example on the nodes of a job: a Ray head on the first, workers on the others. Submit it from a folder that all nodes share, in which
+# The example on the nodes of a job: a Ray head on the first, workers on the others; on the same one with --nodes=1. Submit it from a folder that all nodes share, in which
 # weft[ray] is installed in .venv; WEFT_JOURNAL names PostgreSQL, PGPASSFILE and the provider's key are in the environment of sbatch.
 # A requeued job continues where it stood.
 set -euo pipefail
@@ -30,11 +30,19 @@ on_end() {
 }
 trap on_end EXIT
 
+others=$((${#nodes[@]} - 1))
 srun --overlap --nodes=1 --ntasks=1 --nodelist="$head" \
-  ray start --head --node-ip-address="$head" --port="$port" --num-cpus=0 --dashboard-host=127.0.0.1 --block &
+  ray start --head --node-ip-address="$head" --port="$port" --num-cpus=$((others ? 0 : SLURM_CPUS_PER_TASK)) \
+  --dashboard-host=127.0.0.1 --block &
 started+=($!)
 export RAY_ADDRESS="$head:$port"
-until ray status > /dev/null 2>&1; do sleep 1; done
+until timeout 10 ray status > /dev/null 2>&1; do
+  if ((SECONDS > 180)) || ! kill -0 "${started[0]}" 2>/dev/null; then
+    echo "Ray's head did not start on $head: see the output of ray start above" >&2
+    exit 1
+  fi
+  sleep 1
+done
 for node in "${nodes[@]:1}"; do
   srun --overlap --nodes=1 --ntasks=1 --nodelist="$node" \
     ray start --address="$RAY_ADDRESS" --num-cpus="$SLURM_CPUS_PER_TASK" --block &
@@ -45,7 +53,7 @@ work="$folder/weft-batch"
 mkdir -p "$work"
 cp -n "$folder/deploy/example/goals.jsonl" "$work/"
 cd "$work"
-export EXAMPLE_WORKERS=$(((${#nodes[@]} - 1) * SLURM_CPUS_PER_TASK))
+export EXAMPLE_WORKERS=$(((others ? others : 1) * SLURM_CPUS_PER_TASK))
 "$folder/deploy/example/run.sh" &
 batch=$!
 trap 'kill -TERM "$batch"' TERM  # goals under way have --drain seconds to end

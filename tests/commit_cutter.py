@@ -39,12 +39,12 @@ class CommitCutter:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(120)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(120)
 
     def _serve(self) -> None:
         server = self._loop.run_until_complete(asyncio.start_server(self._accept, "127.0.0.1", 0))

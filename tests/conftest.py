@@ -32,6 +32,7 @@ SHARED_NURSERY = "TESTS_NURSERY"
 SHARED_POSTGRES = "TESTS_POSTGRES_FOLDER"
 FAST = "TESTS_FAST"  # set by `scripts/check --fast`
 HOMES = itertools.count()
+ROOT = Path(__file__).parent.parent
 # Tests of whole runs, of servers and of processes are slow, whatever each takes; of these, some are for every day.
 WHOLE = (
     *("docs/", "end_to_end/", "walls/", "executor/stores/postgres/"),
@@ -40,6 +41,14 @@ WHOLE = (
     *("weft/traces/", "weft/web/"),
 )
 DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/", "weft/runs/test_run.")
+BROWSER = "weft/web/static/"
+# What a slow test takes here, in seconds, where it is much more than half of one.
+SECONDS = {
+    "end_to_end/test_ray_batch.py": 40, "end_to_end/test_mcp_npm.py": 10, "test_packaging.py": 8,
+    "skills/manage/test_new_tool.py": 6, "weft/local/test_server.py": 6, "test_recorded_versions.py": 6,
+    "end_to_end/test_soaks.py": 5, BROWSER: 5, "weft/mcp_server/test_serve.py": 4, "weft/models/call_process/": 3,
+    "weft/test_testing.py": 3, "end_to_end/": 1.5, "skills/programs/": 1.2, "walls/": 1,
+}  # fmt: skip
 WARM = pytest.StashKey[ExitStack]()
 CATALOGING = """---
 name: cataloging-apis
@@ -148,6 +157,7 @@ def own_environment_while_loading(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 def pytest_configure(config: pytest.Config) -> None:
     """What all workers share: the process that others come from, warm once tests are collected, and a database."""
+    gc.disable()  # until all tests are collected
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         warm = config.stash[WARM] = ExitStack()
         os.environ[SHARED_NURSERY] = warm.enter_context(open_nursery()).address
@@ -164,14 +174,23 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     return ran
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """The fast lane does not import what it would leave out."""
+    if FAST not in os.environ:
+        return None
+    name = _name(str(collection_path.relative_to(ROOT))) + ("/" if collection_path.is_dir() else "")
+    daily = any(one.startswith(name) or name.startswith(one.partition("::")[0]) for one in DAILY)
+    return True if name.startswith(WHOLE) and not daily else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Slow tests first, a part of them for each worker, so that no worker waits for one at the end.
+    """The longest tests first, a part of them for each worker, so that no worker waits for one at the end.
 
     Those of a file stay together: they share a cluster or a browser. Long ones are left out unless they are asked for.
     """
     for item in items:
-        name = item.nodeid.removeprefix("tests/")
+        name = _name(item.nodeid)
         if name.startswith(WHOLE) and not name.startswith(DAILY):
             item.add_marker(pytest.mark.slow)
     long = [item for item in items if item.get_closest_marker("long")]
@@ -181,16 +200,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = in_shares(items, getattr(config, "workerinput", {}).get("workercount", 1))
 
 
+def _name(path: str) -> str:
+    return path.removeprefix("tests/")
+
+
 def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """As many equal parts as there are workers, each with whole files of slow tests, then with others."""
-    files: dict[Path, list[pytest.Item]] = {}
+    """As many parts as there are workers, each with files of slow tests that take about as long, then with others."""
+    files: dict[str, list[pytest.Item]] = {}
     rest: list[pytest.Item] = []
     for item in items:
         slow = item.get_closest_marker("slow") or item.get_closest_marker("local_model")
-        (files.setdefault(item.path, []) if slow else rest).append(item)
+        file = item.nodeid.partition("::")[0]
+        (files.setdefault(BROWSER if _name(file).startswith(BROWSER) else file, []) if slow else rest).append(item)
     shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    for together in sorted(files.values(), key=len, reverse=True):
-        min(shares, key=len).extend(together)
+    taken = [0.0] * workers
+    for file in sorted(files, key=lambda file: _seconds(files[file]), reverse=True):
+        lightest = taken.index(min(taken))
+        taken[lightest] += _seconds(files[file])
+        shares[lightest] += files[file]
     for left in range(workers, 0, -1):
         share = shares[workers - left]
         missing = max(0, (len(rest) + sum(map(len, shares[workers - left :]))) // left - len(share))
@@ -199,11 +226,19 @@ def in_shares(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
     return [*itertools.chain.from_iterable(shares), *rest]
 
 
+def _seconds(together: list[pytest.Item]) -> float:
+    """About how long the slow tests of a file take."""
+    name = _name(together[0].nodeid)
+    return len(together) * next((seconds for start, seconds in SECONDS.items() if name.startswith(start)), 0.5)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """Keep what was imported and collected out of garbage collections: none of it is ever garbage."""
     gc.collect()
     gc.freeze()
+    gc.enable()
+    gc.set_threshold(50_000)  # as for weft's own commands
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

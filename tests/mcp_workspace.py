@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,3 +49,9 @@ def starts(workspace: Path) -> int:
     """How often the plain server was started there."""
     log = workspace / "starts.txt"
     return len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0
+
+
+def track(workspace: Path) -> None:
+    """Make the workspace a git repository that tracks all of its files."""
+    subprocess.run(["git", "init", "-q"], cwd=workspace, check=True)
+    subprocess.run(["git", "add", "-A"], cwd=workspace, check=True)

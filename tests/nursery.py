@@ -137,7 +137,7 @@ class Process:
         for pipe in (self.stdout, self.stderr):
             if pipe is not None:
                 pipe.close()
-        self.wait(30)
+        self.wait(120)
 
 
 class Nursery:
@@ -186,7 +186,7 @@ class Nursery:
             given.write(stdin.encode())
             given.seek(0)
             with self.start(command, env=env, cwd=cwd, stdin=given, stdout=out, stderr=err) as process:
-                status = process.wait(120)
+                status = process.wait(600)
             return Ran(status, _text(out), _text(err))
 
 

@@ -6,6 +6,7 @@ exit status go back.
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import fcntl
 import gc
@@ -17,6 +18,7 @@ import runpy
 import select
 import socket
 import sys
+import tempfile
 import threading
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -154,6 +156,22 @@ def _warm_up() -> None:
     for name in ("openai.resources", "snowballstemmer", "litellm.litellm_core_utils.default_encoding"):
         importlib.import_module(name)
     importlib.import_module("weft_planner.prompting.prompts").Prompts().check()
+    with tempfile.TemporaryDirectory(prefix="warm-") as folder:
+        asyncio.run(_run_once(folder))
+    assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
+
+
+async def _run_once(folder: str) -> None:
+    """Run a goal, for what is kept in memory after the first: words' stems, types' schemas, compiled templates."""
+    from tests.openai_server import OpenAIServer, scripted
+    from weft.runs.runtime import Weft
+
+    plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "Greet", "depends_on": []}]}
+    with OpenAIServer(scripted(plan)) as server:
+        os.environ.clear()  # nothing of the user's; who is forked from here gets another environment
+        os.environ.update(HOME=folder, PATH=os.defpath, OPENAI_API_BASE=server.base, OPENAI_API_KEY="sk-test")
+        async with Weft(folder, {"model": "openai/test-model"}) as weft:
+            await weft.run("Say hello")
 
 
 def main() -> None:

@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+MOST_PIECES = 12
+
 
 @dataclass(frozen=True)
 class Say:
@@ -104,13 +106,13 @@ class OpenAIServer:
     def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(120)
         return self
 
     def __exit__(self, *_: object) -> None:
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(120)
 
     def _serve(self) -> None:
         loop = asyncio.new_event_loop()
@@ -160,12 +162,18 @@ class OpenAIServer:
     async def _stream(self, request: web.Request, call: Call, answer: Say) -> web.StreamResponse:
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
-        words = answer.text.split(" ")
-        pieces = [word + " " for word in words[:-1]] + words[-1:]
-        for row in chunks(call, pieces, answer):
+        for row in chunks(call, _pieces(answer.text), answer):
             await response.write(f"data: {json.dumps(row)}\n\n".encode())
         await response.write(b"data: [DONE]\n\n")
         return response
+
+
+def _pieces(text: str) -> list[str]:
+    """A text in pieces of whole words, a dozen at most: each takes the client a millisecond or two."""
+    words = text.split(" ")
+    width = -(-len(words) // MOST_PIECES)
+    joined = [" ".join(words[at : at + width]) for at in range(0, len(words), width)]
+    return [f"{piece} " for piece in joined[:-1]] + joined[-1:]
 
 
 async def _end_the_rest() -> None:

@@ -81,11 +81,11 @@ class RayBatch:
         for process in self._started:
             if process.poll() is None:
                 process.kill()
-                process.communicate(timeout=30)
+                process.communicate(timeout=120)
 
     def run(self, *more: str) -> tuple[int, str]:
         process = self.start(*more)
-        out, err = process.communicate(timeout=240)
+        out, err = process.communicate(timeout=600)
         return process.returncode, out + err
 
     def rows(self) -> list[dict[str, Any]]:
@@ -94,13 +94,13 @@ class RayBatch:
     def wait_for_calls(self, number: int, process: subprocess.Popen[str]) -> None:
         self.wait(process, lambda: len(self.server.calls) >= number)
 
-    def wait(self, process: subprocess.Popen[str], holds: Callable[[], bool], seconds: float = 150.0) -> None:
+    def wait(self, process: subprocess.Popen[str], holds: Callable[[], bool], seconds: float = 600.0) -> None:
         """Wait until something holds while the batch runs."""
         until = time.monotonic() + seconds
         while not holds():
             if process.poll() is not None or time.monotonic() > until:
                 process.kill()
-                pytest.fail(f"{len(self.server.calls)} calls so far: {process.communicate(timeout=30)}")
+                pytest.fail(f"{len(self.server.calls)} calls so far: {process.communicate(timeout=120)}")
             time.sleep(0.02)
 
     def wait_for_holders(self, process: subprocess.Popen[str], *spaces: str) -> None:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -52,6 +53,13 @@ class RayCluster:
     def workers(self, what: str = "GoalWorker") -> list[int]:
         """The ids of the processes that run goals, or another actor."""
         return [pid for pid, title in self._processes().items() if title.startswith(f"ray::{what}")]
+
+    def kill_head(self) -> None:
+        """End all processes of the head at once, as a power failure does; those of other machines are left."""
+        for pid in self._processes():
+            if _space(pid) == _space("self"):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End all of it."""
@@ -123,6 +131,15 @@ def space_command() -> list[str]:
     """What starts a command in a PID namespace of its own, which ends with it."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-current-user"]
     return ["unshare", *user, "--pid", "--fork", "--mount-proc", "--kill-child"]
+
+
+def process_id(pid: int) -> tuple[str, int]:
+    """The PID namespace of a process, and its id there, as its leases have them."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return "", pid
+    return _space(pid), int(status.partition("NSpid:")[2].split("\n")[0].split()[-1])
 
 
 def _space(pid: int | str) -> str:

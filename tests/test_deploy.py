@@ -114,6 +114,40 @@ def test_a_slurm_job_starts_a_head_and_workers_behind_a_token_and_cleans_up(
     assert {"nodes", "ntasks-per-node", "cpus-per-task", "time", "signal"} <= options.keys()
 
 
+def slurm_job(folder: Path, hosts: str, ray: str = "exit 0") -> subprocess.CompletedProcess[str]:
+    """Run the script as a job on these nodes, where `ray status` does this."""
+    stubs = folder / "stubs"
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "bin" / "activate").write_text("")
+    shutil.copytree(DEPLOY, folder / "deploy")
+    stubs.mkdir()
+    note = 'echo "$(basename "$0") $*" >> "$CALLS"'
+    scripts = {"weft": note, "srun": note, "ray": ray, "scontrol": f"printf '{hosts}'"}
+    for name, text in scripts.items():
+        (stubs / name).write_text(f"#!/usr/bin/env bash\n{text}\n")
+        (stubs / name).chmod(0o755)
+    job = {"SLURM_SUBMIT_DIR": str(folder), "SLURM_JOB_ID": "41", "SLURM_JOB_NODELIST": "n", "SLURM_CPUS_PER_TASK": "4"}
+    env = {"PATH": f"{stubs}:{os.environ['PATH']}", "CALLS": str(folder / "calls"), "HOME": str(folder), **job}
+    script = folder / "deploy" / "slurm.sh"
+    return subprocess.run(["bash", script], cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+
+
+def test_a_slurm_job_of_one_node_has_its_workers_there(tmp_path: Path) -> None:
+    ran = slurm_job(tmp_path, "node1\\n")
+    assert ran.returncode == 0, ran.stderr
+    calls = (tmp_path / "calls").read_text().splitlines()
+    (head,) = (call for call in calls if call.startswith("srun"))
+    assert "ray start --head" in head
+    assert "--num-cpus=4" in head
+    assert "--workers 4" in next(call for call in calls if call.startswith("weft batch"))
+
+
+def test_a_slurm_job_whose_head_does_not_start_ends_with_a_message(tmp_path: Path) -> None:
+    ran = slurm_job(tmp_path, "node1\\nnode2\\n", ray="exit 1")
+    assert (ran.returncode, "Ray's head did not start on node1" in ran.stderr) == (1, True)
+    assert not list(tmp_path.glob(".ray-token*"))
+
+
 def test_compose_keeps_ports_inside_and_keys_out_of_the_file() -> None:
     document = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     services = document["services"]
@@ -130,6 +164,8 @@ def test_compose_keeps_ports_inside_and_keys_out_of_the_file() -> None:
         assert set(service["depends_on"]) <= set(services)
         for key in ("RAY_AUTH_TOKEN", "PGPASSWORD", "OPENAI_API_KEY"):
             assert service["environment"][key].startswith(f"${{{key}:"), "from the environment"
+    assert services["batch"]["build"]["args"] == {"UID": "${WEFT_UID:-1000}"}, "results belong to who started it"
+    assert '--uid "$UID"' in (DEPLOY / "Dockerfile").read_text()
     assert services["head"]["command"][:3] == ["ray", "start", "--head"]
     assert services["batch"]["profiles"] == ["batch"]
     assert services["batch"]["command"][-1].endswith("exec run-example")

@@ -74,6 +74,7 @@ def test_every_run_of_the_journal_replays_without_drift(earlier: Path) -> None:
     assert {run: drift for run, drift in found.items() if drift} == {}
 
 
+@pytest.mark.slow
 def test_every_exported_trace_replays_without_drift(version: str, earlier: Path) -> None:
     paths = Paths.of(earlier, os.environ)
     for run, lines in exported(version).items():
@@ -81,6 +82,7 @@ def test_every_exported_trace_replays_without_drift(version: str, earlier: Path)
         assert [one.to_dict() for one in asyncio.run(strict(rows, paths, Settings())).drift] == [], run
 
 
+@pytest.mark.slow
 def test_an_exported_trace_is_still_a_fixture_for_tests(version: str, earlier: Path, tmp_path: Path) -> None:
     ran = 0
     for number, (run, lines) in enumerate(exported(version).items()):
@@ -98,6 +100,7 @@ def test_an_exported_trace_is_still_a_fixture_for_tests(version: str, earlier: P
     assert ran > 5
 
 
+@pytest.mark.slow
 def test_the_commands_read_the_journal_and_the_traces(
     earlier: Path, weft: Callable[..., Ran], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -114,6 +117,7 @@ def test_the_commands_read_the_journal_and_the_traces(
     assert len(found) >= len(names) - 2, "newer versions select no skills for a plan that is given"
 
 
+@pytest.mark.slow
 def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
     earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
 ) -> None:
@@ -133,6 +137,7 @@ def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
         assert len(server.asked("decomposer")) == midway
 
 
+@pytest.mark.slow
 def test_what_waits_is_answered_and_nothing_is_paid_twice(
     earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
 ) -> None:
@@ -149,6 +154,7 @@ def test_what_waits_is_answered_and_nothing_is_paid_twice(
         assert weft("replay", "--strict", request["run_id"], cwd=earlier).status == 0
 
 
+@pytest.mark.slow
 def test_a_done_run_is_rerun_in_part(
     earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
 ) -> None:
@@ -160,6 +166,7 @@ def test_a_done_run_is_rerun_in_part(
     assert len(server.asked("task")) == 1
 
 
+@pytest.mark.slow
 def test_a_killed_batch_is_resumed_and_every_goal_is_there_once(
     earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
 ) -> None:
@@ -179,6 +186,7 @@ def test_a_killed_batch_is_resumed_and_every_goal_is_there_once(
     assert asked == ["Do two", "Do three"]
 
 
+@pytest.mark.slow
 def test_tools_stay_trusted_and_plan_files_run(earlier: Path, weft: Callable[..., Ran]) -> None:
     called = weft("skills", "call", "word_count", '{"text": "one two"}', cwd=earlier)
     assert called.status == 0, called.err

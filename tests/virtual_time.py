@@ -47,6 +47,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return 1_000.0 + self._virtual.waited
 
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - asyncio's own
+        """There are no threads to wait for, and no thread may be waited for: no time passes meanwhile."""
+
 
 def run_virtually(main: Coroutine[Any, Any, None]) -> None:
     """Run to the end without waiting for time to pass."""

@@ -6,6 +6,8 @@ The one place that knows the rule. It holds at any depth, for names in any case,
 from __future__ import annotations
 
 import os
+import time
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 NAMES = frozenset({".git", ".mcp.json", "weft.toml", ".agents"})
 PREFIX, SUFFIXES = ".env", (".pem", ".key")
 AGENTS = ".agents"
+_FRESH = 2.0
+_MOST_ENTRIES = 500_000
 SKILL_FOLDERS = ("skills", "sys.skills")
 # A folder with one of these is a project of its own; of one that a link leads to, only a skill's usual parts are shown.
 PROJECT = (".git", ".hg", ".svn", ".agents", ".claude", ".skills", ".mcp.json", "weft.toml", "skills")
@@ -57,6 +61,31 @@ def unlinked(root: Path, paths: Iterable[Path]) -> tuple[Path, ...]:
         if os.path.exists(path) and os.path.realpath(path) == os.path.normpath(os.path.join(real, below)):
             kept.append(path)
     return tuple(kept)
+
+
+def hidden_files(root: Path) -> frozenset[tuple[int, int]]:
+    """The identities of hidden files that have other names too; looked for again every few seconds."""
+    return _hidden_files(os.path.realpath(root), int(time.monotonic() / _FRESH))
+
+
+@lru_cache(maxsize=8)
+def _hidden_files(root: str, _moment: int) -> frozenset[tuple[int, int]]:
+    found: set[tuple[int, int]] = set()
+    waiting, left = [(root, False)], _MOST_ENTRIES
+    while waiting and left > 0:
+        folder, hidden = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    left -= 1
+                    inside = hidden or is_hidden_name(entry.name)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append((entry.path, inside))
+                    elif inside and (status := entry.stat(follow_symlinks=False)).st_nlink > 1:
+                        found.add((status.st_dev, status.st_ino))
+        except OSError:
+            continue
+    return frozenset(found)
 
 
 def is_foreign(folder: Path, workspace: Path) -> bool:

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import stat
 from typing import TYPE_CHECKING
 
@@ -175,14 +176,68 @@ def _linked(source: _Folder, draft: str, at: _Folder, name: str) -> bool:
 
 
 def refuse_links(path: Path, *, below: Path) -> None:
-    """Raise if a part of the path, from `below` on, is a link; for files that another library opens."""
+    """Raise if a part of the path, from `below` on, is a link, pipe or device; for files that another library opens."""
     here = below
     for part in _parts(path, below):
         here = here / part
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found = here.lstat()
-            if stat.S_ISLNK(found.st_mode):
+            if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
                 raise _refused(here, found)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all that is in it, however deep; what cannot be removed is left behind.
+
+    A folder within a folder is moved up before its turn comes, so that neither the stack nor a path grows with the
+    depth of what a tool has left.
+    """
+    if not _HAS_HANDLES:
+        shutil.rmtree(folder, ignore_errors=True)
+        return
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, _FOLDER)
+        try:
+            _empty(handle)
+        finally:
+            os.close(handle)
+        folder.rmdir()
+
+
+def _empty(top: int) -> None:
+    stuck: set[str] = set()
+    number = 0
+    while names := [name for name in _names(top) if name not in stuck]:
+        for name in names:
+            if _unlinked(top, name):
+                continue
+            stuck.add(name)
+            with contextlib.suppress(OSError):
+                os.chmod(name, stat.S_IRWXU, dir_fd=top)
+                inner = os.open(name, _FOLDER, dir_fd=top)
+                try:
+                    for below in _names(inner):
+                        if not _unlinked(inner, below):
+                            number += 1
+                            os.chmod(below, stat.S_IRWXU, dir_fd=inner)
+                            os.rename(below, f".weft-removed-{number}", src_dir_fd=inner, dst_dir_fd=top)
+                finally:
+                    os.close(inner)
+                os.rmdir(name, dir_fd=top)
+
+
+def _names(handle: int) -> list[str]:
+    with os.scandir(handle) as entries:
+        return [entry.name for entry in entries]
+
+
+def _unlinked(handle: int, name: str) -> bool:
+    """Remove a file; False if it is a folder."""
+    try:
+        os.unlink(name, dir_fd=handle)
+    except OSError as error:
+        return error.errno == errno.ENOENT
+    return True
 
 
 def anchor(folder: Path, workspace: Path) -> Path:

@@ -67,7 +67,7 @@ def killed(nursery: Nursery, workspace: Path, server: OpenAIServer, calls: int, 
     assert process.stderr is not None
     process.stderr.read()
     process.stderr.close()
-    assert process.wait(30) == -signal.SIGKILL
+    assert process.wait(120) == -signal.SIGKILL
 
 
 def finished(rows: str) -> Counter[str]:

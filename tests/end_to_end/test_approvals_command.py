@@ -239,7 +239,7 @@ def test_a_call_that_was_under_way_at_a_crash_asks_again(
         assert time.monotonic() < deadline
         time.sleep(0.05)
     process.kill()
-    process.wait(30)
+    process.wait(120)
     assert weft("approvals", run_id, "--json", cwd=office).out == "[]\n"
     ran = weft("resume", run_id, "--json", cwd=office, env=MODEL)
     assert ran.status == 6, ran.err

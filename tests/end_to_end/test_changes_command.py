@@ -13,6 +13,7 @@ import pytest
 
 from tests.nursery import Ran
 from tests.openai_server import Call, OpenAIServer, Say, Script, instruction, scripted
+from weft_skills.builtin.writing.changes import FileChange, WorkspaceChanges
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,3 +134,19 @@ def test_without_write_the_workspace_is_not_changed(project: Path, weft: Weft) -
     assert "'workspace_writes' is ignored" in ran.err
     assert (project / "README.md").read_text(encoding="utf-8") == "# App\n"
     assert weft("changes", "--undo", cwd=project).status == 0
+
+
+def test_undoing_takes_away_the_folders_that_were_made_and_no_others(tmp_path: Path) -> None:
+    workspace = tmp_path / "work"
+    (workspace / "there").mkdir(parents=True)
+    changes = WorkspaceChanges(workspace, workspace / ".agents/runs/r1/changes")
+    for number, path in enumerate(("new/deep/a.txt", "new/deep/b.txt", "there/c.txt", "there/more/d.txt")):
+        data = f"{number}".encode()
+        change = FileChange(f"k{number}", path, None, hashlib.sha256(data).hexdigest())
+        changes.apply(changes.propose(change, None, data))
+    assert (workspace / "there/more/d.txt").exists()
+
+    assert changes.undo() == []
+
+    assert sorted(path.name for path in workspace.iterdir()) == [".agents", "there"]
+    assert list((workspace / "there").iterdir()) == []

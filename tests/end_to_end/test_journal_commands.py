@@ -94,7 +94,7 @@ def interrupt(
         time.sleep(0.02)
     os.kill(process.pid, number)
     stderr += process.stderr.read()
-    process.wait(30)
+    process.wait(120)
     process.stderr.close()
     return process.returncode, stderr
 

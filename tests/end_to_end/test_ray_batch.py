@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +48,8 @@ def server() -> Iterator[OpenAIServer]:
 @pytest.fixture(scope="module")
 def cluster(server: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
     env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path_factory.mktemp("node"))}
-    with RayCluster(cores=2, given=env) as cluster:
+    own = {"WEFT_MODEL": "openai/of-the-node", "WEFT_SYNTHESIS": "openai/of-the-node"}  # --model beats both
+    with RayCluster(cores=2, given=env | own) as cluster:
         yield cluster
 
 
@@ -57,7 +59,7 @@ def batch(tmp_path: Path, cluster: RayCluster, server: OpenAIServer, postgres: P
         yield batch
 
 
-def slowly(call: Call) -> Answer:
+def slowly(call: Call) -> Say:
     answer = answering(call)
     assert isinstance(answer, Say)
     return Say(answer.text, after=0.3)
@@ -96,11 +98,12 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     os.kill(limiter, signal.SIGKILL)  # without a rate, another one is closed for a second
     killed = batch.cluster.workers()[0]
     os.kill(killed, signal.SIGKILL)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert f"process {killed}) is lost; its goals continue on other workers" in err
     assert json.loads(out)["done"] == GOALS, "and nothing else is on standard output"
     batch.check()
+    assert {row["model"] for row in batch.rows()} == {"openai/test-model"}
     assert 0 < batch.repeated() <= 8, "no more than the killed worker had under way"
     node = batch.cluster.home / ".cache" / "weft" / "bundles"
     assert len(list(node.glob(f"*/workspace/{skill.relative_to(batch.folder)}"))) == 1, "once a node"
@@ -150,19 +153,26 @@ def test_a_goal_that_kills_its_workers_fails_alone(batch: RayBatch) -> None:
 
 
 def test_a_drained_batch_and_one_whose_driver_was_killed_are_resumed(batch: RayBatch) -> None:
-    batch.answer(slowly)
-    process = batch.start("--workers", "1", "--drain", "0.2")
-    batch.wait_for_calls(GOALS, process)
+    batch.answer(lambda call: replace(slowly(call), after=1.5))
+    process = batch.start("--workers", "1", "--drain", "5")
+    batch.wait_for_calls(GOALS // 2, process)
+    before = len(batch.out.read_text(encoding="utf-8").splitlines()) if batch.out.exists() else 0
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=120)
+    at = time.monotonic()
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 130, err
-    assert "--resume" in err
+    assert time.monotonic() - at > 2, "goals had time to end, and Ray did not end the process"
+    assert "Stopped (interrupted). Continue with:" in err
+    assert err.splitlines()[-1].endswith("--drain 5 --resume")
+    assert [line for line in err.splitlines() if "goals ·" not in line][:-2] == [], "and nothing else is said"
+    assert len(batch.rows()) > before
+    batch.answer(slowly)
     assert batch.ask("SELECT run_id FROM runs WHERE holder IS NOT NULL") == [], "its leases are released"
     done = len(batch.rows())
     process = batch.start("--workers", "1", "--resume")
-    batch.wait_for_calls(2 * GOALS, process)
+    batch.wait_for_calls(len(batch.server.calls) + 10, process)
     process.kill()
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     status, said = batch.run("--workers", "1", "--resume")
     assert status == 0, said
     batch.check()
@@ -177,7 +187,7 @@ def test_max_cost_holds_for_all_workers_while_one_dies_and_resuming_pays_for_the
     process = batch.start("--workers", "2", "--model", "openai/gpt-4o-mini", "--max-cost", str(limit))
     batch.wait_for_calls(10, process)
     os.kill(batch.cluster.workers()[0], signal.SIGKILL)
-    _, err = process.communicate(timeout=240)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 5, err  # the budget is spent
     made = len(batch.server.calls)
     assert limit / 4 < made * price <= limit, "what a dead worker had been allotted counts as spent"
@@ -223,10 +233,38 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch:
             node.wait(30)
     assert status == 0, said
     assert f"it has weft 9.9.9, and this is {__version__}; install the same version there" in said
-    assert "has changed since it was unpacked; delete it; it is unpacked again" in said
+    assert "has changed since it was unpacked; delete it; it will be unpacked again" in said
     assert skill.parent.name in said
     assert len({line for line in said.splitlines() if "is not used: " in line}) == 3
     assert [row["status"] for row in batch.rows()] == ["done"] * 4
+
+
+def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
+    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path)}
+    with (
+        RayCluster(1, env) as cluster,
+        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS)) as batch,
+    ):
+        batch.answer(lambda call: replace(slowly(call), after=2.0))
+        process = batch.start()
+        batch.wait_for_calls(10, process)
+        cluster.kill_head()
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    said = [line for line in err.splitlines() if "goals ·" not in line]
+    assert said[0] == "warning: Ray's head is lost: the batch stops; what is finished is kept"
+    assert said[1] == "Stopped (interrupted). Continue with:"
+    assert said[2].endswith("--resume")
+    assert len(said) == 3, said
+    with RayCluster(1, env) as other:
+        batch.cluster = other
+        batch.answer(answering)
+        status, said_then = batch.run("--resume")
+    assert status == 0, said_then
+    batch.check()
+    assert {row["model"] for row in batch.rows()} == {"openai/test-model"}
 
 
 @pytest.mark.long
@@ -250,7 +288,7 @@ def test_the_figures_of_a_batch_are_on_rays_prometheus_port(
             return set()
 
         batch.wait(process, lambda: names - {"ray_weft_cost_usd"} <= figures())
-        _, err = process.communicate(timeout=240)
+        _, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
 
 
@@ -270,7 +308,7 @@ def test_without_an_address_ray_starts_here_and_imports_nothing_of_the_current_f
     with OpenAIServer(answering) as server:
         env = {**os.environ, "OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test"}
         command += ["--engine", "ray", "--workers", "1", "--json"]
-        ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=240, check=False)
+        ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=600, check=False)
     assert (ran.returncode, json.loads(ran.stdout)["done"]) == (0, 2), ran.stderr
     assert not (tmp_path / "imported").exists()
     assert (tmp_path / ".agents" / "journal.sqlite").exists()

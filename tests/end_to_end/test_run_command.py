@@ -213,7 +213,7 @@ def test_a_question_can_be_declined(
     else:
         os.kill(process.pid, pressed)
     shown += until(ours, None)
-    assert process.wait(30) == status
+    assert process.wait(120) == status
     assert "Question: Which service?" in shown
     assert "Answer with: weft resume" in shown
 
@@ -261,7 +261,7 @@ def test_ctrl_c_ends_cleanly_with_130(workspace: Path, serve: Serve, nursery: Nu
     while not server.asked("task") and time.monotonic() < deadline:
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     document = json.loads(out)
     assert document["status"] == "interrupted"

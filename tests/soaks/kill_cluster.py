@@ -1,7 +1,8 @@
-"""Kill workers of a batch by Ray, and now and then the batch itself, with -9: every goal is there once, unmixed.
+"""Kill workers of a batch by Ray, a machine, and the batch itself: every goal is there once, unmixed.
 
-The journal is in PostgreSQL, the provider and the cluster on this machine. A goal here makes one call after another, so
-a kill costs at most one call for each goal that the killed processes had.
+The journal is in PostgreSQL, the provider and the cluster on this machine; one worker is on a node with processes of
+its own, which is lost as a machine is. A goal here makes one call after another, so a kill costs at most one call for
+each goal that the killed processes had.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import psycopg
 
 from tests.openai_server import Answer, Call, OpenAIServer, Say
 from tests.postgres import PostgresServer
-from tests.ray_cluster import RayCluster
+from tests.ray_cluster import RayCluster, process_id
 from tests.soaks.kill_batch import answering
 from tests.soaks.soak import Soak
 from weft_executor.stores.postgres.address import address_of
@@ -30,11 +31,12 @@ if TYPE_CHECKING:
     from random import Random
 
     from tests.nursery import Nursery
+    from tests.ray_cluster import Machine
 
 WORKERS, SLOTS = 4, 8
 GOALS_PER_KILL = 10
-# One kill of so many is the batch's own; of a few, one in three.
-DRIVER_EVERY, OFTEN = 20, 3
+# One of so many kills is not a worker's but the batch's own, a SIGTERM to it, or a machine's; of a few, more often.
+OTHER_EVERY, OFTEN = 10, 2
 _TWICE = "SELECT 1 FROM events WHERE type = 'call_finished' GROUP BY run, body::json ->> 'request' HAVING count(*) > 1"
 
 
@@ -59,7 +61,9 @@ class ClusterBatch:
         self.out, self.said = folder / "out.jsonl", folder / "said.txt"
         lines = [json.dumps({"id": f"g{number}", "goal": f"Goal number {number}"}) for number in range(goals)]
         (folder / "goals.jsonl").write_text("\n".join(lines), encoding="utf-8")
-        self.kills = self.driver_kills = self.in_flight = 0
+        self.kills = self.in_flight = 0
+        self.others: Counter[str] = Counter()
+        self.machine: Machine | None = None
 
     def start(self, *more: str) -> subprocess.Popen[bytes]:
         """Start or resume it."""
@@ -69,8 +73,10 @@ class ClusterBatch:
             str(self.workers),
             "--slots",
             str(SLOTS),
-            *(["--resume"] if self.out.exists() else []),
+            "--drain",
+            "5",
             *more,
+            *(["--resume"] if self.out.exists() else []),
         ]
         with self.said.open("ab") as said:
             command = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", self.out.name, *given]
@@ -78,14 +84,22 @@ class ClusterBatch:
 
     def run(self, kills: int, draw: Random) -> None:
         """Run it to its end, with as many kills before."""
+        self.machine = self.cluster.add_machine()
         process = self.start()
         while self.kills < kills and self._wait(process, draw.randrange(1, 4 * GOALS_PER_KILL)):
             self.kills += 1
-            if self.kills % (DRIVER_EVERY if kills > DRIVER_EVERY else OFTEN) == 0:
-                self._kill_driver(process)
-                process = self.start()
-            else:
+            if self.kills % (OTHER_EVERY if kills > 4 * OTHER_EVERY else OFTEN):
                 self._kill_worker(draw)
+                continue
+            match ("driver", "machine", "SIGTERM")[self.others.total() % 3]:
+                case "driver":
+                    self._kill_driver(process)
+                    process = self.start()
+                case "machine":
+                    self._lose_machine()
+                case _:
+                    self._terminate(process)
+                    process = self.start()
         assert process.wait(600) in (0, 1), self.said.read_text(encoding="utf-8")[-2000:]
 
     def _wait(self, process: subprocess.Popen[bytes], calls: int) -> bool:
@@ -101,22 +115,43 @@ class ClusterBatch:
         pid = draw.choice(self.cluster.workers() or [0])
         if not pid:
             return
-        before = self._held(pid)
+        space, inside = process_id(pid)
+        before = self._held(space, inside)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        self.in_flight += max(before, self._held(pid))
+        self.in_flight += max(before, self._held(space, inside))
+
+    def _lose_machine(self) -> None:
+        """One machine is gone at once; another one joins."""
+        assert self.machine is not None
+        before = self._held(self.machine.space)
+        self.machine.kill()
+        self.others["machine"] += 1
+        self.in_flight += max(before, self._held(self.machine.space))
+        self.machine = self.cluster.add_machine()
+
+    def _terminate(self, process: subprocess.Popen[bytes]) -> None:
+        """The batch drains: calls under way have no time to end, and are made again."""
+        before = self._held()
+        process.terminate()
+        status = process.wait(120)
+        self.others["SIGTERM"] += 1
+        self.in_flight += before
+        assert status in (0, 130), (status, self.said.read_text(encoding="utf-8")[-2000:])
+        if status:  # else its last goal had just ended
+            assert self.said.read_text(encoding="utf-8").rstrip().endswith("--resume"), "with the command that resumes"
 
     def _kill_driver(self, process: subprocess.Popen[bytes]) -> None:
-        before = self._held(0)
+        before = self._held()
         process.kill()
         process.wait(30)
-        self.driver_kills += 1
-        self.in_flight += max(before, self._held(0))
+        self.others["driver"] += 1
+        self.in_flight += max(before, self._held())
 
-    def _held(self, pid: int) -> int:
-        """How many runs a process holds, or all of them."""
-        holders = [json.loads(holder)["pid"] for (holder,) in self.ask("SELECT holder FROM runs WHERE holder > ''")]
-        return sum(pid in (0, one) for one in holders)
+    def _held(self, space: str = "", pid: int = 0) -> int:
+        """How many runs a process of a PID namespace holds, or all processes there, or all of them."""
+        holders = [json.loads(holder) for (holder,) in self.ask("SELECT holder FROM runs WHERE holder > ''")]
+        return sum(space in ("", one["space"]) and pid in (0, one["pid"]) for one in holders)
 
     def ask(self, statement: str) -> list[Any]:
         """Ask the journal's database."""
@@ -134,7 +169,7 @@ def soak(_: Nursery, folder: Path, kills: int, draw: Random) -> str:
     env = {"OPENAI_API_KEY": "sk-test", "HOME": str(folder)}
     with OpenAIServer(slowly) as server, closing(PostgresServer(folder / "postgres")) as postgres:
         given = env | {"OPENAI_API_BASE": server.base}
-        with RayCluster(WORKERS, given) as cluster:
+        with RayCluster(WORKERS - 1, given) as cluster:
             batch = ClusterBatch(folder, cluster, server, postgres.new_url(), goals)
             batch.run(kills, draw)
             first = batch.rows()
@@ -156,12 +191,15 @@ def _figures(batch: ClusterBatch, server: OpenAIServer, lost: int) -> str:
     repeated = asked.total() - len(asked)
     assert repeated <= batch.in_flight, f"{repeated} calls were repeated, with {batch.in_flight} goals killed"
     return (
-        f"{batch.kills} kills, {batch.driver_kills} of them of the driver, {batch.goals} goals: 0 lost, 0 twice, "
+        f"{batch.kills} kills, of them {dict(batch.others)}, {batch.goals} goals: 0 lost, 0 twice, "
         f"0 requests with two answers, {repeated} calls repeated of {batch.in_flight} goals under way at kills, "
         f"{lost} goals given up after three workers and retried"
     )
 
 
 SOAK = Soak(
-    "kill-cluster", "kills workers and the driver of a batch by Ray, with ten goals for each kill", soak, short=0
+    "kill-cluster",
+    "kills workers, a machine and the driver of a batch by Ray, with ten goals for each kill",
+    soak,
+    short=0,
 )

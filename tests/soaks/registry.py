@@ -16,6 +16,7 @@ from tests.soaks import (
     kill_stream,
     kill_stream_changed,
     limit_cluster,
+    limiter_schedules,
 )
 
 _ALL = (
@@ -32,5 +33,6 @@ _ALL = (
     kill_approvals.SOAK,
     kill_limited.SOAK,
     limit_cluster.SOAK,
+    limiter_schedules.SOAK,
 )
 SOAKS = {soak.name: soak for soak in _ALL}

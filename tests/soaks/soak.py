@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Soak:
     """Runs with so many kills in an empty folder, raises at the first fault, and returns its figures.
 
+    What counts as a kill has another `unit` where nothing is killed.
     The tests run it with `short` kills; not at all if that is 0, because another test does the same in less time.
     """
 
@@ -25,3 +26,4 @@ class Soak:
     run: Callable[[Nursery, Path, int, Random], str]
     kills: int = 200
     short: int = 3
+    unit: str = "kills"

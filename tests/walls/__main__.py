@@ -63,7 +63,8 @@ def as_user(user: str) -> tuple[list[str], str]:
 
 def _environment() -> dict[str, str]:
     """The same packages for another user's interpreter."""
-    paths = [str(REPOSITORY), *(path for path in sys.path if path.endswith("site-packages"))]
+    roots = [str(REPOSITORY), *(str(REPOSITORY / name) for name in ("planner", "executor", "skills"))]
+    paths = [*roots, *(path for path in sys.path if path.endswith("site-packages"))]
     own = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/tmp"}
     return {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"} | own
 

@@ -17,6 +17,12 @@ pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.changes_skills
 
 
+@pytest.fixture(autouse=True)
+def without_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take a second to import in each pytest that is started here."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 @pytest.fixture
 async def exported(workspace: Path, tmp_path: Path) -> Path:
     prepare(workspace)

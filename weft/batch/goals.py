@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from weft.batch import goal_formats
 from weft.batch.goal_formats import BadRow, GoalRow
+from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 from weft_skills.text.plural import plural
 from weft_skills.text.surrogates import join_surrogates
@@ -85,15 +87,24 @@ def opened(
     name, path = str(source), Path(source)
     if name != "-" and (path.is_dir() or not path.exists()):
         raise InputError(f"no such goal file: {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
-    if path.is_file():
+    if name != "-" and untrusted_files.is_regular(path):
         yield _checked(path, name, form or goal_formats.form_of(path), check)
         return
     with _spooled() as spool:  # stdin and pipes can be read only once
-        with nullcontext(sys.stdin.buffer) if name == "-" else path.open("rb") as stream:
+        with _stream(name, path) as stream:
             shutil.copyfileobj(stream, spool)
         spool.flush()
         path = Path(spool.name)
         yield _checked(path, "stdin" if name == "-" else name, form or goal_formats.guess(path), check)
+
+
+def _stream(name: str, path: Path) -> AbstractContextManager[IO[bytes]]:
+    if name == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return os.fdopen(untrusted_files.open_pipe(path), "rb")
+    except OSError as error:
+        raise InputError(f"the goal file {name} cannot be read: {error.strerror}", hint="name a file, or -") from error
 
 
 def _spooled() -> Any:

@@ -227,12 +227,16 @@ def open_batch(
     workspace: Path | str = ".",
     settings: Settings,
     options: BatchOptions,
+    flags: Mapping[str, Any] | None = None,
     dry_run: bool = False,
 ) -> Iterator[Batch]:
-    """Check a goal file (`-` is stdin) or goals in memory whole; every fault is reported at once with its line."""
+    """Check a goal file (`-` is stdin) or goals in memory whole; every fault is reported at once with its line.
+
+    `flags` are those of the settings that the caller passed: they beat the settings of every machine.
+    """
     if not options.resume and not dry_run:
         results.refuse_existing(output, options.errors)
-    engine = open_engine(Path(workspace), settings, options)
+    engine = open_engine(Path(workspace), settings, options, flags)
     with goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked:
         batch = Batch(checked, output, options, engine)
         try:
@@ -259,12 +263,18 @@ async def run_batch(
     weft.toml: a mapping overrides files and the environment, a Settings replaces them. `observer` hears of every event.
     """
     merged = with_model(settings, model)
+    flags = {"model": model} if isinstance(merged, Settings) and model else merged
     if not isinstance(merged, Settings):
         paths = Paths.of(Path(workspace), os.environ)
         trusted = is_trusted(paths)
         merged = batch_settings(resolve(merged or {}, os.environ, paths.workspace, paths.user_config, trusted=trusted))
     with open_batch(
-        goals, Path(output), workspace=workspace, settings=merged, options=options or BatchOptions()
+        goals,
+        Path(output),
+        workspace=workspace,
+        settings=merged,
+        options=options or BatchOptions(),
+        flags=None if isinstance(flags, Settings) else flags,
     ) as batch:
         await asyncio.to_thread(batch.check_models)  # loads litellm, which takes seconds
         with batch.locked():

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from weft.cli import stdin
 from weft.cli.option_value import option_value
+from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _read(file: str, what: str) -> str:
     if file == "-":
         return stdin.stdin_text(what)
     try:
-        return Path(file).read_text(encoding="utf-8-sig")
+        return untrusted_files.read_given_text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{what} {file} cannot be read: {error}", hint="name a text file") from error
 

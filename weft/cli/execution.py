@@ -48,12 +48,16 @@ class RunFunction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ResultOutput:
-    """How to show a run's result; `settings` are the run's, for the command that resumes it after a limit."""
+    """How to show a run's result; `settings` are the run's, for the command that resumes it after a limit.
+
+    If the plan was to change and did not, the exit status says so, although the run may still be done.
+    """
 
     mode: OutputMode
     workspace: Path
     target: ResultTarget | None = None
     settings: Settings | None = None
+    changes_plan: bool = False
 
 
 def exit_now(status: int) -> None:
@@ -115,6 +119,7 @@ async def run_with_progress(
 def show_result(result: Result, shown: ResultOutput) -> int:
     """Print a run's result and, if it can be resumed, the command for that; returns the exit status."""
     from weft.cli.view import answer
+    from weft_planner.events.run import PLAN_NOT_CHANGED
 
     mode, workspace, target = shown.mode, shown.workspace, shown.target
     resume = [*resume_command(result.run_id, workspace, result.journal), *_powers(shown.settings)]
@@ -141,7 +146,8 @@ def show_result(result: Result, shown: ResultOutput) -> int:
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
         output.say(f"Kept: {tasks} and {counted(result.usage.calls, 'call')}. Resume with:")
         output.say(f"  {shlex.join([*resume, *_raised_limit(result, shown.settings)])}")
-    return EXIT[result.status]
+    not_changed = shown.changes_plan and result.code == PLAN_NOT_CHANGED and result.status == "done"
+    return 1 if not_changed else EXIT[result.status]
 
 
 def _say_next_steps(result: Result, workspace: Path) -> None:

@@ -78,10 +78,14 @@ def _ask(servers: McpServers, state: ServerState) -> None:
 def _entry_text(state: ServerState) -> str:
     """What a person should know before a server is started or connected to."""
     entry = state.entry
-    verb = "connects to" if entry.raw.get("url") else "starts, unconfined,"
+    verb = "connects to" if entry.raw.get("url") else "starts, confined," if entry.confined else "starts, unconfined,"
     lines = [f"{entry.file} has an MCP server that you have not trusted yet. {entry.name!r} {verb}:"]
     lines += [f"  {entry.command_line}"]
     lines += [f"  {name} from your environment goes to {where}" for name, where in entry.variables()]
+    if not entry.raw.get("url") and not entry.confined:
+        lines.append(
+            'It can do whatever you can; with "confined": true in its entry, it runs behind the walls of tools.'
+        )
     return "\n".join(lines)
 
 

@@ -217,8 +217,12 @@ def _check_mcp(workspace: Workspace) -> Iterator[Check]:
         found = f"{state.entry.name}: {state.state}{tools}"
         ok = True if state.state == "active" else False if state.state == "broken" else None
         yield Check("mcp", ok, found, state.reason or "")
-    if states:
-        yield Check("mcp", None, "MCP servers are not confined: they can do whatever you can")
+    started = [state.entry for state in states if not state.entry.raw.get("url")]
+    if free := [entry.name for entry in started if not entry.confined]:
+        hint = 'add "confined": true to an entry to run it behind the walls of tools'
+        yield Check("mcp", None, f"not confined, so they can do whatever you can: {', '.join(free)}", hint)
+    if walled := [entry.name for entry in started if entry.confined]:
+        yield Check("mcp", None, f"confined as tools are: {', '.join(walled)}")
 
 
 def _check_store(paths: Paths, settings: Settings) -> Check:

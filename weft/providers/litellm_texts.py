@@ -5,33 +5,44 @@ from __future__ import annotations
 import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 # Enough for any error message; weft itself shows 400 characters.
 _MOST = 16_000
 # litellm's functions that search a text, or the text of an error, in its event loop.
 _SEARCHING = ("redact_string", "_python_redact_string", "_redact_string", "redact_internal_details", "exception_type")
+# The modules that there were, for each litellm: an import that breaks off is started over, with another one.
+_LOOKED_AT: WeakKeyDictionary[ModuleType, set[str]] = WeakKeyDictionary()
 
 
 def bound() -> None:
     """Cut what litellm searches, wherever it does so: keys are still taken out of the rest.
 
-    litellm imports some of its modules late, so every call comes here; the modules are looked through when there are
-    new ones.
+    litellm imports some of its modules late, so every call comes here; where there are new ones, those are looked at.
     """
     _bound(len(sys.modules))
 
 
 @lru_cache(maxsize=1)
 def _bound(_modules: int) -> None:
-    for module in list(sys.modules.values()):
-        if getattr(module, "__name__", "").startswith("litellm"):
-            for name in _SEARCHING:
-                function = vars(module).get(name)
-                if callable(function) and not hasattr(function, "is_bounded"):
-                    setattr(module, name, _bounded(function))
+    known = _LOOKED_AT.setdefault(sys.modules["litellm"], set())
+    for name in sys.modules.keys() - known:
+        module = sys.modules.get(name)
+        if name.startswith("litellm") and module is not None:
+            _bound_in(module)
+        if not getattr(getattr(module, "__spec__", None), "_initializing", False):  # another thread may be at it
+            known.add(name)
+
+
+def _bound_in(module: ModuleType) -> None:
+    for name in _SEARCHING:
+        function = vars(module).get(name)
+        if callable(function) and not hasattr(function, "is_bounded"):
+            setattr(module, name, _bounded(function))
 
 
 def _bounded(function: Callable[..., Any]) -> Callable[..., Any]:

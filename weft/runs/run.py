@@ -18,6 +18,7 @@ from weft.models.unpriced import check_prices
 from weft.providers.prices import PriceList
 from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
+from weft.runs.steps.replanning import not_changed
 from weft.runs.stop import Stop
 from weft.runs.stored.kept_results import JournalResults
 from weft.runs.stored.restoring import is_shown, kept_contents, restore_files
@@ -121,12 +122,13 @@ class Run:
                     end = await self._run_until_stopped(Pipeline(self._context(), self.review), stop, own_stop)
         except Exception as error:
             code = error.code if isinstance(error, WeftError) else "INTERNAL_ERROR"
-            await self._finish(RunFinished("failed", error=str(error), seconds=time.monotonic() - began, code=code))
+            end = self._as_it_was(RunFinished("failed", error=str(error), code=code))
+            await self._finish(msgspec.structs.replace(end, seconds=time.monotonic() - began))
             raise
         except asyncio.CancelledError:
             await self._finish(RunFinished("interrupted", error="interrupted", seconds=time.monotonic() - began))
             raise
-        await self._finish(msgspec.structs.replace(end, seconds=time.monotonic() - began))
+        await self._finish(msgspec.structs.replace(self._as_it_was(end), seconds=time.monotonic() - began))
         result = self.ledger.result(self.journal.url)
         return replace(result, data=self.goal.data.made(result.data)) if self.goal.data else result
 
@@ -155,6 +157,13 @@ class Run:
     def _record_reused(self, outputs: Iterable[TaskReused]) -> None:
         for output in outputs:
             self.record(output)
+
+    def _as_it_was(self, end: RunFinished) -> RunFinished:
+        """How a run ends: a run that was done stays done if it failed or was stopped before its plan was changed."""
+        before, asked = self.history.ledger.finished, self.history.replans.asked
+        if asked is None or before is None or before.status != "done" or end.status not in ("failed", "stopped"):
+            return end
+        return not_changed(end.error or "", before)
 
     async def _finish(self, end: RunFinished) -> None:
         self.record(end)

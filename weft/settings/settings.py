@@ -11,7 +11,7 @@ from weft.settings import named_models, untrusted, variables
 from weft.settings.convert import approval_rules, convert
 from weft.settings.model_prices import ModelPrice  # noqa: TC001  read at run time
 from weft_executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
-from weft_skills import switches
+from weft_skills import switches, untrusted_files
 from weft_skills.builtin import toolset
 from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites  # noqa: TC001  read at run time
 from weft_skills.errors import InputError, SetupError
@@ -78,6 +78,8 @@ class Settings:
     max_items: int = _setting(200, "how many items a task with `for_each` may have")
     max_replans: int = _setting(1, "how often a run may change its plan after a failure", may_be_zero=True)
     stream_plan: bool = _setting(True, "start tasks while the plan is still being written")
+    max_artifact_mb: int = _setting(1_000, "how many MB a run's files may have in all, and a call's scratch folder")
+    max_artifact_files: int = _setting(10_000, "how many files a run may keep, and a call's scratch folder may have")
     cache: float | None = _setting(
         None, "reuse results of other runs for the same prompt, if they are at most this many days old", guarded=True
     )
@@ -204,11 +206,11 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
     """The settings in a file; a table [models] has models for roles, and models by names that tasks may choose."""
     if not os.path.lexists(path):
         return
-    import tomllib  # here, since there is usually no file
+    from weft_skills.format.documents import TOML_LIMIT, parse_toml  # here, since there is usually no file
 
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        document = parse_toml(untrusted_files.read_text(path, TOML_LIMIT))
+    except (OSError, ValueError) as error:
         faults.append(f"{path} cannot be read: {error}")
         return
     for key, value in document.items():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from typing import TYPE_CHECKING
 
-from weft_skills import safe_files
+from weft_skills import safe_files, untrusted_files
 from weft_skills.errors import SetupError
+from weft_skills.format.documents import TOML_LIMIT, parse_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,16 +19,16 @@ _FIX = "fix the file, or change the setting there yourself"
 def set_value(path: Path, name: str, value: str) -> None:
     """Set a setting to a string; the rest of the file, comments included, stays as it is."""
     try:
-        before = path.read_text(encoding="utf-8") if path.exists() else ""
-        known = tomllib.loads(before)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        before = untrusted_files.read_text(path, TOML_LIMIT) if path.exists() else ""
+        known = parse_toml(before)
+    except (OSError, ValueError) as error:
         raise SetupError(f"{path} cannot be read: {error}", hint=_FIX) from error
     line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
     top, found = re.subn(rf"(?m)^{re.escape(name)}\s*=.*$", lambda _: line, _top(before), count=1)
     after = (top if found else f"{line}\n{top}") + before[len(_top(before)) :]
     try:
-        is_right = tomllib.loads(after) == known | {name: value}
-    except tomllib.TOMLDecodeError:
+        is_right = parse_toml(after) == known | {name: value}
+    except ValueError:
         is_right = False
     if not is_right:  # such as a value of several lines
         raise SetupError(f"{name!r} in {path} cannot be changed safely", hint=_FIX)

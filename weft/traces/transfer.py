@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
@@ -96,7 +95,7 @@ def delete_runs(run_ids: Collection[str], store: Store, paths: Paths) -> Sequenc
     for run_id in deleted:
         folder = Artifacts.of(paths.workspace, run_id).folder.parent
         if folder.parent == home and folder.name not in (".", ".."):  # an imported id could lead elsewhere
-            shutil.rmtree(folder, ignore_errors=True)
+            safe_files.remove_tree(folder)
     return deleted
 
 

@@ -98,8 +98,7 @@ class Guard:
             )
         if not private:
             return None  # static files hold no secrets
-        given = [value for name, value in heads if name == "authorization"]
-        if len(given) != 1 or not self._is_token(given[0]):
+        if not self.has_token(scope):
             return HttpError(401, "NO_TOKEN", "the token is missing or wrong", hint="open the address as printed")
         if _has_body(heads) and not any(
             value.partition(";")[0].strip().lower() in _BODIES for name, value in heads if name == "content-type"
@@ -108,6 +107,11 @@ class Guard:
                 415, "WRONG_TYPE", "this type of body is not supported", hint=f"send {' or '.join(_BODIES)}"
             )
         return None
+
+    def has_token(self, scope: Scope) -> bool:
+        """Whether a request shows the token."""
+        given = [value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"]
+        return len(given) == 1 and self._is_token(given[0])
 
     def _is_ours(self, origin: str) -> bool:
         parts = urlsplit(origin)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from weft.web.app import ROUTES, load, make_app
+from weft.web.connections import bounded
 from weft.web.guard import Hosts
 from weft_skills.errors import InputError
 
@@ -28,6 +29,7 @@ _TRIES = 50
 _GRACE = 5
 # When the first page is shown, in seconds after the start.
 _SETTLED = 4
+_BACKLOG = 64  # as many are accepted at once, before the first of them can be closed again
 
 
 def bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
@@ -87,12 +89,14 @@ class WebServer(uvicorn.Server):
         self._site = site
         self._listening = listening
         self._exit_program = exit_program
+        app = make_app(site, token, Hosts(host, port))
         super().__init__(
             uvicorn.Config(
-                make_app(site, token, Hosts(host, port)),
+                app,
                 log_level="warning",
                 access_log=False,
-                http="h11",
+                http=bounded(app.has_token),
+                backlog=_BACKLOG,
                 ws="none",
                 lifespan="off",
                 server_header=False,

@@ -21,6 +21,7 @@ from weft_skills.programs.build_cache import BuildCache
 from weft_skills.programs.executable import ExecutableTool, ToolHost
 from weft_skills.programs.manifest import NAME, RESERVED
 from weft_skills.programs.trust import OWN, Trust
+from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
@@ -50,12 +51,14 @@ class WorkspaceTools:
         registry: Registry,
         *,
         unsafe: bool = False,
+        disk: DiskLimits | None = None,
         own: Sequence[OwnTool] = (),
         installed: bool = True,
     ) -> None:
         self._paths, self._installed = paths, installed
         self._registry = registry
         self._unsafe = unsafe
+        self._disk = disk or DiskLimits()
         self._own = [_own_tool(function, paths.workspace) for function in own]
         self.trust = Trust(paths.trust, paths.sent_trust)
         self._opened_mcp: McpServers | None = None
@@ -109,7 +112,12 @@ class WorkspaceTools:
 
             paths = self._paths
             self._opened_mcp = McpServers(
-                paths.workspace, paths.user_mcp, paths.cache / "mcp", self.trust, dict(os.environ)
+                paths.workspace,
+                paths.user_mcp,
+                paths.cache / "mcp",
+                self.trust,
+                dict(os.environ),
+                lambda: self.confinement,
             )
         return self._opened_mcp
 
@@ -206,6 +214,7 @@ class WorkspaceTools:
                 self._paths.cache / "tools", dict(os.environ), progress or _silent, self.confinement
             ),
             trusted=trusted,
+            disk=self._disk,
         )
         return replace(host, log=log) if log else host
 

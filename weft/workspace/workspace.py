@@ -24,6 +24,7 @@ from weft_skills.discovery.registry import summary
 from weft_skills.errors import SetupError
 from weft_skills.selection import detectors, triggers
 from weft_skills.tools import listing as tool_listing
+from weft_skills.tools.disk_use import DiskLimits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -101,7 +102,12 @@ class Workspace:
         self._prompts: Prompts | None = None
         self.fingerprints = Fingerprints()
         self.tools = WorkspaceTools(
-            paths, self.skills.registry, unsafe=settings.unsafe_tools, own=tools, installed=not replayed
+            paths,
+            self.skills.registry,
+            unsafe=settings.unsafe_tools,
+            disk=DiskLimits(settings.max_artifact_mb, settings.max_artifact_files),
+            own=tools,
+            installed=not replayed,
         )
         self.builtin = BuiltinTools(
             self.skills, settings.tool_set, self.tools.trusts, (settings.allow_web, settings.web_proxy)

@@ -10,6 +10,7 @@ What was asked and answered is on disk before a tool starts.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from weft_planner.approvals import Answer, ApprovalRequest
 from weft_planner.errors import AnswerNeeded, TaskDenied
 from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, Warned
 from weft_skills.tools.current_call import calling
-from weft_skills.tools.effects import effects_of, preview_of
+from weft_skills.tools.effects import effects_of, preview_of, refusal_of
 from weft_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ class Approvals:
             return await self._call(tool, task, arguments, key)
 
     async def _call(self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str) -> Envelope:
+        refused = await asyncio.to_thread(refusal_of, tool, arguments)
+        if refused is not None:
+            return refused
         effects = effects_of(tool, arguments)
         answer = await self._permission(tool, task, arguments, key, effects)
         if answer is not None and answer.decision == "deny":

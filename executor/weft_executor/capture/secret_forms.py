@@ -20,10 +20,6 @@ _PART = 8
 _BROKEN = 16
 _WRAPPED = 60  # programs break base64 after 60 characters or more
 _GAP = r"(?:[\s\"'+]|\\[nrt]?){0,64}?"
-_HEX_GAPS = ":- "
-# A broken form is looked for where one of its pieces stands unbroken: this long, and this many of a long form.
-_ANCHOR = 8
-_ANCHORS = 8
 # How often a secret may be escaped: a tool's arguments are JSON inside JSON, and may hold JSON themselves.
 _DEPTH = 3
 
@@ -32,11 +28,6 @@ def forms(secret: str) -> set[str]:
     """All texts that give the secret away: itself, and its forms inside other texts."""
     data = secret.encode()
     return {secret, *_written(secret), *_encoded(data)}
-
-
-def hex_forms(secret: str) -> set[str]:
-    """The secret in hex, in small letters: as one word, and byte by byte as certificates and dumps show it."""
-    return {secret.encode().hex(separator) if separator else secret.encode().hex() for separator in ("", *_HEX_GAPS)}
 
 
 def line_forms(secret: str) -> set[str]:
@@ -68,28 +59,10 @@ def breakable(secret: str) -> Iterator[str]:
             yield form
 
 
-def anchors(form: str) -> set[str]:
-    """Pieces of a form, one of which stands unbroken unless it is broken up everywhere: a fast way to look."""
-    last = len(form) - _ANCHOR
-    step = max(_ANCHOR, -(-last // (_ANCHORS - 1)))
-    return {form[at : at + _ANCHOR] for at in (*range(0, last, step), last)}
-
-
 @lru_cache(maxsize=512)
 def broken(form: str) -> re.Pattern[str]:
     """What finds a form of a secret with breaks in it."""
     return re.compile(_GAP.join(map(re.escape, form)))
-
-
-@lru_cache(maxsize=256)
-def percent_escaped(secret: str) -> re.Pattern[str]:
-    """What finds a secret of which any part is escaped as in a URL, in capital or small letters."""
-    parts = ("(?:" + re.escape(one) + "|" + _escapes(one) + ")" for one in secret)
-    return re.compile("".join(parts))
-
-
-def _escapes(character: str) -> str:
-    return "".join(f"%(?i:{byte:02x})" for byte in character.encode())
 
 
 def _escaped(text: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from weft_executor.capture import secret_forms
+from weft_executor.capture.disguises import Disguises
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,7 +60,6 @@ _NAMED = re.compile(
         (?:bearer\s|basic\s|token\s)?)((?=[A-Za-z_\-./+=]{0,64}\d)[A-Za-z0-9_\-./+=]{12,})""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
 
 
@@ -83,11 +83,10 @@ class Secrets:
 
     values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()  # with a pattern if a plain search is not enough
     shortest: int = _LONG  # no shorter text holds a secret
-    plain: tuple[str, ...] = ()  # the long secrets as they are
-    anchors: tuple[tuple[str, str], ...] = ()  # a piece of a long form that may be broken up, and the whole form
-    hexes: tuple[str, ...] = ()  # in hex, in small letters
-    lines: tuple[str, ...] = ()  # those of multi-line secrets, looked for last
+    lines: tuple[str, ...] = ()  # those of multi-line secrets
+    disguises: Disguises = field(default_factory=Disguises)  # what only decoding shows, looked for last
     _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _clean: dict[str, None] = field(default_factory=dict, repr=False, compare=False)
     names: dict[str, tuple[str, bool]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -100,7 +99,7 @@ class Secrets:
         if len(text) < self.shortest:
             return text
         if len(text) < _LARGE:
-            return self._redacted(text)
+            return text if text in self._clean else self._short(text)
         if text not in self._seen:
             if len(self._seen) >= _MAX_SEEN:
                 self._seen.clear()
@@ -108,20 +107,22 @@ class Secrets:
             return redacted
         return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it
 
+    def _short(self, text: str) -> str:
+        """A short text without secrets; those that hold none are kept, because names and states repeat in events."""
+        redacted = self._redacted(text)
+        if redacted == text:
+            if len(self._clean) >= _MAX_NAMES:
+                self._clean.clear()
+            self._clean[text] = None
+        return redacted
+
     def touches(self, text: str) -> bool:
         """Whether a text is another without secrets."""
         return self._redacted(text) != text
 
     def reveals(self, text: str) -> bool:
         """Whether a text holds a known secret in any of its forms; what only looks like a secret does not count."""
-        if any(value in text and (pattern is None or pattern.search(text)) for value, pattern in self.values):
-            return True
-        if any(anchor in text and secret_forms.broken(form).search(text) for anchor, form in self.anchors):
-            return True
-        low = text.lower() if self.hexes else ""
-        if any(form in low for form in self.hexes) or any(line in text for line in self.lines):
-            return True
-        return "%" in text and any(secret_forms.percent_escaped(secret).search(text) for secret in self.plain)
+        return self._without_known(text) != text
 
     def name(self, text: str) -> tuple[str, bool]:
         """A field's name without secrets, and whether it marks one; kept, because names are few and repeat."""
@@ -132,22 +133,10 @@ class Secrets:
         return known
 
     def _redacted(self, text: str) -> str:
-        for value, pattern in self.values:
-            if value in text:
-                text = text.replace(value, REDACTED) if pattern is None else pattern.sub(REDACTED, text)
-        for anchor, form in self.anchors:
-            if anchor in text:
-                text = secret_forms.broken(form).sub(REDACTED, text)
-        if self.hexes:
-            text = self._without_hex(text)
-        for line in self.lines:
-            text = text.replace(line, REDACTED)
+        text = self._without_known(text)
         if text.isalnum():  # as an id or a hash: only these forms have no other characters
             may_hold = len(text) >= _SHORTEST_FORM and ("AKIA" in text or "ASIA" in text or "AIza" in text)
             return _without_forms(text, _ALNUM_BEGINS) if may_hold else text
-        if "%" in text and _ESCAPE.search(text):
-            for secret in self.plain:
-                text = secret_forms.percent_escaped(secret).sub(REDACTED, text)
         if len(text) >= _SHORTEST_FORM:
             text = _without_forms(text, _FORM_BEGINS)
         if "hook" in text or "api.telegram.org" in text:
@@ -161,11 +150,14 @@ class Secrets:
                 text = _IN_URL.sub(rf"\1{REDACTED}\3", text)
         return text
 
-    def _without_hex(self, text: str) -> str:
-        low = text.lower()
-        for form in self.hexes:
-            if form in low:
-                text = re.sub(re.escape(form), REDACTED, text, flags=re.IGNORECASE)
+    def _without_known(self, text: str) -> str:
+        """The text without the secrets of the environment, however they are written."""
+        for value, pattern in self.values:
+            if value in text:
+                text = text.replace(value, REDACTED) if pattern is None else pattern.sub(REDACTED, text)
+        text = self.disguises.redact(text, REDACTED)
+        for line in self.lines:
+            text = text.replace(line, REDACTED)
         return text
 
 
@@ -176,13 +168,9 @@ def _in_environment(env: tuple[tuple[str, str], ...]) -> Secrets:
     found = dict(pair for value in named for pair in _patterns(value))
     longest_first = sorted(found, key=len, reverse=True)  # one may be the beginning of another
     plain = tuple(sorted(value for value in named if len(value) >= _LONG))
-    breakable = {form for value in plain for form in secret_forms.breakable(value)}
-    longest = sorted(breakable, key=len, reverse=True)
-    anchors = tuple((anchor, form) for form in longest for anchor in sorted(secret_forms.anchors(form)))
-    hexes = tuple(sorted({form for value in plain for form in secret_forms.hex_forms(value)}))
     values = tuple((text, found[text]) for text in longest_first)
     lines = sorted((form for value in plain for form in secret_forms.line_forms(value)), key=len, reverse=True)
-    return Secrets(values, min((_LONG, *map(len, found))), plain, anchors, hexes, tuple(lines))
+    return Secrets(values, min((_LONG, *map(len, found))), tuple(lines), Disguises.of(plain))
 
 
 def _passwords(value: str) -> Iterator[str]:

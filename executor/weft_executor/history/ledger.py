@@ -31,7 +31,7 @@ from weft_planner.events import (
 from weft_planner.events.run import PLAN_NOT_CHANGED
 from weft_planner.model import Usage
 from weft_planner.plan.changes.early_parts import parts_in, with_parts
-from weft_planner.plan.task_id import parent_of, root_of
+from weft_planner.plan.task_id import parent_of, with_parents
 
 if TYPE_CHECKING:
     from weft_planner.approvals import ApprovalRequest
@@ -47,6 +47,7 @@ class Ledger:
 
     run_id: str = ""
     goal: str = ""
+    model: str | None = None
     skills: tuple[str, ...] = ()
     plan: Plan | None = None
     early: dict[str, Task] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class Ledger:
         """Add an event."""
         match event:
             case RunStarted():
-                self.run_id, self.goal = event.run_id, event.goal
+                self.run_id, self.goal, self.model = event.run_id, event.goal, event.settings.get("model")
             case SkillsSelected(task=None):
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
@@ -73,6 +74,7 @@ class Ledger:
             case PlanChanged():
                 self._change(event)
             case RunResumed():
+                self.model = event.settings.get("model")
                 self._reopen()
             case TaskStarted(task=task):
                 self._attempts[task] += 1
@@ -140,7 +142,9 @@ class Ledger:
         self._tasks |= {task.id: _pending(task) for task in event.added}
         for task_id, before in self._reopened.items() if event.rewired else ():
             ended = before.status in ("failed", "skipped")
-            if ended and root_of(task_id) in event.rewired and task_id in self._tasks:  # it will not be tried again
+            if (
+                ended and not event.rewired.keys().isdisjoint(with_parents(task_id)) and task_id in self._tasks
+            ):  # it will not be tried again
                 self._tasks[task_id] = before
 
     def _reopen(self) -> None:
@@ -150,10 +154,10 @@ class Ledger:
         """
         waited = self.finished is not None and self.finished.status == "waiting"
         self.finished = None
-        replaced = self.plan.replaced if self.plan is not None else ()
+        replaced = self.plan.replaced if self.plan is not None else frozenset()
         self._reopened = {task.id: task for task in self._tasks.values() if task.status not in ("done", "pending")}
         for task in self._tasks.values():
-            if task.status != "done" and root_of(task.id) not in replaced:
+            if task.status != "done" and replaced.isdisjoint(with_parents(task.id)):
                 if waited and task.status == "pending" and task.id in self._begun and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
@@ -197,6 +201,7 @@ class Ledger:
             data=end.data,
             waiting=self.waiting,
             artifacts=self.files.listed(),
+            model=self.model,
         )
 
 

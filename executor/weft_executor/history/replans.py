@@ -20,8 +20,8 @@ from weft_planner.events import (
     TaskStarted,
     ToolCalled,
 )
-from weft_planner.events.run import PLAN_NOT_CHANGED
-from weft_planner.plan.task_id import parent_of, root_of
+from weft_planner.events.run import NOT_CHANGED, PLAN_NOT_CHANGED
+from weft_planner.plan.task_id import number_of, parent_of, root_of
 from weft_skills.builtin.plan_is_wrong import NAME, reason_in
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class ReplanRecord:
     """A change on record, or an attempt at one, and how the run stood before it.
 
     `tasks` has the planned tasks that had ended or begun. `wrong` are the reasons for which workers called the plan
-    wrong, by task, `asked` is what a person asked for. `told` are the variables of the prompt.
+    wrong, by task, `asked` is what a person asked for. `told` are the variables of the prompt. `items` has those that
+    failed.
     """
 
     event: PlanChanged
@@ -57,6 +58,7 @@ class ReplanRecord:
     asked: str | None = None
     told: Mapping[str, Any] = field(default_factory=dict)
     grown: int = 0
+    items: Mapping[str, TaskEnd] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -72,6 +74,7 @@ class Replans:
     asked: str | None = None
     told: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     tasks: dict[str, TaskEnd] = field(default_factory=dict)
+    items: dict[str, TaskEnd] = field(default_factory=dict)
     started_at: dict[str, int] = field(default_factory=dict)
     refused: str | None = None
     _grown: int = 0
@@ -102,6 +105,8 @@ class Replans:
                 self.refused = None
             case RunFinished() if event.code != PLAN_NOT_CHANGED:  # the run went on without it
                 self.refused = None
+            case RunFinished() if self.asked is not None:  # it ended before a model was asked
+                self.refused, self.asked = (event.error or "").removeprefix(NOT_CHANGED), None
             case ApprovalAsked(kind="task", task=str(task)) if task in self.tasks and task not in self._called:
                 self.tasks[task] = TaskEnd("waiting")
             case ApprovalGiven(task=str(task)) if self._waits(task) and not event.withdrawn:
@@ -132,6 +137,10 @@ class Replans:
     def _note_task(self, task: str, ended: TaskEnd) -> None:
         if parent_of(task) is None:
             self.tasks[task] = ended
+        elif ended.status == "failed" and number_of(task) is not None:
+            self.items[task] = ended
+        else:
+            self.items.pop(task, None)
 
     def _note_reason(self, task: str, reason: str | None) -> None:
         if reason is not None and reason not in self.wrong.get(task, ()):
@@ -140,7 +149,9 @@ class Replans:
     def _note_change(self, event: PlanChanged) -> None:
         if event.cause in ("replan", "person"):
             told = self.told.get(self.attempts, {})
-            before = ReplanRecord(event, dict(self.tasks), dict(self.wrong), self.asked, told, self._grown)
+            before = ReplanRecord(
+                event, dict(self.tasks), dict(self.wrong), self.asked, told, self._grown, dict(self.items)
+            )
             self.changes.append(before)
         if event.cause == "replan":
             changed = event.added or event.dropped or event.rewired or event.synthesis is not None
@@ -153,6 +164,7 @@ class Replans:
             self._early_parts.update(task.id for task in event.added if parent_of(task.id) is not None)
         for task_id in event.dropped:
             self.tasks.pop(task_id, None)
+            self.items.pop(task_id, None)
             if event.cause == "stream":  # it will be another task, if there is one
                 self.wrong.pop(task_id, None)
                 self.started_at.pop(task_id, None)

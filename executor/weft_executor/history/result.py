@@ -41,6 +41,7 @@ class Result:
     waiting: tuple[ApprovalRequest, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     data: Any = None
+    model: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` prints it."""
@@ -54,6 +55,7 @@ class Result:
             "skills": list(self.skills),
             "tasks": [task.to_dict() for task in self.tasks],
             "usage": msgspec.structs.asdict(self.usage),
+            "model": self.model,
             "cost_usd": self.cost_usd,
             "artifacts": [artifact.to_dict() for artifact in self.artifacts],
             "waiting": [request.to_dict() for request in self.waiting],

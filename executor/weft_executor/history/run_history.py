@@ -229,7 +229,10 @@ class RunHistory:
         is forgotten with the verdict. A task that ended well without one of its parts is forgotten too, so that it goes
         on in them again.
         """
-        failed: list[str | None] = [name for name, task in self.tasks.items() if task.status == "failed"]
+        replaced = self.plan.replaced if self.plan is not None else ()
+        failed: list[str | None] = [
+            name for name, task in self.tasks.items() if task.status == "failed" and name not in replaced
+        ]
         end = self.ledger.finished
         if self.planned is None and end is not None and end.status == "failed":
             failed.append(None)

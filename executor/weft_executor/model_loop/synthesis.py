@@ -9,14 +9,16 @@ import msgspec
 
 from weft_executor.model_loop.model_loop import ModelLoop, Toolbox
 from weft_executor.model_loop.truncation import GO_ON, marked
-from weft_executor.results.inputs import UpstreamResult, nothing_below, shorten
-from weft_executor.results.outcome import Done, Outcome, Unneeded
+from weft_executor.results.inputs import UpstreamResult, fill, nothing_below, shorten, texts_of
+from weft_executor.results.outcome import STATUS, Done, Outcome, Unneeded, handled
+from weft_executor.results.task_results import MissingField, TaskResults
 from weft_planner.errors import ModelError
-from weft_planner.events import PromptMade
+from weft_planner.events import PromptMade, Warned
 from weft_planner.goal.coverage import content_words, missing
 from weft_planner.model import Message, Request
 from weft_planner.plan.fan_out import heading
-from weft_planner.plan.task_id import root_of
+from weft_planner.plan.references import references
+from weft_planner.plan.task_id import root_of, with_parents
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
@@ -123,18 +125,23 @@ class Synthesis:
         return with_missing("\n\n".join(texts), self.missing(outcomes))
 
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
-        """A line for each task without a result that was needed, with the reason."""
+        """A line for each task without a result that was needed, with the reason; not if its failure was handled."""
+        instead = {*self.plan.replaced, *self.handled(outcomes)}
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
-            if root_of(task.id) not in self.plan.replaced
+            if instead.isdisjoint(with_parents(task.id))
             and not isinstance(outcomes.get(task.id), Done | Unneeded)
             # A part of a task that did not come to it this time: the task itself is named if it failed.
             and (task.id in outcomes or root_of(task.id) not in outcomes)
         ]
 
+    def handled(self, outcomes: Mapping[str, Outcome]) -> dict[str, str]:
+        """The tasks whose failure another one has handled, with that one."""
+        return handled(self.plan.tasks, lambda name: STATUS.get(type(outcomes.get(name, Unneeded()))))
+
     def _request(self, outcomes: Mapping[str, Outcome], missing: list[str]) -> Request:
-        results = self._results(outcomes)
+        results, told = self._results(outcomes), self._told(outcomes)
         texts = shorten({result.id: result.text for result in results}, INPUT_BUDGET, self.artifacts)
         variables = {
             "goal": self.goal,
@@ -142,13 +149,26 @@ class Synthesis:
                 UpstreamResult(result.id, result.title, texts[result.id] + self.below(result.id)) for result in results
             ],
             "missing": missing,
-            "synthesis": self.plan.synthesis,
+            "synthesis": told,
         }
         self.memo.record(PromptMade("synthesis", self.task, variables))
         messages = self.prompts.messages(self.agent, variables)
         lost = [task.id for task in self.plan.tasks if not isinstance(outcomes.get(task.id), Done)]
-        about = [self.plan.synthesis, [[result.id, result.text] for result in results], lost]
+        about = [told, [[result.id, result.text] for result in results], lost]
         return Request(messages, role="synthesis", task=self.task, on_text=self.on_text, about=about)
+
+    def _told(self, outcomes: Mapping[str, Outcome]) -> str | None:
+        """What the plan says of the answer, with references filled; one that cannot be read is told to be so."""
+        if self.plan.synthesis is None or "<<" not in self.plan.synthesis:
+            return self.plan.synthesis
+        results, texts = TaskResults(outcomes), dict[str, str]()
+        for reference in dict.fromkeys(references(self.plan.synthesis)):
+            try:
+                texts |= texts_of([reference], results)
+            except MissingField as error:
+                texts[reference.key] = f"[{error}]"
+                self.memo.record(Warned(f"the synthesis refers to what there is not: {error}"))
+        return fill(self.plan.synthesis, shorten(texts, INPUT_BUDGET, self.artifacts))
 
     def _shown(self, outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
         """The results that the answer must have."""

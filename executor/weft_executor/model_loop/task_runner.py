@@ -192,11 +192,12 @@ class TaskRunner:
         if not task.needs_approval:
             return None
         arguments = self._filled(task, results) if task.action_type == "tool" else None
-        shown = {key: cut(text, _PREVIEW) for key, text in texts_of(task.given, results).items()}
-        what = fill(task.instruction, shown, item_texts(task)) or task.title
+        given = (*task.given, *task.referred(task.needs_approval))
+        shown, item = {key: cut(text, _PREVIEW) for key, text in texts_of(given, results).items()}, item_texts(task)
+        what = fill(task.instruction, shown, item) or task.title
         if arguments is not None:
             what = call_text(task.name or "", arguments)
-        question = task.needs_approval if isinstance(task.needs_approval, str) else ""
+        question = fill(task.needs_approval, shown, item) if isinstance(task.needs_approval, str) else ""
         preview = "\n".join(filter(None, (question, what)))
         tool = task.name if arguments is not None else None
         request = ApprovalRequest("", task.id, "task", tool, arguments, preview)

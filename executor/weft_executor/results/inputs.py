@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft_executor.results.task_results import is_known, value_of
 from weft_planner.plan import fan_out
 from weft_planner.plan.forms.output_schema import canonical
 from weft_planner.plan.references import (
@@ -16,7 +17,6 @@ from weft_planner.plan.references import (
     REFERENCE,
     Reference,
     as_text,
-    field_of,
     reference_of,
     references,
     strings,
@@ -34,13 +34,7 @@ if TYPE_CHECKING:
 _NOTE = 300
 # Characters that a shortened text has at least.
 _LEAST = 200
-_ITEM_OR_REFERENCE = re.compile(f"{ITEM.pattern}|{REFERENCE.pattern}")
-
-
-class MissingField(WeftError):
-    """A task refers to a field that the result of an earlier task does not have."""
-
-    code = "MISSING_FIELD"
+_ANY = re.compile(r"<<[^<>]*>>")  # a reference, or text that only looks like one
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +47,12 @@ class UpstreamResult:
 
 
 def texts_of(references: Iterable[Reference], results: Mapping[str, str]) -> dict[str, str]:
-    """The text of each result, or field of a result, by the reference's key; empty if the task has no result."""
-    return {
-        reference.key: _text(field_value(reference, results)) if reference.path else results.get(reference.id, "")
-        for reference in references
-    }
+    """The text of what each reference stands for, by its key; empty if the task has no result.
 
-
-def field_value(reference: Reference, results: Mapping[str, str]) -> Any:
-    """The value of a field, empty text if the task has no result; raises MissingField if its result has none."""
-    if reference.id not in results:
-        return ""
-    try:
-        return field_of(results[reference.id], reference.path)
-    except ValueError as error:
-        raise MissingField(f"{reference} cannot be read: {error}") from error
+    What names no task is quoted, and stays as it is. Raises MissingField.
+    """
+    known = (reference for reference in references if is_known(reference, results))
+    return {reference.key: _text(value_of(reference, results)) for reference in known}
 
 
 def _text(value: Any) -> str:
@@ -84,18 +69,23 @@ def fill(text: str, texts: Mapping[str, str], item: Mapping[str, str] | None = N
 
     All are replaced at once: a reference inside a result or an item is left alone.
     """
-    if item is None:
-        return REFERENCE.sub(lambda match: texts.get(match[1] + match[2], match[0]), text)
-    return _ITEM_OR_REFERENCE.sub(
-        lambda match: item[match["path"]] if match[2] is None else texts.get(match[2] + match[3], match[0]), text
-    )
+    if "<<" not in text:
+        return text
+
+    def replaced(match: re.Match[str]) -> str:
+        if item is not None and (of_item := ITEM.fullmatch(match[0])) is not None:
+            return item[of_item["path"]]
+        reference = REFERENCE.fullmatch(match[0])
+        return match[0] if reference is None else texts.get(reference_of(reference).key, match[0])
+
+    return _ANY.sub(replaced, text)
 
 
 def item_texts(task: Task) -> dict[str, str] | None:
     """What each `<<item…>>` of a task stands for, by its path; None for a task that is for no item."""
     if task.item is None:
         return None
-    texts = strings((task.instruction, task.arguments, task.asked))
+    texts = strings((task.instruction, task.arguments, task.asked, task.needs_approval))
     values = fan_out.item_values(texts, task.item.value, number_of(task.id) or 0)
     for path, value in values.items():
         if value is MISSING:
@@ -140,10 +130,10 @@ class _Filling:
         wanted = schema.get("type", None if nested else "string")
         field = REFERENCE.fullmatch(value.strip())
         is_item = self.item is not None and ITEM.fullmatch(value.strip()) is not None
-        if field is not None and field[2] and not is_item:
-            value = field_value(reference_of(field), self.results)
+        if field is not None and field["path"] and not is_item and is_known(reference_of(field), self.results):
+            value = value_of(reference_of(field), self.results)
             return _text(value) if wanted == "string" else value
-        text = fill(value, texts_of(references(value, REFERENCE), self.results), self.item)
+        text = fill(value, texts_of(references(value), self.results), self.item)
         if nested or wanted == "string" or not (field or is_item):
             return text
         try:
@@ -192,7 +182,7 @@ def results_for(
 
     `below` gives what else stands below a task's result, even if the result itself is in the instruction.
     """
-    contained = {reference.id for reference in task.given if not reference.path}
+    contained = {reference.id for reference in task.given if reference.is_whole}
     listed = {
         before: (texts[before] if before not in contained else "") + below(before)
         for before in dict.fromkeys((*task.depends_on, *task.references))

@@ -19,6 +19,7 @@ from weft_executor.capture.json_text import canonical, digest_of
 from weft_executor.results.kept_files import KeptFiles
 from weft_executor.results.refusals import Refusals
 from weft_executor.results.sent_messages import SentMessages
+from weft_executor.results.task_results import MissingField, value_of
 from weft_planner.events import PlanRefused, ToolCalled
 from weft_planner.wrapped_model import WrappedModel
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from weft_planner.events import AnyEvent, CallStarted, Record
     from weft_planner.model import Reply, Request, ToolSpec
     from weft_planner.plan.plan import Task
+    from weft_planner.plan.references import Reference
     from weft_skills.tools.envelope import Context, Envelope
     from weft_skills.tools.tool import Tool
 
@@ -219,6 +221,7 @@ class Memo:
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what a task is given: its own fields, and the results that it builds on."""
         before = list(map(results.get, (*task.depends_on, *task.references, *task.reads)))
+        before += [_read(reference, results) for reference in task.other_references]
         return self.capture.hash_of_task(task, before)
 
     def output(self, task: Task, inputs: str) -> str | None:
@@ -229,6 +232,13 @@ class Memo:
     def grows_again(self, task: Task) -> bool:
         """Whether a finished task had items of its own, which the rest of the plan may need."""
         return task.for_each is not None and task.id not in self.finished.reused
+
+
+def _read(reference: Reference, results: Mapping[str, str]) -> str:
+    try:
+        return str(value_of(reference, results))
+    except MissingField as error:
+        return str(error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from weft_planner.events import TaskFinished, TaskStatus
     from weft_planner.plan.plan import Task
@@ -111,3 +111,17 @@ def why_not(task: Task, outcomes: Mapping[str, Outcome]) -> Skipped | Unneeded |
         return Skipped(f"it depends on {', '.join(without)}")
     runs = any(before in read_anyway or isinstance(outcomes[before], Done) for before in task.depends_on)
     return None if runs else Unneeded()
+
+
+def handled(tasks: Iterable[Task], status: Callable[[str], str | None]) -> dict[str, str]:
+    """The tasks without a result whose failure was planned for, each with the task that did its part.
+
+    That one's condition reads the status of the other, and it is done.
+    """
+    return {
+        name: task.id
+        for task in tasks
+        if task.when is not None and status(task.id) == "done"
+        for name in sorted(task.handles)
+        if status(name) in ("failed", "skipped")
+    }

@@ -16,7 +16,7 @@ from weft_planner.model import Message, Request
 from weft_planner.plan import conditions, fan_out
 from weft_planner.plan.conditions import CompareTest, Condition, Constant, EmptyTest, Junction, Negation, ValueOf
 from weft_planner.plan.json_answer import NotJson, extract
-from weft_planner.plan.references import MISSING, VALUE, as_text, value_at
+from weft_planner.plan.references import MISSING, REFERENCE, as_text, reference_of, value_at
 from weft_skills.errors import WeftError
 from weft_skills.text.shorten import shorten as shorten_line
 
@@ -58,7 +58,7 @@ class ConditionCheck:
         if when is None:
             return True
         results = {name: outcome.output for name, outcome in outcomes.items() if isinstance(outcome, Done)}
-        values = {value: self._value(value, outcomes.get(value.id), results) for value in conditions.values_in(when)}
+        values = {value: self._value(value, outcomes.get(value.of), results) for value in conditions.values_in(when)}
         if faults := list(conditions.faults(when)):  # a plan is checked before, but a record may be a stranger's
             raise WeftError("; ".join(faults))
         if isinstance(when, str):
@@ -87,14 +87,14 @@ class ConditionCheck:
         if not isinstance(outcome, Done):
             return 0 if isinstance(outcome, Unneeded) else None
         try:
-            return len(self.current.items(value.id, "", results))
+            return len(self.current.items(value.of, "", results))
         except fan_out.NotAList:
             return None
 
     async def _ask(self, task: Task, question: str, values: Mapping[ValueOf, Any]) -> tuple[bool, str]:
         named = {_name(value): "" if actual is None else as_text(actual) for value, actual in values.items()}
         texts = shorten(named, self.input_budget, self.artifacts)
-        filled = VALUE.sub(lambda match: texts[_name(conditions.value_of(match))], question)
+        filled = REFERENCE.sub(lambda match: texts[_name(conditions.value_of(reference_of(match)))], question)
         variables = {"condition": filled}
         self.record(PromptMade("condition", task.id, variables))
         agent = self.models.profile("condition", task.id).agent("condition")
@@ -110,7 +110,7 @@ class ConditionCheck:
 
 def _name(value: ValueOf) -> str:
     """What a text is called where it is too long for a prompt: the same as for every other prompt."""
-    return value.id if value.part == "output" and not value.path else str(value).strip("<>")
+    return value.of if value.part == "output" and not value.path else str(value).strip("<>")
 
 
 def _verdict(reply: Reply, model: str) -> tuple[bool, str]:

@@ -20,7 +20,7 @@ from weft_planner.plan.changes import change
 from weft_planner.plan.conditions import value_of
 from weft_planner.plan.forms.output_schema import canonical
 from weft_planner.plan.plan import Item
-from weft_planner.plan.references import ITEM, MISSING, NUMBER, VALUE, strings, value_at
+from weft_planner.plan.references import ITEM, MISSING, NUMBER, REFERENCE, reference_of, references, strings, value_at
 from weft_planner.plan.task_id import item_id, number_of
 from weft_skills.errors import WeftError
 from weft_skills.text.plural import counted, plural
@@ -90,11 +90,12 @@ class SetLimits:
 
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """Lets tasks with `for_each` grow."""
+    """Lets tasks with `for_each` grow; items that others have taken the place of are not run, unless it keeps them."""
 
     current: CurrentPlan
     memo: Memo
     limits: GrowthLimits
+    keeps_replaced: bool = False
 
     def grow(self, task: Task, results: Mapping[str, str]) -> Grown:
         """The tasks for the items of a task's list; raises if it has no list, or one that is too long."""
@@ -105,6 +106,8 @@ class FanOut:
         taken = numbered[: task.first]
         parts = tuple(_part(task, number, value, results) for number, value in taken)
         parts = self.join(task, parts, left_out=len(numbered) - len(taken))
+        if not self.keeps_replaced:
+            parts = tuple(part for part in parts if part.id not in self.current.plan.replaced)
 
         async def finish(outcomes: Mapping[str, Outcome]) -> str:
             return joined(parts, outcomes, as_json=task.output_schema is not None)
@@ -114,11 +117,11 @@ class FanOut:
     def _items(self, task: Task, results: Mapping[str, str]) -> list[tuple[int, Any]]:
         if not isinstance(task.for_each, str):
             return list(enumerate(task.for_each or (), 1))
-        match = VALUE.fullmatch(task.for_each.strip())
+        match = REFERENCE.fullmatch(task.for_each.strip())
         if match is None:
             raise fan_out.NotAList(f"{task.for_each!r:.80} is not a reference")
-        value = value_of(match)
-        return self.current.items(value.id, value.path, results)
+        value = value_of(reference_of(match))
+        return self.current.items(value.of, value.path, results)
 
     def join(
         self, task: Task, parts: Sequence[Task], cause: ChangeCause = "for_each", left_out: int = 0
@@ -153,7 +156,7 @@ class FanOut:
 
 def _part(task: Task, number: int, value: Any, results: Mapping[str, str]) -> Task:
     """The task for one item; it depends on what has a result, except the list itself unless it is mentioned."""
-    listed = {match["id"] for match in VALUE.finditer(task.for_each)} if isinstance(task.for_each, str) else set()
+    listed = {reference.id for reference in references(task.for_each)} if isinstance(task.for_each, str) else set()
     unwanted = listed - set(task.references)
     return replace(
         task,

@@ -30,6 +30,7 @@ from weft_executor.results.outcome import (
     outcome_of,
     why_not,
 )
+from weft_executor.results.task_results import TaskResults
 from weft_executor.scheduling.attempt import ScheduleLimits, TimeLimits, attempt, cancelled, needed
 from weft_executor.scheduling.finished import NOTHING, Finished
 from weft_executor.scheduling.growth import Growth
@@ -69,7 +70,7 @@ class Schedule:
     _waiting: dict[str, int] = field(default_factory=dict)
     _growths: dict[str, Growth] = field(default_factory=dict)
     _part_of: dict[str, Growth] = field(default_factory=dict)
-    _results: dict[str, str] = field(default_factory=dict)
+    _results: TaskResults = field(init=False)
     _ready: deque[str] = field(default_factory=deque)
     _running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _started: dict[str, float] = field(default_factory=dict)
@@ -79,6 +80,9 @@ class Schedule:
     _time: TimeLimits = field(init=False)
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _closed: bool = False
+
+    def __post_init__(self) -> None:
+        self._results = TaskResults(self.outcomes)
 
     def add(self, *tasks: Task) -> None:
         """Add tasks, with all that they depend on added before or with them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, no_skill, plan_by_rule
@@ -75,6 +75,12 @@ class Brief:
         notes = tuple(f"Note: {answer}" for answer in self.answers)
         best = self.names[0] if self.names else None
         return Wanted(self.goal, best, self.skill_for, self.asked, notes)
+
+    @property
+    def judged_by(self) -> Known:
+        """What a plan may use; what it quotes from the goal, answers or earlier results refers to nothing."""
+        told = (self.goal, *self.answers, self.earlier, *(text for row in self.results for text in row.values()))
+        return replace(self.known, quoted=(*self.known.quoted, *filter(None, told)))
 
     def by_rule(self) -> RulePlan | None:
         """The plan that needs no model, if there is one."""
@@ -222,7 +228,7 @@ def read(reply: Reply, brief: Brief) -> Reading:
             {}, ("the answer was cut off at the model's output limit; give a shorter plan with fewer words",)
         )
     try:
-        return read_answer(reply.text, brief.profile.shape, brief.known)
+        return read_answer(reply.text, brief.profile.shape, brief.judged_by)
     except NotJson as error:
         return Reading({}, (f"{error}; answer with one JSON object that has a 'tasks' list",))
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.decompose.partial import PartialPlan
-from weft_planner.plan.normal_form import normal_form
+from weft_planner.plan.edges.joining import PROSE
+from weft_planner.plan.edges.task_names import folded
+from weft_planner.plan.normal_form import PLAN_KEYS, normal_form
 from weft_planner.plan.plan import Task
 from weft_planner.plan.validate import graph_problems, row_problems
 
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
 class EarlyReader:
     """Reads a plan as it is written, and hands out each task that has no fault and waits only for such tasks.
 
-    `may_begin` says of a valid task whether it does no harm if the plan is refused. A task with an unknown key waits
-    for the whole plan: the key may name tasks that are not written yet, and is a fault then.
+    `may_begin` says of a valid task whether it does no harm if the plan is refused. A task waits for the whole plan if
+    it has an unknown key, which may name tasks that are not written yet, or does not say what it depends on, which a
+    key of the plan may say. If the plan has such a key before its tasks, all of them wait.
     """
 
     known: Known
@@ -50,6 +53,9 @@ class EarlyReader:
 
     def _take(self, row: Any, ready: list[Task]) -> None:
         """Take a row that is whole; a fault of its own ends it all, since the plan will be refused."""
+        if any(key not in PLAN_KEYS and folded(key) not in PROSE for key in self._text.keys):
+            self.stop()
+            return
         form = normal_form({"tasks": [row]})
         rows = form.document.get("tasks") if isinstance(form.document, dict) else None
         if form.faults or not rows or not isinstance(rows[0], dict):
@@ -59,7 +65,7 @@ class EarlyReader:
         if taken >= self.known.max_tasks or next(row_problems(taken + 1, rows[0], self.known), None):
             self.stop()
             return
-        if form.dropped:
+        if form.dropped or not isinstance(rows[0].get("depends_on"), list):
             self._unclear.add(rows[0]["id"])
         self._held.append(rows[0])
         while self._next(ready):
@@ -68,7 +74,7 @@ class EarlyReader:
     def _next(self, ready: list[Task]) -> bool:
         """Take one of the rows that waited for others to be written; whether there was one."""
         for row in self._held:
-            if next(graph_problems([*self._valid, row]), None) is not None:
+            if next(graph_problems([*self._valid, row], self.known), None) is not None:
                 continue
             self._held.remove(row)
             self._valid.append(row)

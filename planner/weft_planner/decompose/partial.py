@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from weft_planner.plan.json_answer import NotJson
@@ -25,6 +25,7 @@ class PartialPlan:
     _escaped: bool = False
     _in_tasks: bool = False
     _start: int = -1  # of the task that is being read
+    keys: list[str] = field(default_factory=list)  # of the plan, so far
     _key: str = ""
     _string: int = 0
 
@@ -41,6 +42,8 @@ class PartialPlan:
                 self.stopped = True  # not a task
             elif char == '"' and self._depth:
                 self._in_string, self._string = True, self._at
+            elif char == ":" and self._depth == 1:
+                self.keys.append(self._key)
             elif char in "{[":
                 self._open(char)
             elif char in "}]":

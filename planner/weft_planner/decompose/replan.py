@@ -120,7 +120,7 @@ async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prom
 def _read(reply: Reply, brief: Brief, situation: Situation) -> ChangeReading:
     if reply.cut_off:
         return ChangeReading(Change(), faults=(_CUT_OFF,))
-    return read_change(reply.text, situation.plan, situation.begun, brief.known)
+    return read_change(reply.text, situation.plan, situation.begun, brief.judged_by)
 
 
 def _json(document: dict[str, Any]) -> str:

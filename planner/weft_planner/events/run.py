@@ -15,6 +15,7 @@ RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "interrup
 
 # The code of a run that ended because its plan was not changed as a person asked.
 PLAN_NOT_CHANGED = "PLAN_NOT_CHANGED"
+NOT_CHANGED = "the plan was not changed: "
 
 
 class EarlierOutput(msgspec.Struct, frozen=True):

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from weft_planner.plan.references import ITEM, VALUE
+from weft_planner.plan.references import ITEM, REFERENCE, reference_of, references, spelled
+from weft_planner.plan.task_id import item_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from weft_planner.plan.references import Reference
 
 LONGEST = 500
 _DEEPEST = 20
@@ -41,14 +44,20 @@ _INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class ValueOf:
-    """A value that a task has: its `output` or the part of it at a path, its `status`, or its `count`."""
+    """A value that a task, or an item of it, has: its `output` or the part of it at a path, `status` or `count`."""
 
     id: str
     part: str
     path: str = ""
+    item: int | None = None
+
+    @property
+    def of(self) -> str:
+        """The id of the task that has it: the one named, or its item."""
+        return self.id if self.item is None else item_id(self.id, self.item)
 
     def __str__(self) -> str:
-        return f"<<{self.id}.{self.part}{self.path}>>"
+        return f"<<{self.of}.{self.part}{self.path}>>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +115,8 @@ def parse(text: str) -> Condition:
 def values_in(when: object) -> list[ValueOf]:
     """The values that a condition or the question in its place reads, each once; a broken condition has some too."""
     text = when.get("ask") if isinstance(when, Mapping) else when
-    matches = VALUE.finditer(text) if isinstance(text, str) else ()
-    return list(dict.fromkeys(value_of(match) for match in matches))
+    found = references(text) if isinstance(text, str) else ()
+    return list(dict.fromkeys(map(value_of, found)))
 
 
 def faults(when: object) -> Iterator[str]:
@@ -127,9 +136,9 @@ def faults(when: object) -> Iterator[str]:
             yield '\'when\' must be a condition as text, or a question to a model as {"ask": "…"}'
 
 
-def value_of(match: re.Match[str]) -> ValueOf:
-    """The value that a match of the reference pattern names."""
-    return ValueOf(match["id"], match["part"].partition(".")[0].partition("[")[0], match["path"] or "")
+def value_of(reference: Reference) -> ValueOf:
+    """The value that a reference names."""
+    return ValueOf(reference.id, reference.part, spelled(reference.path), reference.item)
 
 
 class _Parser:
@@ -182,12 +191,12 @@ class _Parser:
     def _operand(self) -> ValueOf | Constant:
         kind, text = self._next()
         if kind == "value":
-            match = VALUE.fullmatch(text)
+            match = REFERENCE.fullmatch(text)
             if match is None:
                 raise self._fault("expected <<id.output>>, <<id.output.field>>, <<id.status>> or <<id.count>>")
-            operand: ValueOf | Constant = value_of(match)
+            operand: ValueOf | Constant = value_of(reference_of(match))
         elif kind == "text":
-            if VALUE.search(text):
+            if REFERENCE.search(text):
                 raise ConditionError(f"column {self._column}: a reference in quotes is only text; leave the quotes out")
             operand = Constant(re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL))
         elif kind == "number":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.plan.references import ITEM, NUMBER, VALUE, as_text, json_in, value_at
+from weft_planner.plan.references import ITEM, NUMBER, REFERENCE, as_text, json_in, value_at
 from weft_skills.text.nesting import is_too_deep
 from weft_skills.text.shorten import shorten
 
@@ -25,6 +25,7 @@ _NEXT_SENTENCE = re.compile(r"(?:\S+\s+){2}\S*[.!?…]\s+[A-Z\u00c0-\u00de]|[。
 _MOST_WORDS = 8
 _LONGEST_LINE = 300
 _SHOWN = 120
+_OF_TASK = re.compile(r"(?:\[[0-9]+\])?\.(?:output|status|count)\b")
 
 
 class NotAList(ValueError):
@@ -108,11 +109,11 @@ def faults(row: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:
     used = {match["path"] for text in texts for match in ITEM.finditer(text)}
     if source is None:
         yield from (f"'{key}' has no effect without 'for_each'" for key in ("width", "first") if row.get(key))
-        if any(not path.startswith(".output") for path in used):  # that is the output of a task `item`
+        if any(not _OF_TASK.match(path) for path in used):  # that is what a task `item` has
             yield "<<item>> stands for an item of 'for_each', which is missing; add it, or leave <<item>> out"
         return
     if isinstance(source, str):
-        match = VALUE.fullmatch(source.strip())
+        match = REFERENCE.fullmatch(source.strip())
         if match is None or not match["part"].startswith("output"):
             yield f"'for_each' must be one reference {_EXAMPLE}, or a list, not {source!r:.80}"
     elif not isinstance(source, list | tuple):

@@ -96,9 +96,19 @@ def repair(text: str) -> str | None:
     return "".join(written) + _CLOSER[open_brackets[0]]
 
 
+def comments_in(text: str) -> list[str]:
+    """The comments outside the strings of a text."""
+    return [match.group() for match in _TOKEN.finditer(text) if match.lastgroup == "comment"]
+
+
 def fenced(answer: str) -> list[str]:
     """The contents of the fenced blocks in an answer."""
     return [match.group(2) for match in _FENCE.finditer(answer)]
+
+
+def fences(answer: str) -> list[re.Match[str]]:
+    """The fenced blocks in an answer; the second group of each is its contents."""
+    return list(_FENCE.finditer(answer))
 
 
 def objects(text: str) -> Iterator[str]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from weft_planner.plan.json_answer import NotJson, repair
+from weft_planner.plan.edges.left_out import marks_left_out
+from weft_planner.plan.json_answer import NotJson, comments_in, repair
 from weft_skills.format.safe_yaml import JsonLoader
 from weft_skills.text.surrogates import join_surrogates
 
@@ -30,11 +31,16 @@ _OUTSIDE_STRINGS = re.compile(
 )
 _CURLY = re.compile(r"“([^“”]*)”")
 _YAML_PLAN = re.compile(r"(?:---\s*\n)?tasks:[ \t]*(?:#[^\n]*)?\n")
+_YAML_COMMENT = re.compile(r"(?:^|\s)(#[^\n]*)", re.MULTILINE)
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 class Ambiguous(NotJson):
     """The text could be read in two ways."""
+
+
+class LeftOut(Ambiguous):
+    """The text says that something was left out of it."""
 
 
 def load(text: str) -> tuple[Any, str]:
@@ -52,8 +58,21 @@ def load(text: str) -> tuple[Any, str]:
         except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError, yaml.YAMLError):
             continue
         if isinstance(value, dict | list):
+            if form and (mark := next(filter(marks_left_out, _comments(stripped, read)), None)) is not None:
+                raise LeftOut(f"the answer says that something was left out of it: {mark.strip()[:80]!r}; write it all")
             return join_surrogates(value), form
     raise NotJson("it is neither JSON nor anything close to it")
+
+
+def _comments(text: str, read: Callable[[str], Any]) -> list[str]:
+    """The comments of a text that was read so."""
+    if read is _yaml:
+        return _YAML_COMMENT.findall(text)
+    if read is _python:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        return [token.string for token in tokens if token.type == tokenize.COMMENT]
+    straight = _CURLY.sub(lambda match: f'"{match[1]}"', text) if read is _curly else text
+    return comments_in(straight)
 
 
 def _json(text: str) -> Any:

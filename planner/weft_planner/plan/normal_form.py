@@ -1,64 +1,66 @@
 """Brings a plan document into its normal form: aliases of keys, wrappers and spellings that can mean one thing only.
 
 No key disappears silently. An alias counts as the right key where that one is absent; an unknown key is a fault if it
-names other tasks, or holds text where the instruction is missing; any other is dropped, and said to be. A document that
-is in normal form stays as it is.
+names other tasks, or holds text where the instruction is missing; any other is dropped, and said to be. What keys state
+about the order of tasks becomes their `depends_on`, or is a fault. A document that is in normal form stays as it is.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from weft_planner.plan.edges.edge_text import edges_among, texts_in
+from weft_planner.plan.edges.joining import NormalForm, join_edges, join_numbers
+from weft_planner.plan.edges.left_out import is_dots, says_left_out
+from weft_planner.plan.edges.stated import WAITS
+from weft_planner.plan.edges.task_names import TaskNames, folded
+from weft_planner.plan.plan import ACTION_TYPES
 
-_ALIASES = {
-    "depends_on": (
-        "dependencies", "deps", "depends", "dependsOn", "dependency", "depend_on", "prerequisites", "requires", "needs",
-        "after", "parents", "predecessors", "upstream",
-    ),
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ALIASES: dict[str, tuple[str, ...]] = {
+    "depends_on": WAITS,
     "instruction": ("description", "prompt", "task", "instructions", "details", "objective"),
-    "action_type": ("action", "type", "kind", "actionType"),
-    "id": ("task_id", "taskId"),
+    "action_type": ("action", "type", "kind"),
+    "id": ("task_id",),
+    "title": (),
     "name": ("skill", "tool", "skill_name", "tool_name"),
     "arguments": ("args", "parameters", "params"),
-}  # fmt: skip
-ADAPTIVE = {
+}
+ADAPTIVE: dict[str, tuple[str, ...]] = {
     "when": ("if", "condition", "only_if", "run_if"),
-    "for_each": ("foreach", "forEach", "for_every"),
+    "for_each": ("for_every",),
     "width": (),
     "first": (),
     "most_tasks": (),
     "max_cost": (),
     "needs_approval": (),
-    "output_schema": ("outputSchema", "result_schema"),
+    "output_schema": ("result_schema",),
     "check": (),
     "model": (),
 }
+# Keys that list results to build on; they count as `depends_on` where they hold nothing else.
+_INPUTS = tuple(
+    folded(key)
+    for key in (
+        "inputs", "input", "input_from", "inputs_from", "input_tasks", "input_task", "context", "context_from", "uses",
+        "uses_output_of", "uses_results_of", "consumes", "reads", "reads_from", "based_on", "sources", "data_from",
+        "receives", "references", "takes", "previous", "prior_tasks", "upstream_outputs",
+    )
+)  # fmt: skip
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
-_PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal")
+PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal")
 _LISTS = ("steps", "subtasks", "nodes", "plan")
 _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
-
-
-@dataclass(slots=True)
-class NormalForm:
-    """A plan document in normal form, what was repaired on the way, and the faults that only this step can see.
-
-    `dropped` are the unknown keys of its tasks.
-    """
-
-    document: Any
-    repairs: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-    dropped: list[str] = field(default_factory=list)
+_READ_AS = {key: (key, *aliases) for key, aliases in (_ALIASES | ADAPTIVE).items()}
+_RIGHT_KEY = {folded(alias): key for key, aliases in _READ_AS.items() for alias in aliases}
 
 
 def normal_form(document: Any) -> NormalForm:
-    """Bring a document into its normal form, by the rules of its run."""
+    """Bring a document into its normal form."""
     form = NormalForm(_unwrapped(document))
     if form.document is not document:
         form.repairs.append("the plan was inside another object")
@@ -68,11 +70,23 @@ def normal_form(document: Any) -> NormalForm:
     rows = form.document.get("tasks")
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return form
-    ids = [str(_id_of(row)) for row in rows]
-    more: Mapping[str, Sequence[str]] = ADAPTIVE
-    tasks = [_task(row, ids, form, more) for row in rows]
-    if any(task != row for task, row in zip(tasks, rows, strict=True)):
-        form.document = {**form.document, "tasks": tasks}
+    tasks = [_with_right_keys(row, form) for row in rows]
+    names = TaskNames.of(tasks)
+    for task in tasks:
+        _spell(task, names, form)
+    extra = {
+        key: form.document[key]
+        for key in form.document
+        if key not in PLAN_KEYS and not _holds_tasks(form.document[key])
+    }
+    join_edges(tasks, extra, names, form)
+    join_numbers(tasks, _unknown(tasks), names, form)
+    for task in tasks:
+        _drop_unknown(task, names, form)
+        if is_dots(task.get("instruction")):
+            form.faults.append(f"{_label(task.get('id'))}: its instruction was left out; write it")
+    if extra or any(task != row for task, row in zip(tasks, rows, strict=True)):
+        form.document = {key: value for key, value in form.document.items() if key not in extra} | {"tasks": tasks}
     return form
 
 
@@ -83,7 +97,7 @@ def _unwrapped(document: Any) -> Any:
             return {"tasks": document}
         if isinstance(document, list) and len(document) == 1 and isinstance(document[0], Mapping):
             document = document[0]
-        if not isinstance(document, Mapping) or "tasks" in document:
+        if not isinstance(document, Mapping) or _key_in(document, "tasks"):
             return document
         inner = _inner(document)
         if inner is None:
@@ -105,20 +119,31 @@ def _inner(document: Mapping[str, Any]) -> Any:
                 return value
     if len(document) == 1:
         (value,) = document.values()
-        if isinstance(value, Mapping) and ("tasks" in value or any(isinstance(value.get(key), list) for key in _LISTS)):
+        if isinstance(value, Mapping) and (
+            _key_in(value, "tasks") or any(isinstance(value.get(key), list) for key in _LISTS)
+        ):
             return value
     return None
 
 
+def _key_in(document: Mapping[str, Any], key: str) -> str | None:
+    """The key of a document that is this one, in whatever case."""
+    return key if key in document else next((name for name in document if folded(str(name)) == key), None)
+
+
 def _is_task(value: object) -> bool:
-    return isinstance(value, Mapping) and any(key in value for key in (*_TASK_KEYS, *_ALIASES["id"]))
+    return isinstance(value, Mapping) and any(_RIGHT_KEY.get(folded(str(key))) in _TASK_KEYS[:7] for key in value)
 
 
 def _with_tasks(form: NormalForm) -> Mapping[str, Any]:
-    """The plan with its tasks under `tasks`, as a list; unknown keys are dropped, or are faults."""
+    """The plan with its tasks under `tasks`, as a list; another key that holds tasks is a fault."""
     document = dict(form.document)
+    for key in PLAN_KEYS:
+        if (cased := _key_in(document, key)) is not None and cased != key:
+            document = {(key if name == cased else name): value for name, value in document.items()}
+            form.repairs.append(f"'{cased}' read as '{key}'")
     if "tasks" not in document:
-        lists = [key for key in _LISTS if _holds_tasks(document.get(key))]
+        lists = [key for key in document if folded(str(key)) in _LISTS and _lists_tasks(document[key])]
         if len(lists) == 1:
             document = {("tasks" if key == lists[0] else key): value for key, value in document.items()}
             form.repairs.append(f"'{lists[0]}' read as 'tasks'")
@@ -126,12 +151,8 @@ def _with_tasks(form: NormalForm) -> Mapping[str, Any]:
     if isinstance(rows, Mapping) and rows and all(_has_id(row, key) for key, row in rows.items()):
         document["tasks"] = [{"id": key, **row} for key, row in rows.items()]
         form.repairs.append("tasks by id read as a list")
-    for key in [key for key in document if key not in _PLAN_KEYS]:
-        if _holds_tasks(document[key]):
-            form.faults.append(f"the plan has an unknown key '{key}' that holds tasks; put all tasks into 'tasks'")
-        elif "tasks" in document:
-            form.repairs.append(f"the unknown key '{key}' of the plan was dropped")
-            del document[key]
+    for key in [key for key in document if key not in PLAN_KEYS and _holds_tasks(document[key])]:
+        form.faults.append(f"the plan has an unknown key '{key}' that holds tasks; put all tasks into 'tasks'")
     return document if document != form.document else form.document
 
 
@@ -139,45 +160,46 @@ def _has_id(row: object, key: str) -> bool:
     return isinstance(row, Mapping) and row.get("id", key) == key
 
 
-def _holds_tasks(value: object) -> bool:
+def _lists_tasks(value: object) -> bool:
     rows = list(value.values()) if isinstance(value, Mapping) else value
     return isinstance(rows, list) and bool(rows) and all(map(_is_task, rows))
 
 
-def _id_of(row: Mapping[str, Any]) -> Any:
-    return next((row[key] for key in ("id", *_ALIASES["id"]) if key in row), None)
+def _holds_tasks(value: object) -> bool:
+    """Whether a value has tasks in it that say what to do, rather than names of tasks."""
+    rows = list(value.values()) if isinstance(value, Mapping) else value
+    return isinstance(rows, list) and any(map(says_what_to_do, rows))
 
 
-def _task(
-    row: Mapping[str, Any], ids: Sequence[str], form: NormalForm, more: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
-    """One task with the right keys and spellings; `more` are keys that it may have besides, with their aliases."""
-    label = f"task {_id_of(row)!r}"
+def says_what_to_do(row: object) -> bool:
+    """Whether a value is a task, rather than the name of one."""
+    if not isinstance(row, Mapping):
+        return False
+    task = {_RIGHT_KEY.get(folded(str(key))): value for key, value in row.items() if key != "task"}
+    return "instruction" in task or str(task.get("action_type")).lower() in ACTION_TYPES
+
+
+def _with_right_keys(row: Mapping[str, Any], form: NormalForm) -> dict[str, Any]:
+    """One task with the right keys for those that it has under other names."""
     task = dict(row)
-    for key, aliases in (*_ALIASES.items(), *more.items()):
-        _rename(task, key, [alias for alias in aliases if alias in task], label, form)
-    _spell(task, ids, label, form)
-    others = [other for other in ids if other != task.get("id")]
-    for key in [key for key in task if key not in _TASK_KEYS and key not in more]:
-        if named := _named(task[key], others):
-            if named != _named(task.get("depends_on"), others):
-                what = f"the unknown key '{key}' names other tasks ({', '.join(named)})"
-                form.faults.append(f"{label}: {what}; list what it waits for in 'depends_on'")
-        elif _is_text(task[key]) and not _is_text(task.get("instruction")) and task.get("action_type") != "tool":
-            form.faults.append(
-                f"{label}: the unknown key '{key}' holds text, but 'instruction' is missing; use that key"
-            )
-            continue
-        form.repairs.append(f"{label}: the unknown key '{key}' was dropped")
-        form.dropped.append(key)
-        del task[key]
+    label = _label(next((row[key] for key in row if _RIGHT_KEY.get(folded(str(key))) == "id"), None))
+    for key in (*_ALIASES, *ADAPTIVE):
+        _rename(task, key, [name for name in task if _RIGHT_KEY.get(folded(str(name))) == key], label, form)
+    given = [name for name in task if folded(str(name)) in ("input", "inputs") and isinstance(task[name], Mapping)]
+    if str(task.get("action_type")).strip().lower() == "tool" and len(given) == 1:
+        _rename(task, "arguments", given, label, form)
+    if _is_number(task.get("id")):
+        task["id"] = str(task["id"])
+        form.repairs.append(f"{label}: 'id' respelt")
     return task
 
 
 def _rename(task: dict[str, Any], key: str, aliases: Sequence[str], label: str, form: NormalForm) -> None:
     """Read one alias as the right key; two that differ, or one beside the right key, are left to the unknown keys."""
-    if key in task or not aliases or any(task[alias] != task[aliases[0]] for alias in aliases):
+    aliases = [alias for alias in aliases if alias != key]
+    if task.get(key) is not None or not aliases or any(task[alias] != task[aliases[0]] for alias in aliases):
         return
+    task.pop(key, None)
     first = aliases[0]
     renamed = {(key if name == first else name): value for name, value in task.items() if name not in aliases[1:]}
     task.clear()
@@ -185,27 +207,40 @@ def _rename(task: dict[str, Any], key: str, aliases: Sequence[str], label: str, 
     form.repairs.append(f"{label}: '{first}' read as '{key}'")
 
 
-def _spell(task: dict[str, Any], ids: Sequence[str], label: str, form: NormalForm) -> None:
-    """Numbers as ids, one dependency as text, an upper-case action type, and arguments as JSON text."""
-    before = dict(task)
-    if _is_number(task.get("id")):
-        task["id"] = str(task["id"])
+def _spell(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
+    """Dependencies as a list of ids, an upper-case action type, and arguments as JSON text."""
+    label, before = _label(task.get("id")), dict(task)
     wanted = task.get("depends_on")
     if isinstance(wanted, list):
-        task["depends_on"] = [str(before) if _is_number(before) else before for before in wanted]
-    elif _is_number(wanted):
-        task["depends_on"] = [str(wanted)]
-    elif isinstance(wanted, str):
-        parts = [part.strip() for part in wanted.split(",") if part.strip()]
-        if wanted in ids:
-            task["depends_on"] = [wanted]
-        elif all(part in ids for part in parts):
-            task["depends_on"] = parts
+        task["depends_on"] = [_dependency(one, names) for one in wanted]
+    elif wanted is not None and not isinstance(wanted, Mapping | bool):
+        listed = names.all_of(wanted)
+        task["depends_on"] = wanted if listed is None else listed
+    _take_inputs(task, names, form)
     if isinstance(task.get("action_type"), str):
         task["action_type"] = task["action_type"].strip().lower()
     if task.get("action_type") == "tool" and isinstance(task.get("arguments"), str):
         task["arguments"] = _arguments(task["arguments"])
-    form.repairs += [f"{label}: '{key}' respelt" for key in task if task[key] != before[key]]
+    form.repairs += [f"{label}: '{key}' respelt" for key in task if key in before and task[key] != before[key]]
+
+
+def _take_inputs(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
+    """Read the results that a task lists as its inputs as what it waits for, if it says nothing else of that."""
+    inputs = [key for key in task if folded(str(key)) in _INPUTS and names.all_of(task[key])]
+    if task.get("depends_on") is None and len(inputs) == 1:
+        listed = names.all_of(task[inputs[0]])
+        _rename(task, "depends_on", inputs, _label(task.get("id")), form)
+        task["depends_on"] = listed
+
+
+def _dependency(wanted: Any, names: TaskNames) -> Any:
+    """The id of one dependency, if it names a task; else as it stands, which is a fault."""
+    if isinstance(wanted, Mapping) and len(wanted) == 1:
+        ((key, inner),) = wanted.items()
+        if folded(str(key)) in ("id", "taskid", "task"):
+            wanted = inner
+    found = names.id_of(wanted)
+    return str(wanted) if found is None and _is_number(wanted) else wanted if found is None else found
 
 
 def _arguments(text: str) -> Any:
@@ -217,27 +252,43 @@ def _arguments(text: str) -> Any:
     return text
 
 
-def _named(value: object, ids: Sequence[str]) -> list[str]:
-    """The other tasks that a value names: as one text, a list, or parts of a text between commas."""
-    return sorted({text for text in _texts(value) if text in ids})
+def _unknown(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The keys of tasks that have no meaning."""
+    return list(dict.fromkeys(key for task in tasks for key in task if key not in _TASK_KEYS and key not in ADAPTIVE))
 
 
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value.strip()
-            yield from (part.strip() for part in value.split(","))
-        case bool():
-            return
-        case int():
-            yield str(value)
-        case list():
-            for item in value:
-                yield from _texts(item)
-        case Mapping():
-            for key, item in value.items():
-                yield str(key)
-                yield from _texts(item)
+def _drop_unknown(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
+    label = _label(task.get("id"))
+    upstream = form.upstream(task.get("id"))
+    for key in _unknown([task]):
+        said = [*names.named_in(task[key]), *_comes_after(task, key, names)]
+        named = [one for one in dict.fromkeys(said) if one != task.get("id") and one not in upstream]
+        if _holds_tasks(task[key]):
+            form.faults.append(f"{label}: the unknown key '{key}' holds tasks; put all tasks into 'tasks' of the plan")
+        elif named:
+            what = f"the unknown key '{key}' names other tasks ({', '.join(named)})"
+            form.faults.append(f"{label}: {what}; list what it waits for in 'depends_on'")
+        elif says_left_out(key) or says_left_out(task[key]):
+            form.faults.append(f"{label}: the key '{key}' says that something was left out; write it all")
+        elif _is_text(task[key]) and not _is_text(task.get("instruction")) and task.get("action_type") != "tool":
+            form.faults.append(
+                f"{label}: the unknown key '{key}' holds text, but 'instruction' is missing; use that key"
+            )
+            continue
+        form.repairs.append(f"{label}: the unknown key '{key}' was dropped")
+        form.dropped.append(key)
+        del task[key]
+
+
+def _comes_after(task: Mapping[str, Any], key: str, names: TaskNames) -> list[str]:
+    """The tasks that come before others by the words of a key: `runs after survey` speaks of its own task."""
+    texts = list(texts_in(task[key]))
+    own = [f"`{task.get('id')}` {text}" for text in texts]
+    return [before for text in (*texts, *own) for before, _ in edges_among(text, names)]
+
+
+def _label(task_id: object) -> str:
+    return f"task {task_id!r}"
 
 
 def _is_text(value: object) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from weft_planner.plan.forms.result_keys import ResultCheck
-from weft_planner.plan.references import VALUE, Reference, references, renamed, strings
+from weft_planner.plan.references import Reference, references, renamed
 from weft_planner.plan.task_id import number_of, parent_of
 
 if TYPE_CHECKING:
@@ -65,11 +65,19 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def references(self) -> tuple[str, ...]:
-        """The ids of tasks whose output it refers to, each once."""
+        """The ids of tasks whose output, or a field of it, it refers to, each once."""
         if self.check is None and self.arguments == "" and "<<" not in self.instruction:
             return ()
         found = self.referred((self.instruction, self.arguments, self.asked))
-        return tuple(dict.fromkeys(one.id for one in found))
+        return tuple(dict.fromkeys(one.id for one in found if one.part == "output" and one.item is None))
+
+    @property
+    def other_references(self) -> tuple[Reference, ...]:
+        """What else it refers to, each once: how tasks ended, how many items they have, and single items."""
+        if self.check is None and self.arguments == "" and "<<" not in self.instruction:
+            return ()
+        found = self.referred((self.instruction, self.arguments, self.asked))
+        return tuple(one for one in found if one.part != "output" or one.item is not None)
 
     @property
     def asked(self) -> str:
@@ -88,14 +96,18 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
         """The ids of tasks whose values decide whether it runs, or which items it has, each once."""
         if self.when is None and self.for_each is None:
             return ()
-        texts = strings((self.when, self.for_each if isinstance(self.for_each, str) else ""))
-        return tuple(dict.fromkeys(match["id"] for text in texts for match in VALUE.finditer(text)))
+        found = references((self.when, self.for_each if isinstance(self.for_each, str) else ""))
+        return tuple(dict.fromkeys(reference.id for reference in found))
 
     @property
     def reads_status_of(self) -> frozenset[str]:
         """The ids of tasks whose status decides whether it runs: it runs although they failed."""
-        found = (match for text in strings(self.when) for match in VALUE.finditer(text))
-        return frozenset(match["id"] for match in found if match["part"] == "status")
+        return frozenset(reference.id for reference in references(self.when) if reference.part == "status")
+
+    @property
+    def handles(self) -> frozenset[str]:
+        """The ids of tasks, and of their items, whose failure is handled if it is done."""
+        return frozenset(reference.of for reference in references(self.when) if reference.part == "status")
 
     @property
     def asks(self) -> bool:
@@ -104,14 +116,16 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def rewired(self, ids: Mapping[str, str]) -> Task:
         """The task with other tasks in place of some that it depends on or refers to."""
-        if ids.keys().isdisjoint((*self.depends_on, *self.references, *self.reads)):
+        texts = (self.instruction, self.arguments, self.asked, self.needs_approval)
+        if ids.keys().isdisjoint((*self.depends_on, *self.reads, *(one.id for one in self.referred(texts)))):
             return self
         return replace(
             self,
             instruction=renamed(self.instruction, ids),
             arguments=renamed(self.arguments, ids),
-            when=renamed(self.when, ids, VALUE),
-            for_each=renamed(self.for_each, ids, VALUE) if isinstance(self.for_each, str) else self.for_each,
+            needs_approval=renamed(self.needs_approval, ids),
+            when=renamed(self.when, ids),
+            for_each=renamed(self.for_each, ids) if isinstance(self.for_each, str) else self.for_each,
             depends_on=tuple(dict.fromkeys(ids.get(before, before) for before in self.depends_on)),
             check=replace(self.check, ask=renamed(self.check.ask, ids)) if self.check is not None else None,
         )
@@ -219,7 +233,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         """
         without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
         kept = [task.rewired(rewired) for task in without] if rewired else without
-        told = self.synthesis if synthesis is None else _text(synthesis)
+        told = renamed(self.synthesis, rewired or {}) if synthesis is None else _text(synthesis)
         return Plan((*kept, *added), told, self.clarification)._since(
             self.grown + len(added),
             self.dropped.union(dropped) if dropped else self.dropped,

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.plan import loose_json
-from weft_planner.plan.json_answer import NotJson, breaks_off, complaint, fenced, objects, without_thinking
-from weft_planner.plan.loose_json import Ambiguous
-from weft_planner.plan.normal_form import normal_form
+from weft_planner.plan.edges.edge_text import edges_among
+from weft_planner.plan.edges.joining import NormalForm
+from weft_planner.plan.edges.left_out import left_out_in_prose
+from weft_planner.plan.edges.task_names import TaskNames
+from weft_planner.plan.json_answer import NotJson, breaks_off, complaint, fences, objects, without_thinking
+from weft_planner.plan.loose_json import Ambiguous, LeftOut
+from weft_planner.plan.normal_form import normal_form, says_what_to_do
 from weft_planner.plan.shape import SHAPES
 from weft_planner.plan.validate import problems
 from weft_skills.text.nesting import MOST_LEVELS, is_too_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from weft_planner.plan.shape import PlanShape
     from weft_planner.plan.validate import Known
@@ -42,11 +47,12 @@ def told(repairs: tuple[str, ...]) -> str:
 
 
 def read_answer(text: str, shape: PlanShape, known: Known) -> Reading:
-    """The plan in a model's answer; raises NotJson if there is none."""
-    value, form = find(text, "tasks", "clarification")
-    if not _has(value, ("tasks", "clarification")) and breaks_off(text):
+    """The plan in a model's answer; raises NotJson if there is none, or more than one."""
+    found = find_in(text, "tasks", "clarification")
+    if not _has(found.value, ("tasks", "clarification")) and breaks_off(text):
         raise NotJson("the answer breaks off before its JSON is closed")
-    return read_document(value, shape, known, (form,) if form else ())
+    reading = read_document(found.value, shape, known, (found.form,) if found.form else ())
+    return replace(reading, faults=(*reading.faults, *beside_faults(found, reading.document)))
 
 
 def read_document(document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = ()) -> Reading:
@@ -64,26 +70,89 @@ def read_plan(document: Any, known: Known) -> Reading:
     return read_document(document, SHAPES["full"], known)
 
 
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """The document in an answer and how it differs from JSON, with the `others` beside it and the prose around them."""
+
+    value: Any
+    form: str = ""
+    others: tuple[Any, ...] = ()
+    prose: str = ""
+
+
 def find(text: str, *keys: str) -> tuple[Any, str]:
-    """The document in an answer and how it differs from JSON; of several, the last that has one of the keys."""
+    """The document in an answer that has one of the keys, and how it differs from JSON; raises NotJson."""
+    found = find_in(text, *keys)
+    return found.value, found.form
+
+
+def find_in(text: str, *keys: str) -> FoundDocument:
+    """The one document in an answer that has one of the keys; raises NotJson if there are several that differ."""
     answer = without_thinking(text)
     if not answer.strip():
         raise NotJson("the answer is empty")
-    documents, unclear = _documents(answer)
+    documents, prose = _documents(answer)
     fitting = [document for document in documents if _has(document[0], keys)]
-    if not (fitting or documents):
-        raise unclear or NotJson(complaint(answer))
-    return fitting[-1] if fitting else documents[0]
+    if not documents:
+        raise NotJson(complaint(answer))
+    value, form = (fitting or documents)[-1 if fitting else 0]
+    wanted = normal_form(value).document
+    if any(normal_form(other).document != wanted for other, _ in fitting):
+        raise NotJson(f"the answer holds {len(fitting)} JSON documents with '{keys[0]}' that differ; give one, whole")
+    others = tuple(other for other, _ in documents if other is not value and normal_form(other).document != wanted)
+    if fitting and re.search(rf"""["']?\b{keys[0]}\b["']?\s*:\s*[\[{{]""", prose):
+        raise NotJson(f"the answer holds a second document with '{keys[0]}', which cannot be read; give one, whole")
+    return FoundDocument(value, form, others if fitting else (), prose if fitting else "")
 
 
-def _documents(answer: str) -> tuple[list[tuple[Any, str]], Ambiguous | None]:
-    """Every document in an answer: the whole of it, in tool calls and fences, or else embedded in prose."""
-    calls = [match[2] for match in _TOOL_CALL.finditer(answer)]
-    documents, unclear = _load_all((answer, *calls, *fenced(answer)))
-    if documents or unclear:
-        return documents, unclear
-    embedded, unclear = _load_all(islice(objects(answer), _MAX_PIECES))
-    return [document for document in embedded if isinstance(document[0], dict)], unclear
+def beside_faults(found: FoundDocument, document: Any) -> Iterator[str]:
+    """What an answer says of its tasks beside the plan, and the plan does not."""
+    rows = document.get("tasks") if isinstance(document, Mapping) else None
+    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+        return
+    names, form = TaskNames.of(rows), NormalForm(None)
+    form.before = {str(row.get("id")): list(row.get("depends_on") or ()) for row in rows}
+    for other in found.others:
+        named = names.named_in(other)
+        if named or says_what_to_do(other) or normal_form(other).document is not other:
+            what = f"names tasks ({', '.join(named)})" if named else "holds tasks"
+            yield f"the answer has another JSON document, which {what}; put everything into one plan"
+    for before, after in edges_among(found.prose, names):
+        if before != after and before not in form.upstream(after):
+            yield (
+                f"the text around the plan says that {after!r} comes after {before!r}, and the plan does not; "
+                f"add {before!r} to the depends_on of {after!r}"
+            )
+    if left_out_in_prose(found.prose):
+        yield "the text around the plan says that tasks were left out; write every task"
+
+
+def _documents(answer: str) -> tuple[list[tuple[Any, str]], str]:
+    """Every document in an answer, and the prose around them: the answer itself, or all in calls, fences and prose.
+
+    Raises Ambiguous if there is none but one that could be read in two ways, or one that says it is not whole.
+    """
+    whole, unclear = _load_all([answer])
+    if whole:
+        return whole, ""
+    documents: list[tuple[Any, str]] = []
+    prose = answer
+    for match in (*_TOOL_CALL.finditer(answer), *fences(answer)):
+        found, why = _load_all([match[2]])
+        documents += found
+        unclear = why or unclear
+        if found:
+            prose = prose.replace(match[0], "\n")
+    for piece in islice(objects(prose), _MAX_PIECES):
+        found, why = _load_all([piece])
+        embedded = [document for document in found if isinstance(document[0], dict)]
+        documents += embedded
+        unclear = why or unclear
+        if embedded:
+            prose = prose.replace(piece, "\n")
+    if unclear is not None and (not documents or isinstance(unclear, LeftOut)):
+        raise unclear
+    return documents, prose
 
 
 def _load_all(texts: Iterable[str]) -> tuple[list[tuple[Any, str]], Ambiguous | None]:

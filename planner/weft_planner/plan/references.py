@@ -1,5 +1,6 @@
 """References in a plan's texts, `<<id.output.field>>` or `<<item.field>>`, and the values that they point at.
 
+A task has its `output`, its `status` and its `count`; one with `for_each` also those of its items, `<<id[1].output>>`.
 A path is read in JSON values: `.field` of an object, `[0]` of a list. A text is read as JSON first, if it is any.
 """
 
@@ -12,19 +13,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from weft_planner.plan.json_answer import NotJson, extract
+from weft_planner.plan.task_id import item_id
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 FieldPath = tuple[str | int, ...]
 
 # A task's id: a planned one, or one in the plan of a sub-goal, such as `research/sources` or `parts[1]/check`.
 ID = r"[\w-]+(?:(?:\[[0-9]+\])*/[\w-]+)*"
 PATH = r"(?:\.[\w-]+|\[[0-9]{1,9}\])*"
-# What an instruction, an argument or a check may refer to: a task's output, or a field of it.
-REFERENCE = re.compile(rf"<<\s*({ID})\.output({PATH})\s*>>")
-# What a condition, a question or `for_each` may refer to: a task's output or a part of it, its status, its count.
-VALUE = re.compile(rf"<<\s*(?P<id>{ID})\.(?P<part>output(?P<path>{PATH})|status|count)\s*>>")
+# What a text may refer to: the output of a task or of one of its items, a part of it, its status, its count.
+REFERENCE = re.compile(
+    rf"<<\s*(?P<id>{ID})(?:\[(?P<item>[1-9][0-9]{{0,8}})\])?\.(?P<part>output(?P<path>{PATH})|status|count)\s*>>"
+)
+# What looks like a reference, whether or not it can be read.
+_LOOKS_LIKE_ONE = re.compile(r"<<\s*[\w-]+(?:/[\w-]+)*\s*[.\[][^<>\n]*>>")
+# Other templates' references; a task of that name makes it one.
+_FOREIGN = re.compile(r"<<([\w-]+)>>|\$?\{\{?\s*([\w-]+)\.output[\w.\[\]-]*\s*\}?\}|(?<!\w)\$([\w-]+)\.output\b")
 # What stands for the item in the instruction and arguments of a task with `for_each`.
 ITEM = re.compile(rf"<<\s*item(?P<path>{PATH})\s*>>")
 NUMBER = ".number"
@@ -36,30 +42,62 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A task's output, or with a path, a field of it."""
+    """A task's output, or with a path, a field of it; or its `status` or `count`. It may be those of an `item`."""
 
     id: str
     path: FieldPath = ()
+    part: str = "output"
+    item: int | None = None
+
+    @property
+    def of(self) -> str:
+        """The id of the task that has it: the one named, or its item."""
+        return self.id if self.item is None else item_id(self.id, self.item)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the whole output of the task that it names."""
+        return self.part == "output" and not self.path and self.item is None
 
     @property
     def key(self) -> str:
-        """What it refers to, as it is written without `.output`: `rows[0].name` of the task `a` is `a.rows[0].name`."""
-        return self.id + spelled(self.path)
+        """What it refers to, in short: `rows[0].name` in the output of the task `a` is `a.rows[0].name`."""
+        if self.part == "output" and self.item is None:
+            return self.id + spelled(self.path)
+        return f"{self.of}:{self.part}{spelled(self.path)}"  # `a.output.status` and `a.output[1]` are others
 
     def __str__(self) -> str:
-        return f"<<{self.id}.output{spelled(self.path)}>>"
+        return f"<<{self.of}.{self.part}{spelled(self.path)}>>"
 
 
-def references(value: object, pattern: re.Pattern[str] = REFERENCE) -> Iterator[Reference]:
+def references(value: object) -> Iterator[Reference]:
     """Every reference inside a JSON-like value."""
     for text in strings(value):
         if "<<" in text:  # most texts have none, and every task is asked for its own several times
-            yield from map(reference_of, pattern.finditer(text))
+            yield from map(reference_of, REFERENCE.finditer(text))
+
+
+def unreadable(value: object) -> Iterator[str]:
+    """What looks like a reference in a JSON-like value and is none."""
+    for text in strings(value):
+        for match in _LOOKS_LIKE_ONE.finditer(text) if "<<" in text else ():
+            if not (REFERENCE.fullmatch(match[0]) or ITEM.fullmatch(match[0])):
+                yield match[0]
+
+
+def foreign(value: object, ids: Collection[str]) -> Iterator[tuple[str, str]]:
+    """What refers to one of these tasks as in another language of templates, and the id of the task."""
+    for text in strings(value):
+        for match in _FOREIGN.finditer(text):
+            name = match[1] or match[2] or match[3]
+            if name in ids:
+                yield match[0], name
 
 
 def reference_of(match: re.Match[str]) -> Reference:
     """The reference that a pattern has found."""
-    return Reference(match[1], path_of(match[2]))
+    part = match["part"] if match["part"] in ("status", "count") else "output"
+    return Reference(match["id"], path_of(match["path"] or ""), part, int(match["item"]) if match["item"] else None)
 
 
 def path_of(text: str) -> FieldPath:
@@ -129,15 +167,15 @@ def strings(value: object) -> Iterator[str]:
                 yield from strings(item)
 
 
-def renamed(value: Any, ids: Mapping[str, str], pattern: re.Pattern[str] = REFERENCE) -> Any:
+def renamed(value: Any, ids: Mapping[str, str]) -> Any:
     """A JSON-like value whose references name other tasks."""
     match value:
         case str():
-            return pattern.sub(lambda match: _with_id(match, ids), value)
+            return REFERENCE.sub(lambda match: _with_id(match, ids), value)
         case Mapping():
-            return {key: renamed(item, ids, pattern) for key, item in value.items()}
+            return {key: renamed(item, ids) for key, item in value.items()}
         case list() | tuple():
-            return [renamed(item, ids, pattern) for item in value]
+            return [renamed(item, ids) for item in value]
         case _:
             return value
 

@@ -36,6 +36,14 @@ def parent_of(task_id: str) -> str | None:
     return match["parent"] if match else None
 
 
+def with_parents(task_id: str) -> list[str]:
+    """The id of a task and those of all tasks that it is a part of."""
+    ids = [task_id]
+    while (parent := parent_of(ids[-1])) is not None:
+        ids.append(parent)
+    return ids
+
+
 def root_of(task_id: str) -> str:
     """The id of the planned task that a grown one is a part of, however deep; its own if it did not grow."""
     while (parent := parent_of(task_id)) is not None:

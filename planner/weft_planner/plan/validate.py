@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.plan import conditions, fan_out
@@ -15,7 +15,7 @@ from weft_planner.plan.changes import sub_goals
 from weft_planner.plan.forms.output_schema import type_of
 from weft_planner.plan.forms.result_keys import field_fault, form_faults
 from weft_planner.plan.plan import ACTION_TYPES
-from weft_planner.plan.references import ITEM, REFERENCE, VALUE, Reference, path_of, references, strings
+from weft_planner.plan.references import ITEM, REFERENCE, Reference, foreign, references, strings, unreadable
 from weft_planner.plan.task_id import PLANNED
 from weft_skills.text.nearest import known_are
 from weft_skills.text.nesting import MOST_LEVELS, is_too_deep
@@ -24,13 +24,15 @@ from weft_skills.tools.parameter import TYPES, fits
 if TYPE_CHECKING:
     import networkx as nx
 
+_READABLE = "write <<id.output>>, <<id.output.field>>, <<id.status>>, <<id.count>>, or <<id[1].output>> for an item"
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks.
 
     While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
-    which tasks may choose one.
+    which tasks may choose one. What a plan quotes from `quoted` texts, such as the goal, refers to nothing.
     """
 
     skills: Sequence[str] = ()
@@ -39,6 +41,11 @@ class Known:
     max_grown: int = 1_000
     max_depth: int = 2
     models: Sequence[str] = ()
+    quoted: Sequence[str] = ()
+
+    def quotes(self, text: str) -> bool:
+        """Whether a text stands in what may be quoted."""
+        return any(text in quoted for quoted in self.quoted)
 
 
 def problems(document: object, known: Known) -> list[str]:
@@ -59,9 +66,12 @@ def problems(document: object, known: Known) -> list[str]:
         return [*faults, "the plan has no tasks; give at least one, or ask a question in 'clarification'"]
     if len(rows) > known.max_tasks:
         faults.append(f"the plan has {len(rows)} tasks, more than the {known.max_tasks} allowed; merge some")
+    if isinstance(goal := document.get("goal"), str):
+        known = replace(known, quoted=(*known.quoted, goal))
     for number, row in enumerate(rows, 1):
         faults += row_problems(number, row, known)
-    return [*faults, *graph_problems([row for row in rows if isinstance(row, Mapping)])]
+    whole = [row for row in rows if isinstance(row, Mapping)]
+    return [*faults, *graph_problems(whole, known), *synthesis_problems(document.get("synthesis"), whole, known)]
 
 
 def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
@@ -94,6 +104,9 @@ def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
     yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
     yield from (f"{label}: {fault}" for fault in form_faults(row, known.models))
     yield from (f"{label}: {fault}" for fault in sub_goals.faults(row, known.max_depth))
+    yield from (f"{label} refers to {fault}" for fault in _unreadable((row.get("title"), *_texts(row)), known))
+    if isinstance(row.get("title"), str) and (given := next(references(row["title"]), None)) is not None:
+        yield f"{label} refers to {given} in its 'title', which is not filled in; leave that out"
 
 
 def _dependency_problems(value: object) -> Iterator[str]:
@@ -162,7 +175,25 @@ def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"one of {', '.join(map(repr, choices))}"
 
 
-def graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _texts(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """The texts of a task in which references are filled."""
+    check, when = row.get("check"), row.get("when")
+    return (
+        row.get("instruction"),
+        row.get("arguments"),
+        check.get("ask") if isinstance(check, Mapping) else None,
+        row.get("needs_approval"),
+        when.get("ask") if isinstance(when, Mapping) else None,
+    )
+
+
+def _unreadable(texts: object, known: Known) -> Iterator[str]:
+    for text in dict.fromkeys(unreadable(texts)):
+        if not known.quotes(text):
+            yield f"{text}, which cannot be read; {_READABLE}"
+
+
+def graph_problems(rows: Sequence[Mapping[str, Any]], known: Known) -> Iterator[str]:
     """What is wrong with tasks together: their ids, dependencies and references."""
     import networkx as nx
 
@@ -187,27 +218,49 @@ def graph_problems(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"the dependencies go in a circle: {circle}, each waiting for the next; remove one of them"
     by_id = {row["id"]: row for row in rows}
     for row in rows:
-        yield from _reference_problems(row, graph, ids, by_id)
+        yield from _reference_problems(row, graph, by_id, known)
+        for text, name in dict.fromkeys(foreign(_texts(row), by_id)):
+            if not known.quotes(text):
+                yield f"task {row['id']!r} refers to {text}, which stays text; write <<{name}.output>>"
+
+
+def synthesis_problems(synthesis: object, rows: Sequence[Mapping[str, Any]], known: Known) -> Iterator[str]:
+    """What is wrong with the references of a plan's `synthesis`, which may read the result of every task."""
+    if not isinstance(synthesis, str):
+        return
+    by_id = {row["id"]: row for row in rows if isinstance(row.get("id"), str)}
+    for fault in _unreadable(synthesis, known):
+        yield f"'synthesis' refers to {fault}"
+    if ITEM.search(synthesis) and "item" not in by_id:
+        yield "'synthesis' refers to <<item>>, which stands for an item of 'for_each'; name a task instead"
+        return
+    for text, name in dict.fromkeys(foreign(synthesis, by_id)):
+        if not known.quotes(text):
+            yield f"'synthesis' refers to {text}, which stays text; write <<{name}.output>>"
+    for reference in dict.fromkeys(references(synthesis)):
+        if reference.id not in by_id and not known.quotes(str(reference)):
+            yield f"'synthesis' refers to {reference}, but there is no task {reference.id!r}; {_tasks_are(list(by_id))}"
+        elif reference.id in by_id and (why := field_fault(reference, by_id[reference.id])) is not None:
+            yield f"'synthesis' refers to {reference}, {why}"
 
 
 def _reference_problems(
-    row: Mapping[str, Any],
-    graph: nx.DiGraph[str],
-    ids: Sequence[str],
-    by_id: Mapping[str, Mapping[str, Any]],
+    row: Mapping[str, Any], graph: nx.DiGraph[str], by_id: Mapping[str, Mapping[str, Any]], known: Known
 ) -> Iterator[str]:
-    referred = _referred(row)
+    referred = {text: pair for text, pair in _referred(row).items() if pair[0].id in graph or not known.quotes(text)}
     if not referred:
         return
     import networkx as nx
+
+    ids = list(by_id)
 
     upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
     for text, (reference, needs_form) in referred.items():
         start = f"task {row['id']!r} refers to {text}, "
         if reference.id not in graph:
-            yield f"{start}but there is no task {reference.id!r}; tasks are: {_some(ids)}"
+            yield f"{start}but there is no task {reference.id!r}; {_tasks_are(ids)}"
         elif reference.id == row["id"]:
-            own = "its own output" if ".output" in text else "its own"
+            own = "its own output" if reference.part == "output" else "its own"
             yield f"{start}{own}; leave that out, or name another task"
         elif reference.id not in upstream:
             waits = reference.id in later
@@ -223,20 +276,19 @@ def _reference_problems(
 
 def _referred(row: Mapping[str, Any]) -> dict[str, tuple[Reference, bool]]:
     """What a task refers to, by how it refers to it, and whether that must be there when it is filled in."""
-    check = row.get("check")
-    texts = (row.get("instruction"), row.get("arguments"), check.get("ask") if isinstance(check, Mapping) else None)
+    *texts, _ = _texts(row)
     referred = {str(reference): (reference, True) for reference in references(texts)}
-    source = row.get("for_each")
+    source, when = row.get("for_each"), row.get("when")
     if source is not None:  # <<item.output>> is a field of the item
         referred = {text: pair for text, pair in referred.items() if pair[0].id != "item"}
-    read = (match for text in strings(source if isinstance(source, str) else ()) for match in VALUE.finditer(text))
-    values = [
-        (f"<<{match['id']}.{match['part']}>>", Reference(match["id"], path_of(match["path"] or ""))) for match in read
-    ]
-    values += [
-        (str(value), Reference(value.id, path_of(value.path))) for value in conditions.values_in(row.get("when"))
-    ]
-    return referred | {text: (reference, False) for text, reference in values if text not in referred}
+    read = references(
+        (source if isinstance(source, str) else "", when.get("ask") if isinstance(when, Mapping) else when)
+    )
+    return referred | {str(one): (one, False) for one in read if str(one) not in referred}
+
+
+def _tasks_are(ids: Sequence[str]) -> str:
+    return f"tasks are: {_some(ids)}"
 
 
 def _dependencies(row: Mapping[str, Any]) -> list[str]:

@@ -8,28 +8,31 @@ variables and never rendered as a template.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined, TemplateNotFound, meta, nodes
+from jinja2 import BaseLoader, ChoiceLoader, PrefixLoader, StrictUndefined, TemplateNotFound, meta, nodes
 from jinja2 import TemplateError as JinjaError
 from jinja2.sandbox import SandboxedEnvironment
 
 from weft_planner.errors import TemplateError
 from weft_planner.model import Message
+from weft_skills import untrusted_files
 from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 _PACKAGE = Path(__file__).parents[1]
 # The wheel has the templates inside the package; a checkout has them in a folder of their own.
 SEED = _PACKAGE / "seed" if (_PACKAGE / "seed").is_dir() else _PACKAGE.parents[1] / "seed"
+_LARGEST = 1_000_000
 _FIX = "fix the template, or delete it to use weft's own"
 
 
@@ -59,6 +62,25 @@ class _Layer:
         return next((block for block in self.tree.find_all(nodes.Block) if block.name == name), None)
 
 
+class TemplateFolders(BaseLoader):
+    """Templates in folders, the first that has one; read as strangers' files are, since a replay needs no trust."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = list(folders)
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        """A template's text, its path, and whether it is still the same."""
+        parts = template.split("/")
+        if ".." in parts or any(os.sep in part for part in parts):
+            raise TemplateNotFound(template)
+        path = next((found for folder in self.folders if (found := folder.joinpath(*parts)).is_file()), None)
+        if path is None:
+            raise TemplateNotFound(template)
+        text = _text(path)
+        changed = path.stat().st_mtime
+        return text, str(path), lambda: path.exists() and path.stat().st_mtime == changed
+
+
 class Prompts:
     """Renders agents' messages; templates in the `overrides` folders come before those in `seed/`."""
 
@@ -66,9 +88,9 @@ class Prompts:
         self._overrides, self._seed = list(overrides), seed
         self._folders = [*overrides, seed]
         self._agents = _agents(seed / "agents.yaml")
-        own = FileSystemLoader([str(folder) for folder in self._folders])
+        own = TemplateFolders(self._folders)
         self._environment = SandboxedEnvironment(
-            loader=ChoiceLoader([own, PrefixLoader({"seed": FileSystemLoader(str(seed))})]),
+            loader=ChoiceLoader([own, PrefixLoader({"seed": TemplateFolders([seed])})]),
             undefined=StrictUndefined,
             autoescape=False,
             trim_blocks=True,
@@ -140,7 +162,7 @@ class Prompts:
         while name is not None and name not in seen:
             seen.add(name)
             template = self._environment.get_template(name)
-            tree = self._environment.parse(Path(template.filename or "").read_text(encoding="utf-8"))
+            tree = self._environment.parse(_text(Path(template.filename or "")))
             layer = _Layer(template, tree)
             for other in meta.find_referenced_templates(tree):
                 if other is not None:  # a name that is only known when it is rendered
@@ -183,6 +205,13 @@ class Prompts:
     def _where(self, agent: str) -> str:
         name = self._agents[agent].template
         return str(next((folder / name for folder in self._folders if (folder / name).is_file()), name))
+
+
+def _text(path: Path) -> str:
+    try:
+        return untrusted_files.read_text(path, _LARGEST, encoding="utf-8")
+    except OSError as error:
+        raise TemplateError(f"the template {path} cannot be read: {error.strerror}", hint=_FIX) from error
 
 
 @cache

@@ -7,11 +7,12 @@ so that nothing can be swapped between the check and the use.
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft_skills.hidden_paths import is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
+from weft_skills.hidden_paths import hidden_files, is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -89,9 +90,9 @@ class ReadableRoots:
         return any(real == Path(os.path.realpath(file)) for file in self.extra) and not real.is_dir()
 
     def open(self, real: Path) -> int:
-        """A file descriptor of a resolved path."""
+        """A file descriptor of a resolved path; not of a hidden file that it is another name of."""
         try:
-            return _descend(real)
+            descriptor = _descend(real)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise ToolFault(
                 "NOT_FOUND", f"{real} does not exist; ListFiles on {_existing_parent(real)} shows what does"
@@ -105,6 +106,16 @@ class ReadableRoots:
             raise ToolFault(
                 "EXECUTION_ERROR", f"{real} cannot be opened: {error.strerror or error}; continue without it"
             ) from error
+        found = os.fstat(descriptor)
+        if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 and self._names_hidden(real, found):
+            os.close(descriptor)
+            raise ToolFault("ACCESS_DENIED", f"{real} is another name of a file that is hidden; read other files")
+        return descriptor
+
+    def _names_hidden(self, real: Path, found: os.stat_result) -> bool:
+        if self._was_given(real) or (self.artifacts is not None and real.is_relative_to(self.artifacts)):
+            return False
+        return (found.st_dev, found.st_ino) in hidden_files(self.workspace)
 
     def _holds(self, given: Path, real: Path) -> bool:
         return any(real.is_relative_to(folder) for folder in self._named(given, real))

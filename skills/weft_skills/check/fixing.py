@@ -7,6 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from weft_skills import untrusted_files
 from weft_skills.check.parts import Parts, misspelt, split
 from weft_skills.format.names import fits
 from weft_skills.programs import manifest_file as manifests
@@ -24,8 +25,8 @@ def fix(folder: Path, *, root: bool = False) -> list[str]:
     done = []
     file = folder / "SKILL.md"
     if file.is_file() and not file.is_symlink():  # a link's target belongs to another folder
-        with contextlib.suppress(UnicodeDecodeError):  # a file in another encoding is left to its author
-            before = file.read_bytes().decode()
+        with contextlib.suppress(UnicodeDecodeError, OSError):  # a file in another encoding is left to its author
+            before = untrusted_files.read(file).decode()
             after, what = fixed(before, "" if root else folder.resolve().name)
             if after != before:
                 file.write_bytes(after.encode())
@@ -78,7 +79,7 @@ def _names(folder: Path) -> list[str]:
     file = folder / FILE
     if not right or file.is_symlink():
         return []
-    lines = file.read_bytes().decode().split("\n")
+    lines = untrusted_files.read(file).decode().split("\n")
     for problem, name in right.items():
         lines[problem.line - 1] = lines[problem.line - 1].replace(problem.tool, name, 1)
     file.write_bytes("\n".join(lines).encode())

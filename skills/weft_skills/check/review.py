@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft_skills import untrusted_files
 from weft_skills.check import docs_page, skill_file
 from weft_skills.check.finding import Finding, Report
 from weft_skills.check.keys import unknown
@@ -25,9 +27,9 @@ async def review(
 ) -> list[Report]:
     """A report on each skill file of a folder; without a host its tools are not run; `able` is what tasks can do."""
     reports = []
-    if (folder / "SKILL.md").is_file():
+    if _stands(folder / "SKILL.md"):
         reports.append(skill_md(folder / "SKILL.md", root=root, able=able))
-    if (folder / FILE).is_file():
+    if _stands(folder / FILE):
         reports.append(await _manifest(folder, host))
     if not reports:
         remedy = "write a SKILL.md or a skill.yaml in it"
@@ -36,10 +38,17 @@ async def review(
     return reports
 
 
+def _stands(path: Path) -> bool:
+    return os.path.lexists(path)  # a link into nowhere is worth a word too
+
+
 def skill_md(path: Path, *, root: bool = False, able: Collection[str] = ()) -> Report:
     """The report on a SKILL.md; with `root` its name need not match its folder."""
     try:
-        text = path.read_bytes().decode()
+        text = untrusted_files.read(path).decode()
+    except OSError as error:
+        what = f"cannot be read ({error.strerror or error})"
+        return Report(path, (Finding("file-form", "error", 1, what, "make it a readable text file"),))
     except UnicodeDecodeError:
         return Report(path, (Finding("file-form", "error", 1, "is not UTF-8 text", "save it as UTF-8"),))
     folder = path.parent

@@ -1,7 +1,8 @@
 """A seccomp filter as bytes: an allow-list of system calls, on x86-64 and arm64.
 
-Landlock does not cover most kinds of sockets, a file's mode, owner and times, the limits and priorities of other
-processes, or leaving a process group; a strict filter does. Calls that may aim at another process may aim at oneself.
+Landlock does not cover most kinds of sockets, a file's mode, owner, times and attributes, watching a folder, the limits
+and priorities of other processes, or leaving a process group; a strict filter does. Calls that may aim at another
+process may aim at oneself.
 """
 
 from __future__ import annotations
@@ -72,6 +73,10 @@ def program(machine: Machine, *, network: bool, strict: bool, abi: int = SIGNALS
     bodies |= dict.fromkeys(machine.calls(syscalls.DENIED).values(), refuse(errno.EPERM))
     leaving = refuse(errno.EPERM) if strict else bpf.step(bpf.RETURN, ALLOW)
     bodies |= dict.fromkeys(machine.calls(syscalls.LEAVING).values(), leaving)
+    for table, answer in ((syscalls.WATCHING, errno.ENOSYS), (syscalls.ATTRIBUTES, errno.EOPNOTSUPP)):
+        bodies |= dict.fromkeys(
+            machine.calls(table).values(), refuse(answer) if strict else bpf.step(bpf.RETURN, ALLOW)
+        )
     metadata = refuse(0) if strict else bpf.step(bpf.RETURN, ALLOW)
     bodies |= dict.fromkeys(machine.calls(syscalls.METADATA).values(), metadata)
     for name, body in (_checks(network=network) | _signals(inside=not strict or abi >= SIGNALS_STAY_INSIDE)).items():

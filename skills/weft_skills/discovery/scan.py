@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weft_skills.discovery import file_stamp
 from weft_skills.skill import Problem
+from weft_skills.untrusted_files import is_kernel_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -83,7 +84,8 @@ class _Walk:
         """Walk real folders first and link targets after them, so that a link never hides a real folder."""
         links: deque[tuple[str, int]] = deque()
         first = len(self.tree.files)
-        self._folders(root, 0, number, links)
+        if self._may_enter(root):
+            self._folders(root, 0, number, links)
         while links:
             path, depth = links.popleft()
             self._link(path, depth, number, links)
@@ -143,12 +145,21 @@ class _Walk:
         if found is None:
             return
         if stat.S_ISDIR(found.st_mode):
-            target = os.path.realpath(path)
-            here = os.path.realpath(os.path.dirname(path))
-            if here != target and not here.startswith(target.rstrip(os.sep) + os.sep):
+            if self._may_enter(path):
                 self._folders(path, depth, number, links)
         elif os.path.basename(path) in self.names and (found.st_dev, found.st_ino) not in self.read:
             self.file(path, number)
+
+    def _may_enter(self, path: str) -> bool:
+        """Whether a link, if it is one, leads neither to a folder that contains it nor to one of the kernel's."""
+        target = os.path.realpath(path)
+        if is_kernel_path(target):
+            what = "it leads to a folder of the kernel: not searched"
+            self.tree.problems.append(Problem(Path(path), 1, what, "remove the link", "folder"))
+            self.tree.watched.setdefault(path, file_stamp.NONE)
+            return False
+        here = os.path.realpath(os.path.dirname(path))
+        return here != target and not here.startswith(target.rstrip(os.sep) + os.sep)
 
     def _watch(self, path: str) -> os.stat_result | None:
         try:

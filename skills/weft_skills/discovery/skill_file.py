@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft_skills import untrusted_files
 from weft_skills.discovery.entry import Entry, reason
 from weft_skills.format import frontmatter
 from weft_skills.format.names import slug
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from weft_skills.discovery.locations import Location
     from weft_skills.discovery.scan import Found
 
-FILE_LIMIT = 20 * 1024 * 1024
+FILE_LIMIT = untrusted_files.LARGEST
 _FIRST_READ = 4 * 1024
 _HEAD_LIMIT = 4 * frontmatter.FRONTMATTER_LIMIT
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def context(found: Found, location: Location) -> Entry:
@@ -49,18 +48,14 @@ def context(found: Found, location: Location) -> Entry:
 
 def read_all(path: Path | str) -> bytes:
     """The bytes of a regular file of at most `FILE_LIMIT`; raises OSError for anything else."""
-    with os.fdopen(_open(path), "rb") as file:
-        data = file.read(FILE_LIMIT + 1)
-    if len(data) > FILE_LIMIT:
-        raise OSError(errno.EFBIG, f"it exceeds {FILE_LIMIT // 1024 // 1024} MB")
-    return data
+    return untrusted_files.read(path, FILE_LIMIT)
 
 
 def _head(found: Found) -> bytes:
     """The beginning of the file, enough to hold its frontmatter."""
     if not found.regular:
         raise OSError(errno.EINVAL, "it is not a regular file")
-    descriptor = _open(found.path)
+    descriptor = untrusted_files.open_regular(found.path, FILE_LIMIT)
     try:
         data = os.read(descriptor, _FIRST_READ)
         end = data.find(b"\n---\n", 3) if data.startswith((b"---", b"\xef\xbb\xbf---")) else -1
@@ -72,15 +67,3 @@ def _head(found: Found) -> bytes:
         return data
     finally:
         os.close(descriptor)
-
-
-def _open(path: Path | str) -> int:
-    """Open a regular file; on a pipe this fails instead of waiting for its other end."""
-    descriptor = os.open(path, _FLAGS)
-    found = os.fstat(descriptor)
-    if stat.S_ISREG(found.st_mode) and found.st_size <= FILE_LIMIT:
-        return descriptor
-    os.close(descriptor)
-    if stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EFBIG, f"it exceeds {FILE_LIMIT // 1024 // 1024} MB")
-    raise OSError(errno.EINVAL, "it is not a regular file")

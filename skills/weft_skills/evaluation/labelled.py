@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 from weft_skills.text.surrogates import join_surrogates
 
@@ -40,7 +41,7 @@ class _Fault(ValueError):
 def read(path: Path, *, labelled: bool = True) -> list[LabelledGoal]:
     """The goals of a file; raises InputError if it cannot be read or a line is wrong."""
     try:
-        return parse(path.read_bytes(), str(path), labelled=labelled)
+        return parse(untrusted_files.read_given(path), str(path), labelled=labelled)
     except OSError as error:
         raise InputError(
             f"the goal file {path} cannot be read: {error.strerror or error}",

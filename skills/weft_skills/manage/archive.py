@@ -10,6 +10,7 @@ import lzma
 import os
 import re
 import stat
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
+from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def _list(source: Path, limits: ArchiveLimits, stack: ExitStack) -> list[Member]
     if source.is_dir():
         return _folder(source, limits)
     if source.name == "SKILL.md":
-        return [Member(PurePosixPath("SKILL.md"), lambda: source.open("rb"))]
+        return [Member(PurePosixPath("SKILL.md"), lambda: _opened(source))]
     if zipfile.is_zipfile(source):
         return _zip(stack.enter_context(zipfile.ZipFile(source)), limits)
     if source.is_file() and tarfile.is_tarfile(source):
@@ -163,7 +165,11 @@ def _file(path: Path, root: Path) -> Member:
     if not stat.S_ISREG(mode):
         raise ArchiveRefused(f"{path} is not a regular file", hint="remove it")
     relative = PurePosixPath(*path.relative_to(root).parts)
-    return Member(relative, lambda: real.open("rb"), bool(mode & 0o100))
+    return Member(relative, lambda: _opened(real), bool(mode & 0o100))
+
+
+def _opened(path: Path) -> IO[bytes]:
+    return os.fdopen(untrusted_files.open_regular(path, sys.maxsize), "rb")
 
 
 def _zip(opened: zipfile.ZipFile, limits: ArchiveLimits) -> list[Member]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from weft_skills import safe_files
+from weft_skills import safe_files, untrusted_files
 from weft_skills.discovery.locations import WORKSPACE
 from weft_skills.errors import InputError
 from weft_skills.manage.owned import own
@@ -52,7 +52,7 @@ def read(skill: Skill, path: str) -> SkillText:
         raise UnknownFile(f"skill {skill.name!r} has no file {path!r}", hint="`weft skills files` lists them")
     if file.stat().st_size > LARGEST:
         raise InputError(f"{file} has more than {LARGEST:,} bytes", hint="open it with another program")
-    data = file.read_bytes()
+    data = untrusted_files.read(file, LARGEST)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -96,4 +96,4 @@ def _hash(file: Path) -> str:
         return ""
     if not file.is_file():
         raise InputError(f"{file} is not a file", hint="name a file")
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashlib.sha256(untrusted_files.read(file)).hexdigest()

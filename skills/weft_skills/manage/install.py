@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from weft_skills import safe_files
+from weft_skills import safe_files, untrusted_files
 from weft_skills.discovery.locations import WORKSPACE
 from weft_skills.errors import InputError
 from weft_skills.format import frontmatter
@@ -182,7 +182,7 @@ def _top(source: Path, found: list[archive.Member]) -> PurePosixPath:
 
 def _staged(folder: Path, workspace: Path, wanted: str | None, listed: tuple[str, ...]) -> Staged:
     path = folder / "SKILL.md"
-    text = frontmatter.decode(path.read_bytes())
+    text = frontmatter.decode(untrusted_files.read(path))
     parsed = frontmatter.parse(text, path)
     if parsed.broken is not None:
         broken = parsed.broken

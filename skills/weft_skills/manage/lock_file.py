@@ -12,14 +12,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft_skills import safe_files
+from weft_skills import safe_files, untrusted_files
 from weft_skills.errors import InputError
+from weft_skills.format.documents import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "skills.lock"
 _LARGEST = 5_000_000
+_LARGEST_FILE = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +36,13 @@ class Origin:
 def read(workspace: Path) -> dict[str, Origin]:
     """The recorded origins by skill; an unreadable file is an error that says so."""
     path = workspace / ".agents" / NAME
-    if not path.is_file():
-        return {}
     try:
-        with path.open("rb") as file:
-            rows = json.loads(file.read(_LARGEST))["skills"]
+        rows = parse_json(untrusted_files.read(path, _LARGEST))["skills"]
         return {
             str(name): Origin(str(row["url"]), str(row["commit"]), str(row["sha256"])) for name, row in rows.items()
         }
+    except FileNotFoundError:
+        return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} cannot be read: {error}", hint="delete it, and import the skills again") from error
 
@@ -67,7 +68,7 @@ def fingerprint(folder: Path) -> str:
             path = Path(here) / name
             if path.is_symlink() or not path.is_file():
                 continue
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            content = hashlib.sha256(untrusted_files.read(path, _LARGEST_FILE)).hexdigest()
             mark = "x" if path.stat().st_mode & 0o100 else "-"
             digest.update(f"{path.relative_to(folder).as_posix()}\0{mark}\0{content}\n".encode())
     return digest.hexdigest()

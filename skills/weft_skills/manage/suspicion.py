@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft_skills import untrusted_files
 from weft_skills.format.frontmatter import decode
 
 if TYPE_CHECKING:
@@ -100,7 +102,7 @@ def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Suspicion]:
 
 def _file(path: Path, shown: str) -> list[Suspicion]:
     try:
-        with path.open("rb") as file:
+        with os.fdopen(untrusted_files.open_regular(path, sys.maxsize), "rb") as file:
             data = file.read(TEXT_LIMIT + 1)
     except OSError as error:
         return [Suspicion(shown, 0, "unreadable", f"it cannot be read: {error.strerror}")]

@@ -7,6 +7,7 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 from weft_skills.manage import install, lock_file
 from weft_skills.manage.git_source import GitUrl, fetched
@@ -106,6 +107,6 @@ def _differences(before: Path, after: Path) -> Iterator[str]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return untrusted_files.read_text(path).splitlines()
     except (OSError, UnicodeDecodeError):
         return [f"({path.stat().st_size} bytes)"] if path.is_file() else []

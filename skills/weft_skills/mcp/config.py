@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from weft_skills import untrusted_files
+from weft_skills.format.documents import parse_json
 from weft_skills.mcp.entry import ServerEntry, faults
 from weft_skills.text.control import printable
 
@@ -44,12 +45,10 @@ def read(workspace: Path, user_file: Path) -> tuple[list[ServerEntry], list[str]
 def read_file(file: Path, source: EntrySource) -> tuple[list[ServerEntry], list[str]]:
     """The servers in one file; a file that cannot be read has none, and a warning."""
     try:
-        if not file.is_file():
-            return [], []
-        if file.stat().st_size > _LIMIT:
-            return [], [f"{file} is larger than {_LIMIT:,} bytes: its MCP servers are ignored"]
-        document = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
+        document = parse_json(untrusted_files.read_text(file, _LIMIT))
+    except FileNotFoundError:
+        return [], []
+    except (OSError, ValueError) as error:
         return [], [f"{file}: {_first_line(error)}; its MCP servers are ignored until that is fixed"]
     return entries_in(document, file, source)
 
@@ -72,4 +71,6 @@ def _entry(name: str, raw: Any, file: Path, source: EntrySource) -> ServerEntry:
 
 
 def _first_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from weft_skills.confinement import choose
+from weft_skills.mcp.behind_walls import Started, confined
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.tool_list import MOST_TOOLS
 from weft_skills.text.control import printable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from contextlib import AbstractContextManager
 
+    from weft_skills.confinement import Confinement
     from weft_skills.mcp.entry import ServerLaunch
     from weft_skills.mcp.transport import Noise
 
@@ -47,12 +51,21 @@ class CallAnswer:
     is_error: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ServerStart:
+    """What a start depends on: whether it is `allowed`, asked each time, and the walls of confined servers."""
+
+    allowed: Callable[[], bool] = lambda: True
+    confinement: Callable[[], Confinement] = choose
+
+
 @dataclass(slots=True)
 class ServerConnection:
     """A server and its session; everything here runs in the pool's loop. `started` counts how often it was."""
 
     launch: ServerLaunch
     environ: Mapping[str, str]
+    start: ServerStart
     started: int = 0
     _client: Any = None
     _serving: asyncio.Task[None] | None = None
@@ -123,6 +136,9 @@ class ServerConnection:
             what = f"the MCP server {self.launch.name!r} has ended {self.started} times and will not be restarted"
             raise ServerEnded(what, hint="`weft mcp check` shows what is wrong")
         await self.close()
+        if not await asyncio.to_thread(self.start.allowed):
+            what = f"the MCP server {self.launch.name!r} is not started: its files have changed since you trusted it"
+            raise McpFault(what, hint="review them, then pass --trust")
         self.started += 1
         self._is_checked = False
         self._closing = asyncio.Event()
@@ -151,11 +167,25 @@ class ServerConnection:
         if not logger.handlers:
             logger.addHandler(logging.NullHandler())  # its messages are for its developers
         self._noise = noise = transport.Noise()
-        stdio = transport.stdio(self.launch, self.environ, noise, closing.set)
-        streams = transport.http(self.launch) if self.launch.url else stdio
-        async with Client(streams, cache=None, message_handler=self._on_message) as client:
-            ready.set_result(client)
-            await closing.wait()
+        with self._program(transport) as started:
+            streams = (
+                transport.http(self.launch)
+                if started is None
+                else transport.stdio(self.launch, started, noise, closing.set)
+            )
+            async with Client(streams, cache=None, message_handler=self._on_message) as client:
+                ready.set_result(client)
+                await closing.wait()
+
+    def _program(self, transport: Any) -> AbstractContextManager[Started | None]:
+        """What to start, behind walls if its entry says so; None if the server is at an address."""
+        launch = self.launch
+        if launch.url:
+            return nullcontext()
+        env = transport.environment(launch, self.environ)
+        if launch.confined:
+            return confined(launch, env, self.start.confinement())
+        return nullcontext(Started((launch.command, *launch.args), env))
 
     async def _within(self, answer: Awaitable[Any], seconds: float) -> Any:
         """The answer of the server; every way in which it fails becomes a McpFault."""

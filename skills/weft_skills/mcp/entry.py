@@ -39,6 +39,8 @@ class ServerLaunch:
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout: float = CALL_TIMEOUT
+    confined: bool = False
+    network: bool = False
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -60,6 +62,11 @@ class ServerEntry:
     def disabled(self) -> bool:
         """Whether its file switches it off."""
         return self.raw.get("disabled") is True
+
+    @property
+    def confined(self) -> bool:
+        """Whether it runs behind the walls of tools."""
+        return self.raw.get("confined") is True
 
     @property
     def command_line(self) -> str:
@@ -103,6 +110,8 @@ class ServerEntry:
             url=fill(str(raw.get("url") or "")),
             headers={key: fill(str(value)) for key, value in (raw.get("headers") or {}).items()},
             timeout=self.timeout,
+            confined=self.confined,
+            network=raw.get("network") is True,
         )
 
     def _unset(self, environ: Mapping[str, str]) -> Iterator[str]:
@@ -137,6 +146,11 @@ def faults(raw: object) -> Iterator[str]:
     yield from _command_faults(raw)
     if raw.get("timeout") is not None and not (isinstance(raw["timeout"], int | float) and raw["timeout"] > 0):
         yield f"has the timeout {raw['timeout']!r}; it must be a number of milliseconds"
+    for key in ("confined", "network"):
+        if not isinstance(raw.get(key, False), bool):
+            yield f"has {key!r} that is neither true nor false"
+    if raw.get("confined") and raw.get("url"):
+        yield "has a url, and only what is started here can be confined"
     for key in ("env", "headers"):
         table = raw.get(key)
         if table is not None and not (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft_skills import safe_files
+from weft_skills import safe_files, untrusted_files
 from weft_skills.errors import InputError
+from weft_skills.format.documents import TOML_LIMIT, parse_json, parse_toml
 from weft_skills.mcp import config
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def import_servers(origin: Path, target: Path) -> list[Imported]:
 def _document(target: Path) -> dict[str, Any]:
     if not target.exists():
         return {}
-    document = _parsed(target, target.read_text(encoding="utf-8-sig"))
+    document = _parsed(target, _text(target))
     if "servers" in document and "mcpServers" not in document:
         document["mcpServers"] = document.pop("servers")
     return document
@@ -85,18 +85,24 @@ def _document(target: Path) -> dict[str, Any]:
 
 def _json(origin: Path) -> dict[str, Any]:
     """The servers of a JSON file, which may have comments: VS Code's, Cursor's, Claude's."""
-    text = origin.read_text(encoding="utf-8-sig")
-    document = _parsed(origin, _JSONC.sub(lambda match: match[1] or "", text))
+    document = _parsed(origin, _JSONC.sub(lambda match: match[1] or "", _text(origin)))
     tables = [document[key] for key in ("mcpServers", "servers") if isinstance(document.get(key), dict)]
     if not tables:
         raise InputError(f"{origin} names no MCP servers", hint="it has neither 'mcpServers' nor 'servers'")
     return {name: raw for table in tables for name, raw in table.items()}
 
 
+def _text(path: Path) -> str:
+    try:
+        return untrusted_files.read_text(path, TOML_LIMIT)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}", hint="make it a readable text file") from error
+
+
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        document = parse_json(text)
+    except ValueError as error:
         raise InputError(f"{path} is not valid JSON: {error}", hint="fix the file") from error
     if not isinstance(document, dict):
         raise InputError(f"{path} is not a JSON object", hint="fix the file")
@@ -106,7 +112,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 def _codex(origin: Path) -> dict[str, Any]:
     """The servers of Codex's config.toml, in the common form."""
     try:
-        document = tomllib.loads(origin.read_text(encoding="utf-8-sig"))
+        document = parse_toml(_text(origin))
     except ValueError as error:
         raise InputError(f"{origin} is not valid TOML: {error}", hint="fix the file") from error
     table = document.get("mcp_servers")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
     from concurrent.futures import Future
 
-    from weft_skills.mcp.connection import CallAnswer, CheckTools
+    from weft_skills.mcp.connection import CallAnswer, CheckTools, ServerStart
     from weft_skills.mcp.entry import ServerLaunch
 
 Result = TypeVar("Result")
@@ -53,11 +53,11 @@ class ServerPool:
         connection = self._connections.get(key)
         return connection is not None and connection.is_open
 
-    def tools(self, key: str, launch: ServerLaunch) -> list[dict[str, Any]]:
+    def tools(self, key: str, launch: ServerLaunch, start: ServerStart) -> list[dict[str, Any]]:
         """The tools that a server lists; waits for them, so not for the thread of a loop."""
 
         async def listed() -> list[dict[str, Any]]:
-            return await self._connection(key, launch).tools()
+            return await self._connection(key, launch, start).tools()
 
         return self._submit(listed).result()
 
@@ -65,6 +65,7 @@ class ServerPool:
         self,
         key: str,
         launch: ServerLaunch,
+        start: ServerStart,
         tool: str,
         arguments: Mapping[str, Any],
         check: CheckTools,
@@ -72,7 +73,7 @@ class ServerPool:
         """Call a tool; `check` may refuse the tools that its server lists."""
 
         async def called() -> CallAnswer:
-            return await self._connection(key, launch).call(tool, arguments, check)
+            return await self._connection(key, launch, start).call(tool, arguments, check)
 
         return await asyncio.wrap_future(self._submit(called))
 
@@ -87,8 +88,8 @@ class ServerPool:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
 
-    def _connection(self, key: str, launch: ServerLaunch) -> ServerConnection:
-        return self._connections.setdefault(key, ServerConnection(launch, self._environ))
+    def _connection(self, key: str, launch: ServerLaunch, start: ServerStart) -> ServerConnection:
+        return self._connections.setdefault(key, ServerConnection(launch, self._environ, start))
 
     def _submit(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Future[Result]:
         with self._lock:

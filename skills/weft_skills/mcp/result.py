@@ -6,13 +6,14 @@ import base64
 import binascii
 import json
 import mimetypes
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.text.control import printable
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.envelope import TEXT_LIMIT, Envelope, Fault
+from weft_skills.tools.left_files import with_artifacts
 from weft_skills.tools.overflow import keep
 
 if TYPE_CHECKING:
@@ -33,9 +34,13 @@ class ResultReader:
     artifacts: Path | None
     context: Context
     files: int = 0
+    kept: list[dict[str, Any]] = field(default_factory=list)
 
     def envelope(self, answer: CallAnswer, time_ms: int) -> Envelope:
         """The answer as every tool answers."""
+        return with_artifacts(self._envelope(answer, time_ms), self.kept)
+
+    def _envelope(self, answer: CallAnswer, time_ms: int) -> Envelope:
         blocks = [self._block(join_surrogates(dict(block))) for block in answer.content]
         text = "\n".join(filter(None, (said for said, _ in blocks)))
         files = [row for _, row in blocks if row]
@@ -98,7 +103,11 @@ class ResultReader:
         }
 
     def _save(self, content: bytes, suffix: str) -> str | None:
-        return keep(content, self.tool, self.artifacts, Path(self.context.cwd), suffix[:_SUFFIX])
+        kept = keep(content, self.tool, self.artifacts, Path(self.context.cwd), suffix[:_SUFFIX])
+        if kept is None:
+            return None
+        self.kept.append(kept.row)
+        return kept.path
 
 
 def _plain(text: str) -> str:

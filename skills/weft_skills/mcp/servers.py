@@ -7,18 +7,21 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from weft_skills.confinement import choose
 from weft_skills.errors import InputError
 from weft_skills.mcp import config, tool_list
+from weft_skills.mcp.connection import ServerStart
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.pool import ServerPool
 from weft_skills.mcp.trust import McpTrust, safe_key
 from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from weft_skills.confinement import Confinement
     from weft_skills.mcp.connection import CallAnswer
     from weft_skills.mcp.entry import ServerEntry, ServerLaunch
     from weft_skills.mcp.tool_list import ListedTool, ToolList
@@ -72,7 +75,13 @@ class McpServers:
     """The servers that a workspace and its user have configured; nothing starts before its entry is trusted."""
 
     def __init__(
-        self, workspace: Path, user_file: Path, cache: Path, answers: Trust, environ: Mapping[str, str]
+        self,
+        workspace: Path,
+        user_file: Path,
+        cache: Path,
+        answers: Trust,
+        environ: Mapping[str, str],
+        confinement: Callable[[], Confinement] = choose,
     ) -> None:
         self.workspace = workspace
         self.pool = ServerPool(environ)
@@ -80,6 +89,7 @@ class McpServers:
         self._cache = cache
         self._trust = McpTrust(answers)
         self._environ = environ
+        self._confinement = confinement
         self._failed: dict[str, McpFault] = {}
         self._keys: dict[str, str] = {}
         self._listing = threading.Lock()
@@ -142,7 +152,16 @@ class McpServers:
                     f"the MCP server {state.entry.name!r} is not called: {_CHANGED}", hint="go on without it"
                 )
 
-        return await self.pool.call(state.key, launch, tool.tool, arguments, check)
+        start = self._start(state.entry, state.key)
+        return await self.pool.call(state.key, launch, start, tool.tool, arguments, check)
+
+    def _start(self, entry: ServerEntry, key: str) -> ServerStart:
+        """What its start depends on: the files of a workspace's server are hashed again just before."""
+
+        def allowed() -> bool:
+            return entry.source == "user" or safe_key(entry, self.workspace, self._environ) == key
+
+        return ServerStart(allowed, self._confinement)
 
     def refresh(self, entry: ServerEntry) -> ServerState:
         """Ask a trusted server for its tools now; one that is not trusted is left alone."""
@@ -235,7 +254,7 @@ class McpServers:
             raise self._failed[key]
         try:
             with self.pool.held():  # a run holds it longer, and keeps the server
-                rows = self.pool.tools(key, launch)
+                rows = self.pool.tools(key, launch, self._start(entry, key))
         except McpFault as fault:
             self._failed[key] = fault
             raise

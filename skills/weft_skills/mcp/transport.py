@@ -25,6 +25,7 @@ from weft_skills.text.surrogates import join_surrogates
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+    from weft_skills.mcp.behind_walls import Started
     from weft_skills.mcp.entry import ServerLaunch
 
 MESSAGE_LIMIT = 16 * 1024 * 1024
@@ -56,28 +57,31 @@ class Noise:
 def environment(launch: ServerLaunch, environ: Mapping[str, str]) -> dict[str, str]:
     """The environment of a server's process: what every program needs, and what its entry names."""
     inherited = {name: environ[name] for name in _INHERITED if name in environ and not environ[name].startswith("()")}
-    return inherited | dict(launch.env)
+    # What a server compiles while it starts would be a change of the files that it was trusted with.
+    return inherited | {"PYTHONDONTWRITEBYTECODE": "1"} | dict(launch.env)
 
 
 @asynccontextmanager
-async def stdio(
-    launch: ServerLaunch, environ: Mapping[str, str], noise: Noise, ended: Callable[[], None]
-) -> AsyncIterator[Any]:
+async def stdio(launch: ServerLaunch, started: Started, noise: Noise, ended: Callable[[], None]) -> AsyncIterator[Any]:
     """Streams to a process that is started here, and ended with all its children at the end of the block.
 
     `ended` is called if the process stops speaking before that.
     """
-    process = await asyncio.create_subprocess_exec(
-        launch.command,
-        *launch.args,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=environment(launch, environ),
-        cwd=launch.folder,
-        start_new_session=True,
-        limit=MESSAGE_LIMIT,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *started.argv,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=dict(started.env),
+            cwd=launch.folder,
+            pass_fds=started.fds,
+            start_new_session=True,
+            limit=MESSAGE_LIMIT,
+        )
+    finally:
+        for descriptor in started.fds:
+            os.close(descriptor)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     try:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft_skills.errors import WeftError
+from weft_skills.mcp.coverage import coverage
 from weft_skills.mcp.entry import McpFault
-from weft_skills.programs.trust import fingerprint
+from weft_skills.programs import git_index
+from weft_skills.programs.content_hashes import ContentHashes
+from weft_skills.programs.trust import FILES_LIMIT, all_files, fingerprint
+from weft_skills.untrusted_files import is_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from weft_skills.mcp.entry import ServerEntry, ServerLaunch
     from weft_skills.programs.trust import Trust
@@ -24,11 +27,10 @@ _ENTRIES = "mcp"
 _LISTS = "mcp_tools"
 # weft's own records change with every run, and nothing of them is run.
 _OWN_RECORDS = ("journal", "runs")
-_MODULE = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def entry_key(entry: ServerEntry, workspace: Path, environ: Mapping[str, str]) -> str:
-    """The hash of an entry before variables are filled in, and of every file of the workspace that it names."""
+    """The hash of an entry before variables are filled in, and of all in the workspace that its server can load."""
     content = {key: value for key, value in entry.raw.items() if key != "disabled"}
     digest = hashlib.sha256(json.dumps([entry.name, entry.source, content], sort_keys=True).encode())
     if entry.source == "workspace":
@@ -37,41 +39,56 @@ def entry_key(entry: ServerEntry, workspace: Path, environ: Mapping[str, str]) -
         launch = entry.launch(workspace, environ)
     except McpFault:  # it does not start before that is fixed
         return digest.hexdigest()
-    for path in named_files(launch, workspace):
-        digest.update(f"\0{path.relative_to(workspace)}\0{_content(path, workspace)}".encode())
+    for name, content_hash in _loaded(launch, workspace, everything=entry.source == "workspace"):
+        digest.update(f"\0{name}\0{content_hash}".encode())
     return digest.hexdigest()
 
 
-def named_files(launch: ServerLaunch, workspace: Path) -> list[Path]:
-    """The files and folders of the workspace that a command or its arguments name."""
+def _loaded(launch: ServerLaunch, workspace: Path, *, everything: bool) -> Iterator[tuple[str, str]]:
+    """What a server can load of a workspace, each with its hash; of a user's own server, only what it names."""
     root = Path(os.path.realpath(workspace))
-    found = []
-    for text in _path_texts(launch):
-        path = Path(os.path.realpath(root / Path(text).expanduser()))
-        if path.is_relative_to(root) and path.exists():
-            found.append(workspace / path.relative_to(root))
-    return sorted(set(found))
+    found = coverage(launch, root)
+    yield from ((text, "") for text in sorted(found.texts))
+    for path in sorted(found.paths):
+        if path != root:
+            yield str(path.relative_to(root)), _content(path, root)
+    if everything and (found.whole or found.parts):
+        hashes = ContentHashes(root)
+        for path, is_folder in _tracked(root, None if found.whole else found.parts):
+            yield str(path.relative_to(root)), _content(path, root) if is_folder else _file(path, hashes)
 
 
-def _path_texts(launch: ServerLaunch) -> Iterator[str]:
-    if os.sep in launch.command:
-        yield launch.command
-    for text in launch.args:
-        if "\0" in text or len(text) > 4_096:
-            continue
-        for path in (text, text.partition("=")[2], text.removeprefix("file://")):
-            if path:
-                yield path
-        if _MODULE.fullmatch(text):  # `python -m server` finds it in the current folder
-            yield text.replace(".", "/")
-            yield text.replace(".", "/") + ".py"
+def _tracked(root: Path, parts: Collection[str] | None) -> list[tuple[Path, bool]]:
+    """The tracked files of a workspace, or all without git; of these only the `parts` at the top, if given."""
+    try:
+        files = [(path, folder) for path, folder in git_index.tracked(root) if path != root / ".mcp.json"]
+    except git_index.UnknownIndex:
+        files = [(path, False) for path in all_files(root, lambda path: path.parent == root and path.name in _OURS)]
+    if parts is not None:
+        files = [(path, folder) for path, folder in files if path.relative_to(root).parts[0] in parts]
+    if len(files) > FILES_LIMIT:
+        raise WeftError(f"{root} has more than {FILES_LIMIT:,} files", hint="name a script in a folder of its own")
+    return sorted(files)
 
 
-def _content(path: Path, workspace: Path) -> str:
+def _file(path: Path, hashes: ContentHashes) -> str:
+    try:
+        link = str(path.readlink()) if path.is_symlink() else ""
+        content = hashes.digest(path).hex() if is_regular(path) else "none"
+    except FileNotFoundError:
+        return "none"
+    return f"{link}\0{content}\0{os.access(path, os.X_OK)}"
+
+
+def _content(path: Path, root: Path) -> str:
     if path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    own = workspace / ".agents"
+        return _file(path, ContentHashes(path))
+    own = root / ".agents"
     return fingerprint(path, lambda file: file.parent == own and file.name.startswith(_OWN_RECORDS))
+
+
+# The entry in it is hashed as it stands, whether switched off or not.
+_OURS = (".git", ".agents", ".mcp.json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
-import stat
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,9 @@ from weft_skills.programs.protocol import Garbled, ProgramAnswer
 from weft_skills.text.shorten import clip
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
+from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure, time_since
-from weft_skills.tools.left_files import left_since, stamps
+from weft_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
 from weft_skills.tools.overflow import Output
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class ToolHost:
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     views: Views = field(default_factory=Views)
+    disk: DiskLimits = field(default_factory=DiskLimits)
 
 
 _Visible = tuple[tuple["Path", ...], tuple["Path", ...]]
@@ -187,10 +188,14 @@ class _Call:
                 launch = host.confinement.launch(command, box)
             else:  # a large workspace takes a moment to look through
                 launch = await asyncio.to_thread(host.confinement.launch, command, box)
-            ended = await process.run(process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line))
+            full = partial(host.disk.exceeded, writable)
+            job = process.ProcessSpec(launch, env, host.workspace, manifest.timeout, line, full)
+            ended = await process.run(job)
+        if ended.how == "full":
+            await asyncio.to_thread(remove_new, kept, before)
+            return self.failed("EXECUTION_ERROR", f"{self.tool.name} left {ended.stderr} — keep less of it")
         envelope = self._envelope(ended)
-        left = await asyncio.to_thread(left_since, kept, before)
-        return replace(envelope, data={**envelope.data, "artifacts": left}) if left else envelope
+        return with_artifacts(envelope, await hashed_since(kept, before))
 
     def _grants(self, scratch: Path) -> tuple[tuple[Path, ...], dict[str, str]]:
         extra = {"WEFT_TOOL": self.manifest.name, "WEFT_WORKSPACE": str(self.host.workspace)}
@@ -276,16 +281,4 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, onerror=_force_removal)
-
-
-def _force_removal(_function: object, name: str, _error: object) -> None:
-    """Make a folder that the tool closed accessible again and remove it; what still remains is left behind."""
-    path = Path(name)
-    with contextlib.suppress(OSError):
-        path.parent.chmod(stat.S_IRWXU)
-        if path.is_dir() and not path.is_symlink():
-            path.chmod(stat.S_IRWXU)
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
+        safe_files.remove_tree(folder)

@@ -6,8 +6,12 @@ its place and its content are, so that no program becomes data by its name; a co
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from pathlib import Path
+
+from weft_skills import untrusted_files
 
 TEMPLATES = (Path("/usr/share/git-core/templates"), Path("/usr/local/share/git-core/templates"))
 _HASH = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
@@ -55,7 +59,7 @@ def is_git_data(place: str, path: Path) -> bool:
 def _is_binary(place: str, path: Path) -> bool:
     for where, begins in _BINARY:
         if where.fullmatch(place):
-            with path.open("rb") as file:
+            with os.fdopen(untrusted_files.open_regular(path, sys.maxsize), "rb") as file:
                 return file.read(4).startswith(begins)
     return False
 
@@ -64,7 +68,7 @@ def _is_text(place: str, path: Path) -> bool:
     forms = [line for where, line in _TEXT if where.fullmatch(place)]
     if not forms:
         return False
-    lines = path.read_bytes().decode("utf-8", errors="replace").split("\n")
+    lines = untrusted_files.read(path).decode("utf-8", errors="replace").split("\n")
     return any(all(not line or form.fullmatch(line) for line in lines) for form in forms)
 
 
@@ -72,5 +76,5 @@ def _is_template(place: str, path: Path) -> bool:
     """Whether git copied this file into a new repository, unchanged."""
     if not _TEMPLATE.fullmatch(place):
         return False
-    content = path.read_bytes()
+    content = untrusted_files.read(path)
     return any((folder / place).is_file() and (folder / place).read_bytes() == content for folder in TEMPLATES)

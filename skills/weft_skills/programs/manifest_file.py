@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.format.yaml_lines import Document, DocumentError, Spot
+from weft_skills import untrusted_files
+from weft_skills.format.yaml_lines import SIZE_LIMIT, Document, DocumentError, Spot
 from weft_skills.programs.declaration import Declaration
 from weft_skills.programs.manifest import FILE, Manifest
 from weft_skills.skill import Problem
@@ -24,7 +25,7 @@ def read(folder: Path) -> tuple[list[Manifest], list[Problem]]:
     """The tools in a folder's `skill.yaml` and its problems; both empty if there is no such file."""
     path = folder / FILE
     try:
-        return parse(path.read_text(encoding="utf-8-sig"), folder)
+        return parse(untrusted_files.read_text(path, 4 * SIZE_LIMIT), folder)
     except FileNotFoundError:
         return [], []
     except UnicodeDecodeError as error:

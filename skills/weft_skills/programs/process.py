@@ -21,13 +21,17 @@ STDERR_LIMIT = 16 * 1024
 GRACE = 2.0
 GENTLE_GRACE = 20.0  # a watcher killed before it has killed its group would leave that behind
 CHUNK = 64 * 1024
+LOOK = 0.5  # seconds between two looks at the disk
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: by itself, on timeout, or because it wrote or used too much."""
+    """How a process ended: by itself, on timeout, or because it wrote or used too much.
 
-    how: Literal["exit", "timeout", "flood", "memory"]
+    If the disk would be `full`, `stderr` says of what.
+    """
+
+    how: Literal["exit", "timeout", "flood", "memory", "full"]
     status: int
     stdout: str
     stderr: str
@@ -42,6 +46,7 @@ class ProcessSpec:
     cwd: Path
     timeout: float
     line: bytes = b""
+    full: Callable[[], str] | None = None  # says what is too much of what it leaves on the disk, if anything is
 
 
 async def run(job: ProcessSpec) -> Ended:
@@ -80,11 +85,25 @@ async def _finished(process: asyncio.subprocess.Process, job: ProcessSpec) -> En
     err = _Tail(STDERR_LIMIT)
     end = asyncio.create_task(_end(process, out.drain(process.stdout), err.drain(process.stderr)))
     try:
-        done, _ = await asyncio.wait({end}, timeout=job.timeout)
+        done, fault = await _watched(end, job)
     finally:
         await asyncio.shield(_stop(process, end, gentle=job.launch.gentle))
-    how: Literal["exit", "timeout", "flood", "memory"] = "flood" if out.flooded else "exit" if done else "timeout"
+    if fault:
+        return Ended("full", process.returncode or 0, "", fault)
+    how: Literal["exit", "timeout", "flood"] = "flood" if out.flooded else "exit" if done else "timeout"
     return Ended(how, process.returncode or 0, out.text(), err.text())
+
+
+async def _watched(end: asyncio.Task[None], job: ProcessSpec) -> tuple[bool, str]:
+    """Wait for the end or the timeout, looking at the disk meanwhile: whether it ended, and what is too much."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + job.timeout
+    while True:
+        left = deadline - loop.time()
+        done, _ = await asyncio.wait({end}, timeout=max(0.0, left if job.full is None else min(left, LOOK)))
+        fault = await asyncio.to_thread(job.full) if job.full is not None else ""
+        if done or fault or loop.time() >= deadline:
+            return bool(done), fault
 
 
 async def _end(process: asyncio.subprocess.Process, *drains: Coroutine[None, None, None]) -> None:

@@ -6,14 +6,17 @@ import hashlib
 import json
 import os
 import tempfile
-import tomllib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft_skills import untrusted_files
 from weft_skills.errors import InputError, WeftError
+from weft_skills.format.documents import TOML_LIMIT, parse_toml
+from weft_skills.programs.content_hashes import ContentHashes
 from weft_skills.programs.git_data import is_git_data
+from weft_skills.untrusted_files import is_kernel_path, is_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,20 +32,21 @@ OWN: tuple[Source, ...] = ("bundled", "global")  # shipped with weft, or install
 def fingerprint(folder: Path, skip: Callable[[Path], bool] | None = None) -> str:
     """A hash of everything in a tool's folder: names, contents, link targets, executable bits; `skip` leaves out."""
     digest = hashlib.sha256()
+    hashes = ContentHashes(folder)
     try:
-        files = _files(folder, skip)
+        files = all_files(folder, skip)
     except RecursionError as error:
         raise WeftError(f"{folder} nests folders too deeply", hint="flatten it") from error
     for path in files:
         kind = "program" if os.access(path, os.X_OK) else "file"
         link = str(path.readlink()) if path.is_symlink() else ""
-        content = hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b""
+        content = hashes.digest(path) if is_regular(path) else b""
         name = path.relative_to(folder).as_posix()
         digest.update(json.dumps([kind, name, link]).encode() + b"\0" + content + b"\0")
     return digest.hexdigest()
 
 
-def _files(folder: Path, skip: Callable[[Path], bool] | None = None) -> list[Path]:
+def all_files(folder: Path, skip: Callable[[Path], bool] | None = None) -> list[Path]:
     """Every file and every link; linked folders are followed, each real folder once.
 
     Of a `.git` folder, git's own data is left out: it changes with every commit and nothing of it can run.
@@ -52,7 +56,7 @@ def _files(folder: Path, skip: Callable[[Path], bool] | None = None) -> list[Pat
     for root, folders, names in os.walk(folder, followlinks=True):
         here = Path(root)
         real = os.path.realpath(root)
-        if real in entered:
+        if real in entered or is_kernel_path(real):
             folders.clear()
             continue
         entered.add(real)
@@ -102,10 +106,14 @@ class Trust:
     sent: SentTrust | None = None
 
     def is_trusted(self, folder: Path, source: Source) -> bool:
-        """Whether the tools in this folder, as they are now, may run."""
-        if self.sent is not None:
-            return source == "bundled" or self._is_sent(fingerprint(folder))
-        return source in OWN or self.has("tools", fingerprint(folder))
+        """Whether the tools in this folder, as they are now, may run; those that cannot be read may not."""
+        if source == "bundled" or (self.sent is None and source in OWN):
+            return True
+        try:
+            key = fingerprint(folder)
+        except (OSError, WeftError):
+            return False
+        return self._is_sent(key) if self.sent is not None else self.has("tools", key)
 
     def _is_sent(self, key: str) -> bool:
         own = self.sent is not None and self.sent.allowed and key in self.sent.fingerprints
@@ -124,7 +132,7 @@ class Trust:
             return False
         try:
             return self.has("workspaces", _settings(workspace))
-        except WeftError:  # too many files to tell
+        except (OSError, WeftError):  # too many files to tell, or one that cannot be read
             return False
 
     def trusts_templates(self, workspace: Path) -> bool:
@@ -169,7 +177,7 @@ class Trust:
 def _settings(workspace: Path) -> str:
     """A hash of a workspace's path, settings and templates: the same files elsewhere belong to another workspace."""
     path = workspace.resolve() / SETTINGS
-    content = path.read_bytes() if path.is_file() else b""
+    content = untrusted_files.read(path, TOML_LIMIT) if os.path.lexists(path) else b""
     digest = hashlib.sha256(str(path).encode() + b"\0" + content)
     for folder in _templates(path.parent, content):
         digest.update(b"\0" + fingerprint(folder).encode())
@@ -179,7 +187,7 @@ def _settings(workspace: Path) -> str:
 def _templates(workspace: Path, settings: bytes) -> list[Path]:
     """The folders with a workspace's own templates: `.agents/seed`, and the one that its settings name."""
     try:
-        seed = tomllib.loads(settings.decode()).get("seed")
+        seed = parse_toml(settings.decode()).get("seed")
     except ValueError:
         seed = None
     named = [workspace / seed] if isinstance(seed, str) and seed and not seed.startswith("~") else []

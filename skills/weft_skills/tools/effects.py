@@ -1,7 +1,8 @@
 """What calling a tool can change: the facts by which a policy decides whether to ask first.
 
 A tool tells them in a method `effects(arguments)`, and what a person should see before they allow the call, such as
-the difference that it makes, in `preview(arguments)`. Both are optional.
+the difference that it makes, in `preview(arguments)`; a call that will be refused is answered by `refusal(arguments)`
+before anybody is asked. All are optional.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from weft_skills.tools.envelope import Envelope
     from weft_skills.tools.tool import Tool
 
 Reach = Literal["nothing", "artifacts", "workspace", "outside"]
@@ -76,6 +78,12 @@ def preview_of(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """What a person should see before they allow this call."""
     told = getattr(tool, "preview", None)
     return told(arguments) if callable(told) else call_text(tool.name, arguments)
+
+
+def refusal_of(tool: Tool, arguments: Mapping[str, Any]) -> Envelope | None:
+    """The answer to a call that will be refused; None if it may be made."""
+    told = getattr(tool, "refusal", None)
+    return told(arguments) if callable(told) else None
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
 import os
 import stat
+import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.hidden_paths import is_hidden_name
 from weft_skills.text.control import steers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-MOST_FILES = 1_000
+    from weft_skills.tools.envelope import Envelope
+
+MOST_FILES = 10_000
 _ENTRIES = 20_000
 _DEEPEST = 100  # folders within each other
 
@@ -41,13 +47,46 @@ def stamps(folder: Path | None) -> Stamps:
     return found
 
 
-def left_since(folder: Path | None, before: Mapping[str, tuple[int, int, int]]) -> list[dict[str, Any]]:
+async def hashed_since(folder: Path | None, before: Stamps) -> list[dict[str, Any]]:
+    """The files that are new or changed, hashed in a thread, which ends with the call that waits for it."""
+    stop = threading.Event()
+    try:
+        return await asyncio.to_thread(left_since, folder, before, stop.is_set)
+    finally:
+        stop.set()
+
+
+def left_since(
+    folder: Path | None, before: Mapping[str, tuple[int, int, int]], stopped: Callable[[], bool] = lambda: False
+) -> list[dict[str, Any]]:
     """The files that are new or changed, as envelopes name them: path, bytes and hash."""
     if folder is None:
         return []
     changed = sorted(path for path, stamp in stamps(folder).items() if before.get(path) != stamp)
-    rows = (_row(folder, path) for path in changed[:MOST_FILES])
+    rows = (_row(folder, path, stopped) for path in changed[:MOST_FILES])
     return [row for row in rows if row is not None]
+
+
+def remove_new(folder: Path | None, before: Stamps) -> None:
+    """Remove the files that are new, of a call that left too many."""
+    if folder is None:
+        return
+    for path in stamps(folder).keys() - before.keys():
+        with contextlib.suppress(OSError):
+            (folder / path).unlink()
+
+
+def kept_row(name: str, content: bytes) -> dict[str, Any]:
+    """A file that weft itself wrote into the artifacts, as envelopes name it."""
+    return {"path": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def with_artifacts(envelope: Envelope, rows: Sequence[Mapping[str, Any]]) -> Envelope:
+    """The envelope, with these files among those that it names."""
+    if not rows:
+        return envelope
+    named = {row["path"]: row for row in (*envelope.data.get("artifacts", ()), *rows)}
+    return replace(envelope, data={**envelope.data, "artifacts": [named[path] for path in sorted(named)]})
 
 
 def _files(folder: str, here: str, depth: int) -> Iterator[str]:
@@ -65,7 +104,7 @@ def _files(folder: str, here: str, depth: int) -> Iterator[str]:
             yield f"{here}{name}"
 
 
-def _row(folder: Path, path: str) -> dict[str, Any] | None:
+def _row(folder: Path, path: str, stopped: Callable[[], bool]) -> dict[str, Any] | None:
     digest, size = hashlib.sha256(), 0
     try:
         path.encode()
@@ -74,6 +113,8 @@ def _row(folder: Path, path: str) -> dict[str, Any] | None:
         return None
     with os.fdopen(handle, "rb") as file:
         while part := file.read(1024**2):
+            if stopped():
+                return None
             digest.update(part)
             size += len(part)
     return {"path": path, "bytes": size, "sha256": digest.hexdigest()}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills import safe_files
 from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
+from weft_skills.tools.left_files import kept_row, with_artifacts
 
 if TYPE_CHECKING:
     from weft_skills.tools.envelope import Context
@@ -27,14 +28,25 @@ class Output:
         if len(self.text) <= TEXT_LIMIT:
             data = {} if self.value is None else {"output": self.value}
             return Envelope("success", self.text, context, data, time_ms=time_ms)
-        data = {"characters": len(self.text), "artifact": keep(self.text, self.tool, artifacts, Path(context.cwd))}
-        return Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
+        kept = keep(self.text, self.tool, artifacts, Path(context.cwd))
+        data = {"characters": len(self.text), "artifact": kept.path if kept is not None else None}
+        envelope = Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
+        return with_artifacts(envelope, [kept.row] if kept is not None else [])
 
 
-def keep(data: str | bytes, tool: str, artifacts: Path | None, workspace: Path, suffix: str = ".txt") -> str | None:
-    """Write what a tool gave to a new file in the artifacts, if there are any, and return its path."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file that weft wrote into a run's artifacts: where it is, and how envelopes name it."""
+
+    path: str
+    row: dict[str, Any]
+
+
+def keep(data: str | bytes, tool: str, artifacts: Path | None, workspace: Path, suffix: str = ".txt") -> Kept | None:
+    """Write what a tool gave to a new file in the artifacts; None if the call has none."""
     if artifacts is None:
         return None
     path = artifacts / f"{tool}-{secrets.token_hex(4)}{suffix}"
-    safe_files.write(path, data, below=safe_files.anchor(artifacts, workspace))
-    return str(path)
+    content = data.encode("utf-8", "replace") if isinstance(data, str) else data
+    safe_files.write(path, content, below=safe_files.anchor(artifacts, workspace))
+    return Kept(str(path), kept_row(path.name, content))

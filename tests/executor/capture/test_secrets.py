@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import base64
 import textwrap
-from base64 import b64encode
+from base64 import b64encode, urlsafe_b64encode
+from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
 from weft_executor.capture.secrets import REDACTED, Secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SECRET = "k3y+of/mine=0123456789-abcdef"
 BODY = "".join(b64encode(bytes(range(at, at + 48))).decode() for at in range(0, 192, 48))
@@ -46,6 +51,79 @@ def secrets() -> Secrets:
 def test_a_secret_is_found_however_it_is_written(secrets: Secrets, text: str) -> None:
     redacted = secrets.redact(f"see {text} there")
     assert redacted == f"see {REDACTED} there"
+
+
+def _twice(text: str, encode: Callable[[bytes], bytes] = b64encode) -> str:
+    return encode(encode(text.encode())).decode()
+
+
+DISGUISES = {
+    "JSON escapes of any character": "".join(f"\\u{ord(one):04x}" for one in SECRET),
+    "JSON escapes, in capitals": "".join(f"\\u{ord(one):04X}" for one in SECRET),
+    "some JSON escapes, as Go writes them": "k3y\\u002bof/mine\\u003d0123456789-abcdef",
+    "JSON escapes in JSON": SECRET.replace("+", "\\\\u002b"),
+    "JavaScript's escapes": "".join(f"\\u{{{ord(one):x}}}" for one in SECRET),
+    "\\x escapes": "".join(f"\\x{byte:02x}" for byte in SECRET.encode()),
+    "some \\x escapes": SECRET.replace("k", "\\x6b").replace("-", "\\x2D"),
+    "octal escapes": "".join(f"\\{byte:03o}" for byte in SECRET.encode()),
+    "a list of numbers": ", ".join(f"0x{byte:02x}" for byte in SECRET.encode()),
+    "a list of numbers in capitals": ",".join(f"0X{byte:02X}" for byte in SECRET.encode()),
+    "hex in groups of two bytes": SECRET.encode().hex(" ", -2),
+    "hex in groups of four bytes, in capitals": SECRET.encode().hex(" ", -4).upper(),
+    "hex with underscores": SECRET.encode().hex("_", 2),
+    "hex over lines": "\n".join(textwrap.wrap(SECRET.encode().hex(), 16)),
+    "a URL twice": quote(quote(SECRET, safe=""), safe=""),
+    "a URL three times": quote(quote(quote(SECRET, safe=""), safe=""), safe=""),
+    "every character of a URL, twice": "".join(f"%25{byte:02X}" for byte in SECRET.encode()),
+    "HTML's numbers": "".join(f"&#{ord(one)};" for one in SECRET),
+    "HTML's hex": "".join(f"&#x{ord(one):x};" for one in SECRET),
+    "base64 twice": _twice(SECRET),
+    "base64 twice, for URLs": _twice(SECRET, urlsafe_b64encode),
+    "base64 twice, behind a name": _twice(f"user:{SECRET}"),
+    "base64 twice, in front of more": _twice(f"{SECRET} and more"),
+    "base64 twice, aligned otherwise": b64encode(b"ab" + b64encode(SECRET.encode())).decode(),
+    "base64 of UTF-16": b64encode(SECRET.encode("utf-16")).decode(),
+    "base64 of UTF-16, little end first": b64encode(SECRET.encode("utf-16-le")).decode(),
+    "base64 of UTF-16, big end first": b64encode(SECRET.encode("utf-16-be")).decode(),
+    "base64 of UTF-16, behind more": b64encode(("x = " + SECRET).encode("utf-16-le")).decode(),
+    "base64 of a URL": b64encode(quote(SECRET, safe="").encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("text", DISGUISES.values(), ids=DISGUISES)
+@pytest.mark.parametrize("around", ["see {} there", '{{"out": "{}"}}', "{}", "TOKEN={}\n"])
+def test_a_secret_is_found_in_every_disguise(secrets: Secrets, text: str, around: str) -> None:
+    redacted = secrets.redact(around.format(text))
+
+    assert REDACTED in redacted
+    for size in (len(text) // 2, 16):  # no half of it is left either
+        assert not any(text[at : at + size] in redacted for at in range(0, len(text) - size, 4))
+    assert secrets.reveals(around.format(text))
+
+
+@pytest.mark.parametrize("secret", ["Zq9/&x7!pL", "päss&wörd-42!", "a?b~c>d/e+f0123456"])
+def test_disguises_of_short_and_unusual_secrets_are_found(secret: str) -> None:
+    secrets = Secrets.of({"DB_PASSWORD": secret})
+    for text in (
+        "".join(f"\\u{ord(one):04x}" for one in secret),
+        "".join(f"\\x{byte:02x}" for byte in secret.encode()),
+        quote(quote(secret, safe=""), safe=""),
+        secret.encode().hex(" ", -2),
+        _twice(secret),
+        b64encode(secret.encode("utf-16-le")).decode(),
+    ):
+        assert REDACTED in secrets.redact(f"out: {text} end"), text
+
+
+def test_texts_that_only_look_encoded_stay(secrets: Secrets) -> None:
+    for text in (
+        "a \\u0026 b \\x41 %20 %2520 &#38; 0x5a, 0x71, 0x39 5a71 392f",
+        b64encode(b64encode(b"nothing to see here, and more of it")).decode(),
+        "skills/weft_skills/confinement/LandlockBoxOfTheMachine/AnotherLongName",
+        "f" * 4_000,
+        "\\u4e2d\\u6587" * 200,
+    ):
+        assert secrets.redact(text) == text
 
 
 @pytest.mark.parametrize("width", [40, 64, 70, 76, 192])

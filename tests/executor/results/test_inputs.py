@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft_executor.results.artifacts import Artifacts
-from weft_executor.results.inputs import MissingField, fill, fill_arguments, given_to, item_texts, results_for, shorten
+from weft_executor.results.inputs import fill, fill_arguments, given_to, item_texts, results_for, shorten
+from weft_executor.results.task_results import MissingField
 from weft_planner.plan.plan import Item, Plan, Task
 
 

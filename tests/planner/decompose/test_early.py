@@ -38,16 +38,29 @@ def early(*rows: Any, **more: Any) -> list[str]:
         ([llm("a"), llm("b", action_type="nothing"), llm("c")], ["a"]),
         ([llm("a"), "no task", llm("c")], ["a"]),
         ([llm("a"), llm("a", instruction="other"), llm("b")], ["a", "b"]),
-        ([{"task_id": 1, "type": "llm", "prompt": "go"}, llm("b", after=["1"])], ["1"]),
+        ([{"task_id": 1, "type": "llm", "prompt": "go", "deps": []}, llm("b", after=["1"])], ["1"]),
         (
-            [{"task_id": 1, "type": "llm", "prompt": "go"}, {"id": "b", "type": "llm", "prompt": "go", "after": ["1"]}],
+            [
+                {"task_id": 1, "type": "llm", "prompt": "go", "after": []},
+                {"id": "b", "type": "llm", "prompt": "go", "after": ["1"]},
+            ],
             ["1", "b"],
         ),
+        ([{"id": "a", "action_type": "llm", "instruction": "go"}, llm("b")], ["b"]),
+        ([llm("a", level=1), llm("b", level=2), llm("c")], ["c"]),
         ([llm("a"), llm("b", wait_for=["a"]), llm("c", "b"), llm("d")], ["a", "d"]),
     ],
 )
 def test_a_task_starts_early_if_it_has_no_fault_and_waits_only_for_such(rows: list[Any], found: list[str]) -> None:
     assert early(*rows) == found
+
+
+@pytest.mark.parametrize(
+    ("key", "found"), [("edges", []), ("order", []), ("synthesis", ["a", "b"]), ("reasoning", ["a", "b"])]
+)
+def test_a_key_that_may_order_tasks_lets_all_of_them_wait_for_the_whole_plan(key: str, found: list[str]) -> None:
+    text = json.dumps({key: "a -> b", "tasks": [llm("a"), llm("b")]})
+    assert [task.id for task in reader().feed(text)] == found
 
 
 def test_no_more_tasks_start_than_a_plan_may_have() -> None:

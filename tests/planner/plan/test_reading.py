@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weft_planner.plan.changes.change_answer import ChangeReading, read_change
 from weft_planner.plan.json_answer import NotJson
 from weft_planner.plan.normal_form import normal_form
 from weft_planner.plan.plan import Plan
@@ -156,8 +157,8 @@ def row(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("task", "says"),
     [
-        (row(waits_for=["a"]), "the unknown key 'waits_for' names other tasks (a); list what it waits for"),
-        (row(waits_for="a"), "the unknown key 'waits_for' names other tasks (a)"),
+        (row(parallel_with=["a"]), "the unknown key 'parallel_with' names other tasks (a); list what it waits for"),
+        (row(parallel_with="a"), "the unknown key 'parallel_with' names other tasks (a)"),
         (row(depends_on=[], dependencies=["a"]), "the unknown key 'dependencies' names other tasks (a)"),
         (row(deps=["a"], after=["c"]), "the unknown key 'deps' names other tasks (a)"),
         ({"id": "b", "action_type": "llm", "what": "Write it"}, "the unknown key 'what' holds text, but 'instruction'"),
@@ -206,11 +207,76 @@ def test_numbered_plans_lose_no_key_either() -> None:
     assert (task.name, task.instruction) == ("writing", "Write it")
 
 
-def test_of_several_documents_the_last_plan_counts_and_other_answers_are_found_too() -> None:
-    other = {"tasks": [row(id="z")]}
-    value, _ = find(f"First {json.dumps(PLAN)} then {json.dumps(other)} or {{'x': 1}}", "tasks")
-    assert value == other
+def test_of_several_documents_the_plan_counts_and_other_answers_are_found_too() -> None:
+    value, _ = find(f"First {json.dumps(PLAN)} or {{'x': 1}} and again {json.dumps(PLAN)}", "tasks")
+    assert value == PLAN
     assert find("{'skills': ['a', 'b']}", "skills")[0] == {"skills": ["a", "b"]}
+
+
+OTHER = PLAN | {"tasks": PLAN["tasks"][:2]}
+PART = {"tasks": [{"id": "more", "action_type": "llm", "instruction": "go", "depends_on": []}]}
+FENCED = f"```json\n{json.dumps(PLAN)}\n```\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Option A:\n{FENCED}Option B:\n```json\n{json.dumps(OTHER)}\n```",
+        f"{FENCED}An alternative: {json.dumps(OTHER)}",
+        f"{FENCED}Part two:\n```json\n{json.dumps(PART)}\n```",
+        f"{FENCED}Part two:\n```yaml\n{yaml.safe_dump(PART)}```",
+        f"{FENCED}and then\n```json\n{json.dumps(PART['tasks'])}\n```",
+        f"{FENCED}and then\n```json\n{json.dumps(PART['tasks'][0])}\n```",
+        f"{FENCED}with the edges\n```json\n{json.dumps({'edges': [['survey', 'sheet']]})}\n```",
+        f"{FENCED}```mermaid\ngraph TD\n  survey --> sheet\n```",
+        f"{FENCED}Note that sheet depends on survey.",
+        f'{FENCED}or {{"tasks": [{{"id": "cut',
+        f"{json.dumps(PLAN)}\n{json.dumps(OTHER)}",
+        f"<tool_call>{json.dumps(PLAN)}</tool_call><tool_call>{json.dumps(OTHER)}</tool_call>",
+        f"{FENCED}(The remaining tasks were left out for brevity.)",
+        json.dumps(PLAN)[:-2].replace('], "synthesis"', ', // ... more tasks here\n], "synthesis"') + "l}",
+        repr(PLAN).replace("], 'synthesis'", ", # and so on\n], 'synthesis'"),
+        bare_keys(PLAN).replace("], synthesis", ", /* remaining tasks */ ], synthesis"),
+        yaml.safe_dump({"tasks": PLAN["tasks"]}, sort_keys=False) + "# ... more tasks here\n",
+        json.dumps({"tasks": [*PLAN["tasks"], "..."]}),
+        json.dumps({"tasks": [*PLAN["tasks"], {"id": "rest", "action_type": "llm", "instruction": "..."}]}),
+    ],
+)
+def test_two_plans_in_an_answer_and_tasks_left_out_are_faults(text: str) -> None:
+    try:
+        reading = read_answer(text, SHAPES["full"], KNOWN)
+    except NotJson:
+        return
+    assert reading.faults
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FENCED * 2,
+        f'{FENCED}The result will look like {{"rows": 3}}.',
+        f"{FENCED}```mermaid\ngraph TD\n  survey --> brief\n```\nSo brief depends on survey and sheet.",
+        FENCED.replace('], "synthesis"', '], // how to put it together\n "synthesis"'),
+    ],
+)
+def test_what_stands_beside_a_plan_and_says_nothing_else_is_left_alone(text: str) -> None:
+    reading = read_answer(text, SHAPES["full"], KNOWN)
+    assert (reading.faults, Plan.from_dict(reading.document)) == ((), WANTED)
+
+
+def test_a_change_of_a_plan_reads_what_its_keys_state_of_added_tasks() -> None:
+    plan = Plan.from_dict({"tasks": [row(id="a"), row(id="b", depends_on=["a"])]})
+    added: dict[str, Any] = {"add": [row(id="c"), row(id="d")], "drop": [], "rewire": {}, "give_up": None}
+
+    def read(**more: Any) -> ChangeReading:
+        return read_change(json.dumps(added | more), plan, {"a": "done", "b": "done"}, KNOWN)
+
+    reading = read(edges=[["a", "c"], ["c", "d"]])
+    assert (reading.faults, [task.depends_on for task in reading.change.added]) == ((), [("a",), ("c",)])
+    assert "which the plan has already (b)" in "".join(read(edges=["c -> b"]).faults).replace("others that", "which")
+    assert read(order=["c", "d"]).faults
+    text = json.dumps(added) + json.dumps(added | {"add": [row(id="e")]})
+    assert "that differ" in "".join(read_change(text, plan, {}, KNOWN).faults)
 
 
 names = st.text("abcdefgh0123456789-_", min_size=1, max_size=6)

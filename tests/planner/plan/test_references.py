@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weft_planner.plan.references import ITEM, MISSING, VALUE, as_text, value_at
+from weft_planner.plan.references import ITEM, MISSING, REFERENCE, as_text, references, renamed, unreadable, value_at
 
 ROWS = {"rows": [{"name": "x", "n": None}], "a-b": {"c_d": False}}
 
@@ -45,9 +45,39 @@ def test_texts_stay_as_they_are_and_other_values_are_json() -> None:
 
 def test_references_of_every_kind_are_found_and_others_are_not() -> None:
     text = "<<a.output>> <<a.output.b[0]>> << a-1.status >> <<a_2.count>> <<a>> <<a.name>> <<a.output.>> <<a.outputs>>"
-    assert [match.group() for match in VALUE.finditer(text)] == [
+    assert [match.group() for match in REFERENCE.finditer(text)] == [
         "<<a.output>>", "<<a.output.b[0]>>", "<< a-1.status >>", "<<a_2.count>>",
     ]  # fmt: skip
     assert [match["path"] for match in ITEM.finditer("<<item>> << item.a[3].b >> <<items>> <<item.number>>")] == [
         "", ".a[3].b", ".number",
     ]  # fmt: skip
+
+
+def test_items_statuses_and_counts_are_references_too() -> None:
+    text = "<<a[2].output.b>> <<a.status>> <<a[1].count>> <<a/b[3].output>> <<a.output[1]>>"
+    found = list(references(text))
+    assert [str(reference) for reference in found] == text.split()
+    assert [(one.id, one.item, one.part, one.path) for one in found] == [
+        ("a", 2, "output", ("b",)), ("a", None, "status", ()), ("a", 1, "count", ()), ("a/b", 3, "output", ()),
+        ("a", None, "output", (1,)),
+    ]  # fmt: skip
+    assert len({reference.key for reference in found}) == len(found)
+    assert renamed(text, {"a": "new"}).split()[:3] == ["<<new[2].output.b>>", "<<new.status>>", "<<new[1].count>>"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<<e.total>>", "<<e[0].output>>", "<<e.output.>>", "<<e.output | upper>>", "<<e.output + 1>>", "<< e.counts >>",
+     "<<e[one].output>>", "<<zzz.result>>", "<<e.outputs>>", "<<e[1]>>", "<<research/e.total>>"],
+)  # fmt: skip
+def test_what_looks_like_a_reference_and_is_none_is_found(text: str) -> None:
+    assert list(unreadable({"deep": ["so ", f"say {text} now"]})) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["cat <<EOF > out", "cout << x << y; cin >> z", "<<EOF>>", "a << b >> c", "<<item.name>>", "<<a.output>>", "<<>>",
+     "1 << 2 >> 3", "<<'quoted.text'>>", "<<https://example.org>>"],
+)  # fmt: skip
+def test_other_text_between_such_brackets_stays_text(text: str) -> None:
+    assert list(unreadable(text)) == []

@@ -214,7 +214,7 @@ def test_references_in_arguments_are_checked_at_any_depth() -> None:
         "task 'b' refers to <<b.output>>, its own output; leave that out, or name another task",
         "task 'b' refers to <<x.output>>, but there is no task 'x'; tasks are: a, b",
     ]
-    assert faults(call() | {"instruction": "no reference: <<a.title>> {{a.output}}"}) == []
+    assert faults(call() | {"instruction": "no reference: <<EOF cat << a >> b {{a.output}}"}) == []
 
 
 # Skills and tools
@@ -312,3 +312,67 @@ def test_what_is_nested_too_deeply_is_a_fault_before_anything_reads_it(levels: i
     found = read_plan({"tasks": [row]}, Known())
     assert found.faults == ("the plan is nested more than 100 levels deep; make it flatter",)
     assert faults(row) == ["task number 1 is nested more than 100 levels deep; make it flatter"]
+
+
+# What a plan's texts refer to
+
+
+@pytest.mark.parametrize("reference", ["<<e.total>>", "<<zzz.result>>", "<<e.output | upper>>", "<<e[0].output>>"])
+@pytest.mark.parametrize("key", ["instruction", "arguments", "check", "when", "needs_approval", "synthesis", "title"])
+def test_a_reference_that_cannot_be_read_is_a_fault_wherever_it_stands(reference: str, key: str) -> None:
+    text = f"Say {reference}."
+    value: dict[str, Any] = {"check": {"ask": text}, "when": {"ask": text}, "arguments": text}
+    task = llm("b", "e", instruction="go")
+    if key == "arguments":
+        task |= {"action_type": "skill", "name": "code-review"}
+    more: dict[str, Any] = {key: text} if key == "synthesis" else {}
+    found = faults(llm("e"), task if more else task | {key: value.get(key, text)}, **more)
+    assert len(found) == 1
+    assert f"refers to {reference}, which cannot be read; write <<id.output>>" in found[0]
+
+
+def test_statuses_counts_and_items_may_be_referred_to_wherever_texts_are_filled() -> None:
+    text = "<<e.status>> <<e.count>> <<each[2].output>> <<each[1].status>> <<each[1].count>>"
+    each = llm("each", "e", instruction="Do <<item>>", for_each="<<e.output>>")
+    task = llm("b", "each", instruction=text, check={"ask": text}, needs_approval=text)
+    assert faults(llm("e"), each, task, synthesis=text) == []
+    over = llm("over", "each", instruction="<<item>>", for_each="<<each[1].output>>", when="<<each[1].count>> > 0")
+    assert faults(llm("e"), each, over) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("<<e[1].output>>", "but 'e' has no for_each, so it has no items; write <<e.output[0]>> for a value"),
+        ("<<each[3].output>>", "but 'each' has 2 items, and the first is [1]"),
+        ("<<each[1].output.price>>", "but 'each' has no output_schema; give it one with that field"),
+        ("<<zzz.count>>", "but there is no task 'zzz'; tasks are: e, each, b"),
+        ("<<later.status>>", "but there is no task 'later'"),
+        ("<<b.status>>", "its own; leave that out, or name another task"),
+        ("<<e>>", "which stays text; write <<e.output>>"),
+        ("{{e.output}}", "which stays text; write <<e.output>>"),
+    ],
+)
+def test_what_a_task_cannot_have_is_a_fault(text: str, says: str) -> None:
+    each = llm("each", "e", instruction="Do <<item>>", for_each=["x", "y"])
+    (fault,) = faults(llm("e"), each, llm("b", "each", instruction=text))
+    assert f"task 'b' refers to {text}, {says}" in fault
+
+
+@pytest.mark.parametrize("text", ["<<user.name>>", "<<nobody.output>>", "<<zzz.count>>", "{{e.output}}", "<<e>>"])
+def test_what_a_plan_quotes_from_the_goal_is_no_reference(text: str) -> None:
+    rows = [llm("e", instruction=f"Explain {text}"), llm("b", "e", check={"ask": text}, instruction=text)]
+    assert faults(*rows) != []
+    quoting = Known(quoted=[f"What does {text} mean in a template?"])
+    assert faults(*rows, known=quoting, synthesis=f"Explain {text}") == []
+    assert faults(*rows, goal=f"What does {text} mean?") == []
+
+
+def test_the_synthesis_may_read_every_task_and_no_item() -> None:
+    assert faults(llm("a"), llm("b", "a"), synthesis="Give <<a.output>>, then <<b.output>>.") == []
+    assert faults(llm("a"), synthesis="Give <<b.output>> and <<item>>.") == [
+        "'synthesis' refers to <<item>>, which stands for an item of 'for_each'; name a task instead"
+    ]
+    assert faults(llm("a"), synthesis="Give <<b.output>>.") == [
+        "'synthesis' refers to <<b.output>>, but there is no task 'b'; tasks are: a"
+    ]

@@ -45,7 +45,7 @@ def alive(marker: str) -> list[str]:
 
 def gone(marker: str) -> bool:
     """Whether none of them is left; the kernel may take a moment to reap a namespace."""
-    for _ in range(100):
+    for _ in range(1_200):
         if not alive(marker):
             return True
         time.sleep(0.05)
@@ -314,7 +314,7 @@ async def test_a_cancelled_call_leaves_nothing(bench: Workbench) -> None:
     marker = f"cancelled-{os.getpid()}-{bench.root.name}"
     tool = bench.tool(SLEEPER.format(marker=marker, detached=False, pause=60))
     call = asyncio.create_task(tool.call({}))
-    for _ in range(200):
+    for _ in range(1_200):
         if alive(marker):
             break
         await asyncio.sleep(0.05)
@@ -339,7 +339,7 @@ def test_killing_the_caller_leaves_no_orphan(bench: Workbench) -> None:
         asyncio.run(bench.load(bench.folder()).call({{}}))
     """)
     with subprocess.Popen([sys.executable, "-c", script], cwd=Path(__file__).parents[3]) as caller:
-        for _ in range(200):
+        for _ in range(1_200):
             if alive(marker):
                 break
             time.sleep(0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from datetime import date
@@ -89,7 +90,8 @@ async def test_long_output_is_cut_and_kept_among_the_artifacts(tmp_path: Path) -
     assert envelope.status == "partial"
     assert len(envelope.text) == 8_000
     (kept,) = (tmp_path / "artifacts").iterdir()
-    assert envelope.data == {"characters": 9_013, "artifact": str(kept)}
+    row = {"path": kept.name, "bytes": 9_013, "sha256": hashlib.sha256(kept.read_bytes()).hexdigest()}
+    assert envelope.data == {"characters": 9_013, "artifact": str(kept), "artifacts": [row]}
     assert kept.read_text(encoding="utf-8") == "warm hello " + "x" * 9_000 + " w"
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from weft_skills.errors import InputError
 from weft_skills.mcp import config, importing
+from weft_skills.mcp.coverage import coverage
 from weft_skills.mcp.entry import McpFault, ServerEntry
 from weft_skills.mcp.names import tool_name
-from weft_skills.mcp.trust import entry_key, named_files
+from weft_skills.mcp.trust import entry_key
 
 
 def entry(raw: dict[str, Any]) -> ServerEntry:
@@ -88,11 +89,11 @@ def test_the_key_covers_every_file_of_the_workspace_that_is_named(tmp_path: Path
 
     def named(*args: str, command: str = "python") -> list[str]:
         launch = entry({"command": command, "args": list(args)}).launch(work, {})
-        return [str(one.relative_to(work)) for one in named_files(launch, work)]
+        return sorted(str(one.relative_to(work)) for one in coverage(launch, work).paths)
 
-    assert named("run.sh", "--lib=lib", "-m", "tool", "../outside", "--verbose") == ["lib", "run.sh", "tool"]
+    assert named("x.md", "--lib=lib", "-m", "tool", "../outside", "--verbose") == [".", "lib", "tool"]
     assert named("link") == ["lib"]
-    assert named(command="./run.sh") == ["run.sh"]
+    assert named(command="./run.sh") == ["."]
     assert named(command="run.sh") == [], "that is looked up in PATH"
     everything = entry({"command": "x", "args": ["."]})
     before = entry_key(everything, work, {})

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.mcp_workspace import PACKAGED, PLAIN, configure, open_servers, packaged, small, starts
+from tests.mcp_workspace import PACKAGED, PLAIN, configure, open_servers, packaged, small, starts, track
 from weft_skills.mcp.tool import McpTool
 from weft_skills.mcp.tool_list import load, save
 
@@ -94,6 +94,7 @@ def test_trust_ends_with_any_change_of_the_entry_its_files_or_its_tools(tmp_path
     program.write_text(PLAIN.read_text(encoding="utf-8"), encoding="utf-8")
     entry = {"command": sys.executable, "args": ["server.py"], "env": {"A": "${HOME}"}}
     configure(tmp_path, small=entry)
+    track(tmp_path)  # what the server writes beside it is not tracked
     servers = open_servers(tmp_path)
     (state,) = servers.untrusted()
     assert state.entry.variables() == [("HOME", "its environment as A")]
@@ -235,7 +236,7 @@ async def test_servers_over_http_are_listed_and_called(tmp_path: Path) -> None:
     command = [sys.executable, str(PACKAGED), str(port)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: ASYNC220 - it returns at once
     try:
-        for _ in range(200):
+        for _ in range(600):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break

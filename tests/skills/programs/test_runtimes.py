@@ -106,6 +106,7 @@ async def test_a_folders_own_packages_are_used(bench: Workbench) -> None:
 
 
 @needs_go
+@pytest.mark.usefixtures("warm_go")
 async def test_go_is_built_once(bench: Workbench) -> None:
     folder = tool_folder(bench, "go", "main.go", GO)
     (folder / "go.mod").write_text("module greet\n\ngo 1.18\n")
@@ -117,6 +118,7 @@ async def test_go_is_built_once(bench: Workbench) -> None:
 
 
 @needs_go
+@pytest.mark.usefixtures("warm_go")
 async def test_go_that_does_not_compile_says_where(plain_bench: Workbench) -> None:
     folder = tool_folder(plain_bench, "go", "main.go", "package main\nfunc main() { nonsense }\n")
     (folder / "go.mod").write_text("module greet\n\ngo 1.18\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weft_skills.errors import WeftError
-from weft_skills.programs.trust import Trust, _files, fingerprint
+from weft_skills.programs.trust import Trust, all_files, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +136,7 @@ def test_each_real_folder_is_followed_once_and_every_link_is_hashed(
     folder: Path, make: Callable[[Path], Path], names: list[str]
 ) -> None:
     make(folder)
-    found = [path.relative_to(folder).as_posix() for path in _files(folder)]
+    found = [path.relative_to(folder).as_posix() for path in all_files(folder)]
     assert found == sorted(["main.py", "skill.yaml", *names])
 
 
@@ -162,7 +162,7 @@ def test_many_links_to_the_folder_itself_do_not_multiply(folder: Path) -> None:
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(10)
     try:
-        assert len(_files(folder)) == 10
+        assert len(all_files(folder)) == 10
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,40 @@ async def _found(bench: Workbench, roots: list[str], paths: list[str]) -> str:
 async def names(bench: Workbench) -> str:
     planted = _plant(bench.workspace, *NAMES)
     return await _found(bench, [str(bench.workspace), "/proc/self/cwd/"], planted)
+
+
+WATCH = """
+import ctypes, os, subprocess, sys
+libc = ctypes.CDLL(None, use_errno=True)
+seen = []
+for path in arguments["paths"]:
+    try:
+        seen += [os.getxattr(path, name).decode() for name in os.listxattr(path)]
+    except OSError:
+        pass
+    try:
+        seen += [os.getxattr(path, "user.note", follow_symlinks=False).decode()]
+    except OSError:
+        pass
+watch = libc.inotify_init1(0o4000)
+if watch >= 0:
+    for path in arguments["roots"]:
+        if libc.inotify_add_watch(watch, path.encode(), 0xFFF) >= 0:
+            seen.append(f"watched {path}")
+reply(" ".join(seen))
+"""
+
+
+@probe("names are not seen by watching folders outside, nor extended attributes there")
+async def watched(bench: Workbench) -> str:
+    outside = bench.root / "outside"
+    outside.mkdir(exist_ok=True)
+    (outside / "file.txt").write_text("x")
+    with contextlib.suppress(OSError):  # a file system without attributes: watching is tried all the same
+        os.setxattr(outside / "file.txt", "user.note", SECRET.encode())
+    arguments = {"roots": [str(outside)], "paths": [str(outside / "file.txt")]}
+    envelope = await bench.tool(WATCH, parameters=PARAMETERS).call(arguments)
+    return envelope.text if envelope.status == "success" else f"the attack did not run: {envelope.text}"
 
 
 @probe("nor through links, hard links and other spellings")

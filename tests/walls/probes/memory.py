@@ -12,10 +12,21 @@ from weft_skills.programs.executable import ExecutableTool
 if TYPE_CHECKING:
     from tests.skills.workbench import Workbench
 
+# Until it is ended, or one of its children is.
+WAIT = """
+for _ in range(80):
+    time.sleep(0.1)
+    try:
+        if os.waitpid(-1, os.WNOHANG)[0]:
+            break
+    except ChildProcessError:
+        pass
+"""
+
 
 async def _kept(bench: Workbench, attack: str, limit: int, size: int) -> str:
     prologue = PROLOGUE.replace("60 * 1024**2", str(size))
-    tool = bench.tool(prologue + attack + "\ntime.sleep(8)\nreply('kept')", timeout=30)
+    tool = bench.tool(prologue + attack + WAIT + "reply('kept')", timeout=30)
     host = replace(tool.host, limits=replace(tool.host.limits, memory=limit))
     envelope = await ExecutableTool(tool.manifest, host).call({})
     if envelope.error is None:

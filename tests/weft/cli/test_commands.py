@@ -109,6 +109,8 @@ def test_an_export_to_a_file_says_which_runs_it_contains(tmp_path: Path, capsys:
     assert ended("trace", "export", "-o", "run.jsonl", "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"output": str(tmp_path / "run.jsonl"), "runs": [run_id]}
     assert ended("trace", "export", "-o", "run.jsonl", "-q") == 0
+    assert ended("trace", "export", "-o", "run.HTML", "-q") == 0
+    assert (tmp_path / "run.HTML").read_text(encoding="utf-8").startswith("<!doctype html>"), "the ending decides"
     assert capsys.readouterr() == ("", "")
     lines = (tmp_path / "run.jsonl").read_text(encoding="utf-8").splitlines()
     assert {json.loads(line)["run_id"] for line in lines} == {run_id}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.weft.runs.adaptive import REFUSED, Adaptive, holds, llm, outputs, planned, statuses
-from weft_planner.events import ConditionChecked, TaskStarted
+from weft_planner.events import ConditionChecked, TaskStarted, Warned
 from weft_planner.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -124,10 +124,42 @@ async def test_the_branch_for_a_failure_runs_only_then(adaptive: Adaptive) -> No
     )  # fmt: skip
     result = await adaptive.run(plan, {"fetch": REFUSED})
     assert statuses(result) == {"fetch": "failed", "use": "skipped", "fallback": "done", "end": "done"}
-    assert (result.status, "fetch: not now" in (result.error or "")) == ("partial", True)
+    assert (result.status, result.error, result.code) == ("done", None, None)
+    assert "Missing" not in (result.answer or "")
+    (warned,) = (event.message for event in adaptive.record.events if isinstance(event, Warned))
+    assert warned == "task 'fetch' failed, and task 'fallback' handled that: not now"
     result = await adaptive.run(plan)
     assert statuses(result) == {"fetch": "done", "use": "done", "fallback": "unneeded", "end": "done"}
     assert result.status == "done"
+
+
+async def test_a_failure_counts_if_its_branch_did_not_run_or_failed_or_something_else_needed_it(
+    adaptive: Adaptive,
+) -> None:
+    branch = llm("branch", "fetch", when='<<fetch.status>> == "failed"')
+    result = await adaptive.run(planned(llm("fetch"), branch), {"fetch": REFUSED, "branch": REFUSED})
+    assert (result.status, result.answer) == ("failed", None)
+    result = await adaptive.run(planned(llm("a"), llm("fetch"), branch), {"fetch": REFUSED, "branch": REFUSED})
+    assert result.status == "partial"
+    other = llm("branch", "fetch", when='<<fetch.status>> == "skipped"')
+    result = await adaptive.run(planned(llm("a"), llm("fetch"), other), {"fetch": REFUSED})
+    assert (result.status, statuses(result)["branch"]) == ("partial", "unneeded")
+    result = await adaptive.run(planned(llm("fetch"), branch, llm("use", "fetch")), {"fetch": REFUSED})
+    assert result.status == "partial"
+    assert "fetch: not now" not in (result.error or "")
+    assert "use: it depends on 'fetch', which failed" in (result.error or "")
+
+
+async def test_the_failure_of_an_item_can_be_handled(adaptive: Adaptive) -> None:
+    each = llm("each", for_each=["a", "b"], instruction="Do <<item>>")
+    branch = llm("branch", "each", when='<<each[2].status>> == "failed"')
+    result = await adaptive.run(planned(each, branch), {"each[2]": REFUSED})
+    assert (result.status, result.error) == ("done", None)
+    result = await adaptive.run(planned(each, branch), {"each[1]": REFUSED, "each[2]": REFUSED})
+    assert (result.status, statuses(result)["branch"]) == ("partial", "done")
+    whole = llm("branch", "each", when='<<each.status>> == "failed"')
+    result = await adaptive.run(planned(each, whole), {"each[1]": REFUSED, "each[2]": REFUSED})
+    assert (result.status, result.error) == ("done", None)
 
 
 async def test_a_fallback_is_skipped_if_something_else_that_it_needs_failed(adaptive: Adaptive) -> None:

@@ -173,12 +173,12 @@ async def test_a_run_is_let_go_where_who_claims_it_is_cancelled_meanwhile(worksp
 
         def slowly(run_id: str) -> None:
             at_it.set()
-            go_on.wait(10)
+            go_on.wait(120)
             claim(run_id)
 
         runtime.journal.claim = slowly  # type: ignore[method-assign]
         work = asyncio.ensure_future(runtime.resume("last"))
-        await asyncio.to_thread(at_it.wait, 10)
+        await asyncio.to_thread(at_it.wait, 120)
         work.cancel()
         go_on.set()
         with pytest.raises(asyncio.CancelledError):

@@ -82,7 +82,7 @@ async def serving(site: Site) -> AsyncIterator[tuple[WebServer, httpx.AsyncClien
     task = asyncio.ensure_future(server.run_to_end())
     headers = {"authorization": f"Bearer {token}"}
     try:
-        async with httpx.AsyncClient(base_url=f"{address}/api", headers=headers, timeout=30) as asked:
+        async with httpx.AsyncClient(base_url=f"{address}/api", headers=headers, timeout=120) as asked:
             yield server, asked
     finally:
         server.end()

@@ -21,7 +21,7 @@ OTHER: dict[str, Any] = {"id": "other", "action_type": "llm", "instruction": "So
 
 async def asked_for(asked: httpx.AsyncClient, run_id: str, count: int = 1) -> list[dict[str, Any]]:
     """What a run waits for, once it is that much."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while len(found := (await asked.get(f"/approvals?run={run_id}")).json()) != count:  # noqa: ASYNC110
             await asyncio.sleep(PAUSE)
     return list(found)

@@ -130,7 +130,7 @@ async def test_the_real_server_refuses_two_hosts_and_hides_its_name(workspace: P
         place = urlsplit(server.address)
 
         def raw(*headers: str) -> tuple[int, str]:
-            connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=10)
+            connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=120)
             connection.putrequest("GET", "/api/runs", skip_host=True)
             for header in headers:
                 connection.putheader(*header.split(": "))

@@ -124,7 +124,7 @@ async def test_a_process_that_is_killed_is_seen_as_interrupted(workspace: Path) 
         assert writing.stdout is not None
         await asyncio.to_thread(writing.stdout.readline)
         await asyncio.to_thread(writing.stdout.readline)
-        async with serving(make_site(workspace)) as (_, asked), asyncio.timeout(30):
+        async with serving(make_site(workspace)) as (_, asked), asyncio.timeout(120):
             statuses = []
             async with asked.stream("GET", f"/runs/{RUN}/events") as response:
                 async for event in events(response):
@@ -174,7 +174,7 @@ async def test_long_texts_are_cut_and_say_so(workspace: Path) -> None:
 
 async def test_the_lists_hear_of_runs_and_skills(workspace: Path) -> None:
     prepare(workspace)
-    async with serving(make_site(workspace, ScriptedModel(answering))) as (_, asked), asyncio.timeout(60):
+    async with serving(make_site(workspace, ScriptedModel(answering))) as (_, asked), asyncio.timeout(120):
         heard: dict[str, Any] = {}
         async with asked.stream("GET", "/events") as response:
             stream = events(response)
@@ -205,7 +205,7 @@ async def test_there_is_a_limit_on_streams_and_closed_ones_do_not_count(
             await anext(two.aiter_lines())
             third = await asked.get("/events")
             assert (third.status_code, third.json()["error"]["code"]) == (429, "TOO_MANY_STREAMS")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while site.streams._open:  # noqa: ASYNC110 - the server does not tell
                 await asyncio.sleep(0.05)
 
@@ -220,7 +220,7 @@ async def test_open_streams_end_with_the_server_and_its_runs_can_be_resumed(work
             return await super().complete(request)
 
     site = make_site(workspace, Stuck(answering))
-    async with serving(site) as (server, asked), asyncio.timeout(30):
+    async with serving(site) as (server, asked), asyncio.timeout(120):
         run_id = (await asked.post("/runs", json={"goal": GOAL})).json()["run_id"]
         async with asked.stream("GET", f"/runs/{run_id}/events") as response:
             async for event in events(response):

@@ -22,6 +22,7 @@ from weft.settings.untrusted import TEMPLATES
 from weft_executor.capture.secrets import Secrets
 from weft_executor.files.named import named_files
 from weft_executor.results.artifacts import IGNORED
+from weft_skills import untrusted_files
 from weft_skills.hidden_paths import PARTS, is_hidden_name
 from weft_skills.manage.archive import ArchiveRefused, members
 
@@ -128,7 +129,7 @@ class _Packing:
     def add(self, target: PurePosixPath, path: Path) -> None:
         """A single file."""
         try:
-            self.files[target] = BundleFile(path.read_bytes(), os.access(path, os.X_OK))
+            self.files[target] = BundleFile(untrusted_files.read(path), os.access(path, os.X_OK))
         except OSError as error:
             raise BundleRefused(f"{path} cannot be read: {error.strerror or error}", hint="make it readable") from error
 

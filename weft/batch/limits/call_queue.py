@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from weft.batch.limits.rate_limiter import RateLimiter
 
+# Calls that wait for something to happen are looked at again after so many seconds, whether it was heard of or not.
+_LOOK_AGAIN = 5.0
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CallRequest:
@@ -146,15 +149,15 @@ class CallQueue:
         self._admit()
 
     def _admit(self) -> None:
-        """Admit every call that may go now; if one only has to wait, look again when its time has come."""
+        """Admit every call that may go now; if one has to wait, look again when its time has come, or after a while."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         while self.running < self.most and self._queues:
             wait = self._admit_one()
             if wait > 0:
-                if wait < math.inf:
-                    self._timer = asyncio.get_running_loop().call_later(wait, self._admit)
+                if self._queues:
+                    self._timer = asyncio.get_running_loop().call_later(min(wait, _LOOK_AGAIN), self._admit)
                 return
 
     def _admit_one(self) -> float:

@@ -10,6 +10,7 @@ import yaml
 
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.reading import read_plan
+from weft_skills import untrusted_files
 from weft_skills.builtin.toolset import SWITCHES
 from weft_skills.errors import InputError
 from weft_skills.format.safe_yaml import JsonLoader
@@ -75,11 +76,7 @@ def form_of(path: Path) -> str:
 def read(path: Path, known: Known) -> PlanFile:
     """The plan in a file, validated like a model's; reports all faults at once."""
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InputError(
-                f"{path} is larger than {_LARGEST // 1_000_000} MB, too large for a plan", hint="check the path"
-            )
-        text = path.read_text(encoding="utf-8-sig")
+        text = untrusted_files.read_given_text(path, _LARGEST)
     except OSError as error:
         raise InputError(f"the plan {path} cannot be read: {error.strerror}", hint="check the path") from error
     except UnicodeDecodeError as error:

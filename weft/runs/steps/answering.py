@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from weft_executor.model_loop.data import DataForm
 from weft_executor.model_loop.form import UnfitAnswer
 from weft_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis, missing_error, with_missing, with_not_read
-from weft_executor.results.outcome import Done, Outcome
+from weft_executor.results.outcome import Done, Failed, Outcome
 from weft_planner.errors import ModelError
-from weft_planner.events import RunFinished
+from weft_planner.events import RunFinished, Warned
 from weft_planner.goal.deliverables import deliverables
 from weft_planner.model import as_events
 from weft_planner.plan.forms.output_schema import canonical
@@ -32,6 +32,7 @@ async def answer(
     """The end of a run, with what its answer leaves out below it; the results themselves if no model can write it."""
     synthesis = _synthesis(context, plan)
     missing = synthesis.missing(outcomes)
+    _tell_handled(context, synthesis, outcomes)
     error = missing_error(missing, len(plan.tasks)) if missing else None
     if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
         if not missing:
@@ -56,6 +57,13 @@ async def answer(
     status: RunStatus = "partial" if missing else "done"
     text = with_not_read(text, not_read)
     return RunFinished(status, text, error, code=NO_RESULT if missing else None, data=data)
+
+
+def _tell_handled(context: RunContext, synthesis: Synthesis, outcomes: Mapping[str, Outcome]) -> None:
+    """Warn of each failure that another task has handled: it does not end the run in part, but it is told."""
+    for name, by in synthesis.handled(outcomes).items():
+        if isinstance(failed := outcomes.get(name), Failed):
+            context.record(Warned(f"task {name!r} failed, and task {by!r} handled that: {failed.error}"))
 
 
 def _synthesis(context: RunContext, plan: Plan) -> Synthesis:

@@ -15,7 +15,7 @@ from weft_executor.results.outcome import Cancelled, Waiting
 from weft_planner.decompose.replan import Replanned, Situation, replan
 from weft_planner.errors import ModelError
 from weft_planner.events import PlanChanged, RunFinished, Warned
-from weft_planner.events.run import PLAN_NOT_CHANGED
+from weft_planner.events.run import NOT_CHANGED, PLAN_NOT_CHANGED
 from weft_planner.plan.changes.change import Change, problems
 from weft_planner.plan.shape import SHAPES
 from weft_skills.builtin.plan_is_wrong import PlanIsWrong
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from weft.runs.run_context import RunContext
     from weft.runs.steps.planning import Planning
-    from weft_executor.history.replans import ReplanRecord, Replans, TaskEnd
+    from weft_executor.history.replans import ReplanRecord, Replans
     from weft_executor.results.outcome import Outcome
     from weft_executor.scheduling.expand import CurrentPlan
     from weft_executor.scheduling.schedule import Schedule
@@ -115,7 +115,7 @@ class Replanning:
             outcomes = await schedule.run()
             if self.left == 0 or any(isinstance(outcome, Cancelled | Waiting) for outcome in outcomes.values()):
                 return outcomes
-            if not self.history.wrong and not losses(self._plan, self.history.tasks):
+            if not self.history.wrong and not losses(self._plan, self.history.tasks, self.history.items):
                 return outcomes
             await self._change(None)
             schedule.change(self._plan)
@@ -126,17 +126,17 @@ class Replanning:
         plan = self._plan.having_grown(record.grown)
         if event.cause == "person":
             change = Change(event.added, event.dropped, event.rewired, event.synthesis)
-            stood = states(plan, record.tasks, self._context.memo.capture)
+            stood = states(plan, record.tasks, self._context.memo.capture, record.items)
             begun = {state.id: state.status for state in stood if state.has_begun}
             if not problems(change, plan, begun, self.planning.catalogue.known, edited=event.dropped):
                 self.current.change(event)
             return
-        await self._attempt(self._situation(plan, record.tasks, record.wrong, record.asked, record.told))
+        await self._attempt(self._situation(plan, record, record.asked, record.told))
 
     async def _change(self, asked: str | None) -> Replanned:
         history = self.history
         told = history.told.get(self._attempts, {})  # the same request as before the run was stopped
-        return await self._attempt(self._situation(self._plan, history.tasks, history.wrong, asked, told))
+        return await self._attempt(self._situation(self._plan, history, asked, told))
 
     async def _attempt(self, situation: Situation) -> Replanned:
         """Ask for a change and make it, if there is one; what comes of it is recorded."""
@@ -156,7 +156,7 @@ class Replanning:
         self.current.change(event)
         if replanned.change is None:
             self._given_up = replanned.given_up
-            context.record(Warned(f"the plan was not changed: {replanned.note}"))
+            context.record(Warned(f"{NOT_CHANGED}{replanned.note}"))
         else:
             self.planning.warn(situation.plan.with_tasks(change.added))
         return replanned
@@ -168,17 +168,16 @@ class Replanning:
     def _situation(
         self,
         plan: Plan,
-        tasks: Mapping[str, TaskEnd],
-        wrong: Mapping[str, tuple[str, ...]],
+        stands: ReplanRecord | Replans,
         asked: str | None,
         told: Mapping[str, Any],
     ) -> Situation:
         """How the run stands; what was `told` on record of changes and budget left is told again."""
-        reasons = [*losses(plan, tasks), *objections(plan, wrong)]
+        reasons = [*losses(plan, stands.tasks, stands.items), *objections(plan, stands.wrong)]
         if asked is not None:
             reasons.append(f"the person asks for this: {asked}")
         stood, number, budget = (
-            states(plan, tasks, self._context.memo.capture),
+            states(plan, stands.tasks, self._context.memo.capture, stands.items),
             self._attempts + 1,
             self._context.budget,
         )
@@ -195,12 +194,13 @@ def _has_model(context: RunContext) -> bool:
 
 
 def not_changed(why: str, before: RunFinished | None) -> RunFinished:
-    """The end of a run whose plan was not changed as a person asked; it keeps its answer, and waits if it did."""
+    """The end of a run whose plan was not changed as a person asked; it keeps its answer, and is done if it was."""
     answer = before.answer if before is not None else None
     status: RunStatus = "failed" if answer is None else "partial"
-    if before is not None and before.status == "waiting":
-        status = "waiting"
-    return RunFinished(status, answer, f"the plan was not changed: {why}", code=PLAN_NOT_CHANGED)
+    if before is not None and before.status in ("waiting", "done"):
+        status = before.status
+    data = before.data if before is not None else None
+    return RunFinished(status, answer, f"{NOT_CHANGED}{why}", code=PLAN_NOT_CHANGED, data=data)
 
 
 def as_before(why: str, context: RunContext) -> RunFinished | None:

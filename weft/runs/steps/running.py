@@ -52,14 +52,15 @@ class RunningTasks:
         context, current, settings = self.context, self.replanning.current, self.context.settings
         growth: GrowthLimits = SetLimits(self.catalogue.known, settings.max_items)
         recorded = context.recorded.growth
-        self._fan_out = FanOut(current, context.memo, growth if recorded is None else recorded(growth))
+        limits = growth if recorded is None else recorded(growth)
+        self._fan_out = FanOut(current, context.memo, limits, keeps_replaced=self.replanning.repeats)
         self._sub_goals = SubGoals(context, self._fan_out, McpChoice(self.catalogue.mcp))
         self.files = _given_files(context)
         self._runner = self._task_runner()
         models, prompts, budget = context.models, context.prompts, settings.input_budget
         check = ConditionCheck(current, models, prompts, context.record, context.artifacts, budget).check
-        limits, memo = ScheduleLimits(settings.max_concurrency, settings.task_timeout), context.memo
-        self.schedule = Schedule(self._run_task, memo.recorded, limits, memo, check, self.replanning.holds)
+        at_a_time, memo = ScheduleLimits(settings.max_concurrency, settings.task_timeout), context.memo
+        self.schedule = Schedule(self._run_task, memo.recorded, at_a_time, memo, check, self.replanning.holds)
 
     def _task_runner(self) -> TaskRunner:
         context, replanning = self.context, self.replanning
@@ -86,7 +87,8 @@ class RunningTasks:
     def stream(self) -> EarlyTasks:
         """Let tasks start while the plan is being written."""
         may = partial(may_begin, tools=self._runner.tools, policy=self.context.memo.approvals.policy)
-        reader = partial(EarlyReader, self.catalogue.known, may)
+        brief = self.replanning.planning.brief(self.context.goal.answers)
+        reader = partial(EarlyReader, brief.judged_by, may)
         self.early = EarlyTasks(self.context, self.replanning.current, self.schedule, reader)
         return self.early
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft_executor.capture.beginnings import beginnings
+from weft_executor.results.outcome import handled
 from weft_planner.decompose.replan import TaskState
+from weft_planner.plan.task_id import in_order, parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,33 +22,62 @@ _IN_ALL = 20_000
 _NO_RESULT = ("failed", "denied")
 
 
-def states(plan: Plan, tasks: Mapping[str, TaskEnd], capture: Capture) -> tuple[TaskState, ...]:
-    """How each task of a plan stands, with the beginning of its output or error; a task that only waits is pending."""
+def states(
+    plan: Plan, tasks: Mapping[str, TaskEnd], capture: Capture, items: Mapping[str, TaskEnd] | None = None
+) -> tuple[TaskState, ...]:
+    """How each task of a plan stands, with the beginning of its output or error; a task that only waits is pending.
+
+    So stand the `items` that failed and that the answer lacks.
+    """
+    lost = _lost_items(plan, tasks, items or {})
     ends = _ends(plan, {name: end for name, end in tasks.items() if end.status != "waiting"})
     texts = {name: (end.output if end.status == "done" else end.error) or "" for name, end in ends.items()}
-    shown = beginnings(texts, _EACH, _IN_ALL, capture)
-    return tuple(
-        TaskState(task.id, ends[task.id].status if task.id in ends else "pending", shown.get(task.id, ""))
-        for task in plan.tasks
+    shown = beginnings(texts | {name: end.error or "" for name, end in lost.items()}, _EACH, _IN_ALL, capture)
+    return (
+        *(
+            TaskState(task.id, ends[task.id].status if task.id in ends else "pending", shown.get(task.id, ""))
+            for task in plan.tasks
+        ),
+        *(TaskState(name, end.status, shown.get(name, "")) for name, end in lost.items()),
     )
 
 
-def losses(plan: Plan, tasks: Mapping[str, TaskEnd]) -> list[str]:
-    """A reason to change the plan for each failed task that leaves others skipped, or the answer without its result."""
+def losses(plan: Plan, tasks: Mapping[str, TaskEnd], items: Mapping[str, TaskEnd] | None = None) -> list[str]:
+    """A reason to change the plan for each failed task that leaves others skipped, or the answer without its result.
+
+    The answer also lacks failed `items` of a final task. A failure that another task has handled is no reason.
+    """
     import networkx as nx
 
     status = {name: end.status for name, end in _ends(plan, tasks).items()}
     failed = [task for task in plan.tasks if status.get(task.id) == "failed" and task.id not in plan.replaced]
     finals = {task.id for task in plan.finals} if failed else set()
+    planned_for = handled(plan.tasks, status.get) if failed else {}
     reasons = []
     for task in failed:
         behind = nx.descendants(plan.graph, task.id)
-        skipped = [other.id for other in plan.tasks if other.id in behind and status.get(other.id) == "skipped"]
+        skipped = [
+            other.id
+            for other in plan.tasks
+            if other.id in behind - planned_for.keys() and status.get(other.id) == "skipped"
+        ]
         if skipped:
             reasons.append(f"task {task.id!r} failed, and was needed for: {', '.join(skipped)}")
         elif task.id in finals:
             reasons.append(f"task {task.id!r} failed, and the answer lacks its result")
-    return reasons
+    lost = _lost_items(plan, tasks, items or {})
+    return reasons + [f"item {name!r} failed, and the answer lacks its result" for name in lost]
+
+
+def _lost_items(plan: Plan, tasks: Mapping[str, TaskEnd], items: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
+    """The failed items of final tasks that are done without them."""
+    failed = {name: end for name, end in items.items() if end.status == "failed" and name not in plan.replaced}
+    if not failed:
+        return {}
+    finals = {task.id for task in plan.finals if task.id in tasks and tasks[task.id].status == "done"}
+    status = {name: end.status for name, end in {**tasks, **failed}.items()}
+    planned_for = handled(plan.tasks, status.get)
+    return {name: failed[name] for name in in_order(failed) if parent_of(name) in finals and name not in planned_for}
 
 
 def objections(plan: Plan, wrong: Mapping[str, tuple[str, ...]]) -> list[str]:

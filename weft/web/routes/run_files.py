@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weft.traces import run_changes
 from weft.web.errors import HttpError
 from weft.web.replies import attachment, in_thread
 from weft_executor.results.artifacts import Artifacts
-from weft_skills import safe_files
+from weft_skills import safe_files, untrusted_files
+from weft_skills.tools.left_files import stamps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
     from weft.web.site import Site
 
-_MOST_ARTIFACTS = 5_000
+_LARGEST = 2_000_000_000
+_MOST_ARTIFACTS = 10_000
 
 
 @in_thread
@@ -60,7 +63,7 @@ async def artifact(site: Site, request: Request) -> Response:
         file = next((file for known, file in _files(folder) if known == name), None)
         if file is None:
             raise HttpError(404, "NOT_FOUND", f"the run has no file {name[:200]!r}", hint="see the list")
-        return file.read_bytes()
+        return untrusted_files.read(file, _LARGEST)
 
     return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])
 
@@ -74,15 +77,5 @@ def _artifacts(site: Site, request: Request) -> Path:
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     """The plain files below a folder; links are left out, since a tool may have planted them."""
-    count = 0
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-        if path.is_symlink() or not path.is_file() or any(above.is_symlink() for above in _above(path, folder)):
-            continue
-        count += 1
-        if count > _MOST_ARTIFACTS:
-            return
-        yield path.relative_to(folder).as_posix(), path
-
-
-def _above(path: Path, folder: Path) -> Iterator[Path]:
-    yield from (above for above in path.parents if above != folder and above.is_relative_to(folder))
+    for name in islice(sorted(stamps(folder)), _MOST_ARTIFACTS):
+        yield name, folder / name

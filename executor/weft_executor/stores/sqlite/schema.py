@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from weft_executor.stores.columns import APPROVALS, SELECTIONS
 from weft_executor.stores.errors import BadStore, EarlierForm
+from weft_skills import untrusted_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,7 +74,7 @@ VERSION = len(STEPS)
 def refuse_earlier(path: Path) -> None:
     """Raise if a file is a journal from before 0.1.0; it is not opened as a database, which could change it."""
     try:
-        with path.open("rb") as file:
+        with os.fdopen(untrusted_files.open_regular(path, sys.maxsize), "rb") as file:
             header = file.read(72)
     except FileNotFoundError:
         return

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.plan.task_id import MAX_LENGTH, depth_of, parent_of
-from weft_planner.plan.validate import graph_problems, row_problems
+from weft_planner.plan.validate import graph_problems, row_problems, synthesis_problems
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -43,12 +43,14 @@ def problems(
     Tasks that are `edited` are dropped and added again under the same id.
     """
     after = change.applied(plan)
+    rows = _rows(change, after)
     return [
         *_added_problems(change, plan, known, edited),
         *_dropped_problems(change, plan, begun),
         *_rewired_problems(change, plan, after, begun),
         *_dependency_problems(change, after, begun),
-        *graph_problems(_rows(change, after)),
+        *graph_problems(rows, known),
+        *synthesis_problems(after.synthesis, rows, known),
         *walls(change.added, plan, known),
     ]
 
@@ -102,7 +104,7 @@ def _dropped_problems(change: Change, plan: Plan, begun: Mapping[str, str]) -> I
 
 def _rewired_problems(change: Change, plan: Plan, after: Plan, begun: Mapping[str, str]) -> Iterator[str]:
     for old, new in change.rewired.items():
-        if old not in plan:
+        if old not in plan and old not in begun:  # an item that failed is no task of the plan itself
             yield f"there is no task {old!r} to rewire"
         if new not in after:
             yield f"{old!r} cannot be rewired to {new!r}, which is not in the plan; add it"

@@ -13,7 +13,7 @@ from weft_planner.plan.changes.change import Change, problems
 from weft_planner.plan.json_answer import NotJson
 from weft_planner.plan.normal_form import normal_form
 from weft_planner.plan.plan import ACTION_TYPES, Task
-from weft_planner.plan.reading import find
+from weft_planner.plan.reading import beside_faults, find_in
 from weft_planner.plan.schema import plan_schema
 from weft_planner.plan.task_id import parent_of
 from weft_planner.plan.validate import row_problems
@@ -59,23 +59,24 @@ def change_schema() -> dict[str, Any]:
 def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -> ChangeReading:
     """The change of a plan in a model's answer; `begun` has the status of each task that has started."""
     try:
-        value, form = find(text, *_DECIDING)
+        found = find_in(text, *_DECIDING)
     except NotJson as error:
         return ChangeReading(Change(), faults=(f"{error}; answer with {_FORM}",))
+    value, form = found.value, found.form
     if is_too_deep(value):
         return ChangeReading(Change(), faults=(f"the answer is nested too deeply; answer with {_FORM}",))
     document = _unwrapped(value)
     if not isinstance(document, Mapping) or document.keys().isdisjoint(_DECIDING):
         what = "a whole plan" if isinstance(document, Mapping) and "tasks" in document else "no change of the plan"
         return ChangeReading(Change(), faults=(f"the answer is {what}; answer with {_FORM}",))
-    repairs = ([form] if form else []) + [
-        f"the unknown key '{key}' of the change was dropped" for key in document if key not in _KEYS
-    ]
+    repairs = [form] if form else []
     faults = list(_kind_problems(document))
     if faults:
         return ChangeReading(Change(), faults=tuple(faults))
     give_up = (document.get("give_up") or "").strip()
-    rows, repaired, faults = _rows(document.get("add") or [], plan)
+    extra = {key: value for key, value in document.items() if key not in _KEYS}
+    rows, repaired, faults = _rows(document.get("add") or [], extra, plan)
+    faults += beside_faults(found, {"tasks": [*(task.to_dict() for task in plan.tasks), *rows]})
     if faults := faults or [
         fault for number, row in enumerate(rows, 1) if not _is_sound(row) for fault in row_problems(number, row, known)
     ]:
@@ -127,14 +128,23 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _rows(added: Sequence[Mapping[str, Any]], plan: Plan) -> tuple[list[Any], list[str], list[str]]:
-    """The added tasks in the normal form of a plan that has the others before them, with repairs and faults."""
-    if not added:
+def _rows(
+    added: Sequence[Mapping[str, Any]], extra: Mapping[str, Any], plan: Plan
+) -> tuple[list[Any], list[str], list[str]]:
+    """The added tasks in the normal form of a plan that has the others before them, with repairs and faults.
+
+    What the `extra` keys of the change state about tasks is read as in a plan, of the added ones.
+    """
+    if not added and not extra:
         return [], [], []
     before = [task.to_dict() for task in plan.tasks]
-    form = normal_form({"tasks": [*before, *added]})
-    rows = form.document.get("tasks") if isinstance(form.document, Mapping) else None
-    return list(rows or ())[len(before) :], form.repairs, form.faults
+    form = normal_form({"tasks": [*before, *added], **extra})
+    rows = list((form.document.get("tasks") if isinstance(form.document, Mapping) else None) or ())
+    changed = [row["id"] for row, old in zip(rows, before, strict=False) if row != old]
+    if changed:
+        what = f"would let tasks wait for others that the plan has already ({', '.join(changed)})"
+        form.faults.append(f"a key of the change {what}; only 'depends_on' of added tasks and 'rewire' can do that")
+    return rows[len(before) :], form.repairs, form.faults
 
 
 def _is_sound(row: Mapping[str, Any]) -> bool:

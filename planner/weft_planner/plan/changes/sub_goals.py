@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from weft_planner.plan.plan import Plan
+from weft_planner.plan.references import renamed
 from weft_planner.plan.task_id import sub_task_id
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ def faults(row: Mapping[str, Any], max_depth: int) -> Iterator[str]:
         yield from (f"'{key}' is only for action_type 'goal'" for key in _OWN_KEYS if row.get(key) is not None)
         return
     if max_depth < 1:
-        yield "'action_type' 'goal' is not possible here, as goals may not be nested deeper; plan the tasks themselves"
+        yield (
+            "'action_type' 'goal' is not possible here, as goals are nested as deep as max_depth allows; "
+            "plan the tasks themselves, or raise max_depth"
+        )
     instruction = row.get("instruction")
     if instruction is None or (isinstance(instruction, str) and not instruction.strip()):
         yield "a goal task needs 'instruction', which says what to reach"
@@ -49,4 +53,4 @@ def joining(task: Task, plan: Plan, results: Collection[str]) -> Plan:
         renamed = part.rewired(names)
         return replace(renamed, id=names[part.id], depends_on=renamed.depends_on or before)
 
-    return Plan(tuple(map(joined, plan.tasks)), plan.synthesis)
+    return Plan(tuple(map(joined, plan.tasks)), renamed(plan.synthesis, names))

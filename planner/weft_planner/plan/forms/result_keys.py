@@ -108,14 +108,32 @@ def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: boo
 
     A reference that `needs_form` is filled in, and cannot be empty; a condition reads whatever there is.
     """
+    schema, many = row.get("output_schema"), row.get("for_each") is not None
+    if reference.item is not None:
+        if (why := _item_fault(reference, row)) is not None:
+            return why
+        many = False
     if not reference.path:
         return None
-    schema, many = row.get("output_schema"), row.get("for_each") is not None
     if schema is None and needs_form and (many or row.get("action_type") != "tool"):
-        whole = f"<<{reference.id}.output>>"
+        whole = f"<<{reference.of}.output>>"
         return f"but {reference.id!r} has no output_schema; give it one with that field, or write {whole}"
     if not isinstance(schema, Mapping) or next(schema_faults(schema), None) is not None:
         return None  # of the schema, a fault of its own
     # The output of a task for each item is the list of their outputs.
     why = excluded({"type": "array", "items": schema} if many else schema, reference.path)
     return None if why is None else f"but in the output_schema of {reference.id!r} {why}"
+
+
+def _item_fault(reference: Reference, row: Mapping[str, Any]) -> str | None:
+    """Why a task cannot have the item that a reference names; None if it may."""
+    source, first = row.get("for_each"), row.get("first")
+    if source is None:
+        return (
+            f"but {reference.id!r} has no for_each, so it has no items; write <<{reference.id}.output[0]>> for a value"
+        )
+    counts = [len(source)] if isinstance(source, list | tuple) else []
+    counts += [first] if isinstance(first, int) else []
+    if counts and reference.item is not None and reference.item > min(counts):
+        return f"but {reference.id!r} has {min(counts)} items, and the first is [1]"
+    return None

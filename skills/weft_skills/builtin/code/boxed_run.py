@@ -7,6 +7,7 @@ import os
 import re
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weft_skills import hidden_paths, safe_files
@@ -16,7 +17,7 @@ from weft_skills.programs import process
 from weft_skills.programs.environment import environment
 from weft_skills.programs.executable import CallLog, not_started, out_of_memory, scratch_folder, size_text, status_text
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
-from weft_skills.tools.left_files import left_since, stamps
+from weft_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
 from weft_skills.tools.overflow import Output
 
 if TYPE_CHECKING:
@@ -67,7 +68,10 @@ class BoxedRun:
         before = await asyncio.to_thread(stamps, artifacts)
         with scratch_folder(host.scratch) as scratch:
             ended = await self._in_box(command(scratch), scratch, artifacts)
-        left = await asyncio.to_thread(left_since, artifacts, before)
+        if ended.how == "full":
+            await asyncio.to_thread(remove_new, artifacts, before)
+            return self.failed("EXECUTION_ERROR", f"{self.tool} left {ended.stderr} — keep less of it")
+        left = await hashed_since(artifacts, before)
         host.log(CallLog(self.tool, "", ended.stderr, ended.status, time.monotonic() - self.start))
         return self._envelope(ended, {"artifacts": left} if left else {})
 
@@ -79,7 +83,8 @@ class BoxedRun:
         box = Box(artifacts, readable, (scratch, artifacts), False, limits, (*shown, *self.reads), host.views)
         env = environment(host.environ, (), scratch) | _own_variables(host.workspace, artifacts)
         launch = await asyncio.to_thread(host.confinement.launch, command, box)
-        return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS))
+        full = partial(host.disk.exceeded, (scratch, artifacts))
+        return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS, full=full))
 
     def _envelope(self, ended: process.Ended, data: dict[str, Any]) -> Envelope:
         name, shown = self.tool, _output(ended)
@@ -97,7 +102,8 @@ class BoxedRun:
         if ended.status != 0:
             return self.failed("EXECUTION_ERROR", f"{name} failed ({self._why(ended)}){_quoted(shown)}", data)
         envelope = Output(name, shown).envelope(self.context, self.host.artifacts, time_since(self.start))
-        return replace(envelope, data=data | dict(envelope.data))
+        left = data.pop("artifacts", [])
+        return with_artifacts(replace(envelope, data=data | dict(envelope.data)), left)
 
     def _why(self, ended: process.Ended) -> str:
         status = status_text(ended.status)

@@ -20,6 +20,7 @@ from weft_skills.confinement.system_paths import ISOLATED
 from weft_skills.tools.effects import READ_ONLY, Effects
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
+from weft_skills.tools.left_files import with_artifacts
 from weft_skills.tools.overflow import keep
 
 if TYPE_CHECKING:
@@ -97,14 +98,16 @@ class WebFetch:
         data: dict[str, Any] = {"url": page.url, "title": title, "bytes": len(page.data), "characters": len(text)}
         notes = ["[the page has more than 2 MB; the rest was not read]"] if page.cut else []
         head, inner = _head(page.url, title), _TAG.sub(r"<\\\1", text) or "(no text)"
-        shown = inner
+        shown, kept = inner, None
         if len(inner) > TEXT_LIMIT - _ROOM:
-            whole = keep(f"{head}{inner}{_TAIL}\n", self.name, self._place.artifacts, self._place.workspace)
+            kept = keep(f"{head}{inner}{_TAIL}\n", self.name, self._place.artifacts, self._place.workspace)
+            whole = kept.path if kept is not None else None
             shown, data["artifact"] = inner[: TEXT_LIMIT - _ROOM], whole
             read_on = f"; read on with ReadFile, path {whole}, offset={len(head) + len(shown)}" if whole else ""
             notes.append(f"[{len(inner) - len(shown):,} of {len(inner):,} characters are left{read_on}]")
         marked = "\n".join((f"{head}{shown}{_TAIL}", *notes))
-        return Envelope("partial" if notes else "success", marked, context, data, time_ms=time_ms)
+        envelope = Envelope("partial" if notes else "success", marked, context, data, time_ms=time_ms)
+        return with_artifacts(envelope, [kept.row] if kept is not None else [])
 
 
 def _head(url: str, title: str) -> str:

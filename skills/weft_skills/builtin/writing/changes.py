@@ -6,11 +6,13 @@ contents by their hash. So a resumed run applies exactly what a person saw.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
 import time
 from dataclasses import asdict, dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal, get_args
 
 from weft_skills import safe_files
@@ -43,6 +45,7 @@ class FileChange:
     digest: str = ""
     state: ChangeState = "proposed"
     at: int = 0
+    folders: int = 0  # how many folders above the file had to be made for it
 
 
 def sha256(data: bytes) -> str:
@@ -74,6 +77,7 @@ class WorkspaceChanges:
         """Make the change, unless it is made already; raises safe_files.Changed if the file is another one by now."""
         file, after = self.workspace / change.path, self.content(change.after)
         now = safe_files.read(file, below=self.workspace, limit=SIZE_LIMIT)
+        folders = change.folders or sum(not above.exists() for above in self._above(change.path))
         if now != after:
             was = None if change.before is None else self.content(change.before)
             try:
@@ -81,7 +85,11 @@ class WorkspaceChanges:
             except safe_files.Changed:
                 self.save(replace(change, state="conflict"))
                 raise
-        return self.save(replace(change, state="applied", at=time.time_ns()))
+        return self.save(replace(change, state="applied", at=time.time_ns(), folders=folders))
+
+    def _above(self, path: str) -> list[Path]:
+        """The folders above a file, nearest first, up to the workspace."""
+        return [self.workspace / above for above in PurePosixPath(path).parents if above.parts]
 
     def content(self, digest: str) -> bytes:
         """A content by its hash."""
@@ -121,7 +129,16 @@ class WorkspaceChanges:
             for change in changes:
                 if change.path == path and change.state == "applied":
                     self.save(replace(change, state="undone"))
+        self._remove_folders(changes)
         return changed
+
+    def _remove_folders(self, changes: Iterable[FileChange]) -> None:
+        """Remove the folders that were made for files, if nothing is left in them."""
+        made = {above for change in changes for above in self._above(change.path)[: change.folders]}
+        for folder in sorted(made, key=lambda above: len(above.parts), reverse=True):
+            with contextlib.suppress(OSError, safe_files.UnsafePath):
+                safe_files.refuse_links(folder, below=self.workspace)
+                folder.rmdir()
 
     def _settled(self, change: FileChange) -> FileChange:
         if change.state != "proposed" or change.before == change.after:

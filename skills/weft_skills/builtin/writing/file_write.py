@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 from typing import TYPE_CHECKING, Any, Protocol
 
 from weft_skills import safe_files
@@ -67,9 +69,31 @@ class FileWrite:
             raise ToolFault("IS_DIRECTORY", f"{self.target.name} is a folder — name a file in it")
 
     def check(self) -> None:
-        """Raise what would keep a change of the workspace from being made, before anybody is asked."""
+        """Raise what would keep it from being written, before anybody is asked."""
+        self.check_place()
         if self.target.in_workspace and self.place.changes.find(self.key, self.digest) is None:
             self._new(self._current(self.place.workspace))
+
+    def check_place(self) -> None:
+        """Raise if another task wrote the file, or if no file can be written there."""
+        self._refuse_rival()
+        root = self.place.workspace if self.target.in_workspace else self.target.root
+        for above in self.target.file.parents:
+            if above.is_dir():
+                if not os.access(above, os.W_OK | os.X_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(above))
+                break
+            if os.path.lexists(above):
+                raise ToolFault("INVALID_PARAM", f"{above} is not a folder — write another path")
+            if above == root:
+                break
+
+    def _refuse_rival(self) -> None:
+        place, target = self.place, self.target
+        rival = place.claims.rival(target.name, place.task, place.before)
+        if rival is not None:
+            what = f"{target.name} was written by task {rival!r}, which runs beside this one"
+            raise ToolFault("CONFLICT", f"{what} — write another path")
 
     def diff(self) -> str:
         """The difference to be made, which is kept until the call is made."""
@@ -85,10 +109,7 @@ class FileWrite:
         """Write it, unless another task that is not in order with this one wrote it."""
         place, target = self.place, self.target
         with place.claims.lock:
-            rival = place.claims.rival(target.name, place.task, place.before)
-            if rival is not None:
-                what = f"{target.name} was written by task {rival!r}, which runs beside this one"
-                raise ToolFault("CONFLICT", f"{what} — write another path")
+            self._refuse_rival()
             done = self._change_workspace() if target.in_workspace else self._write_artifact()
             place.claims.take(target.name, place.task)
         return done

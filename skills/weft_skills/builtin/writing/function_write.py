@@ -22,6 +22,7 @@ from weft_skills.tools.fault import ToolFault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from weft_skills.builtin.writing.file_write import FileWrite
     from weft_skills.builtin.writing.write_place import WritePlace
     from weft_skills.functions.functions import FunctionTool
     from weft_skills.tools.tool import Tool
@@ -47,6 +48,10 @@ class FunctionWrite(WriteFile):
         except (ToolFault, safe_files.UnsafePath, OSError):
             return READ_ONLY  # nothing will be written, so nobody needs to be asked
         return Effects("workspace" if target.in_workspace else "artifacts", idempotent=True)
+
+    def _checked(self, writing: FileWrite) -> tuple[str, dict[str, Any]]:
+        writing.check_place()  # what the function makes of the file is not known before it is called
+        return "", {}
 
     def preview(self, arguments: Mapping[str, Any]) -> str:
         """The call alone: a diff of a binary file would not be readable."""

@@ -16,7 +16,7 @@ from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.builtin.writing.write_place import WritePlace
@@ -99,13 +99,26 @@ class WriteFile:
         assert self._place is not None  # noqa: S101 - only a planner sees a tool without a place
         return FileWrite(self, self._place, join_surrogates(dict(arguments)))
 
-    def _answer(self, arguments: Mapping[str, Any]) -> Envelope:
+    def refusal(self, arguments: Mapping[str, Any]) -> Envelope | None:
+        """The answer to a call that will be refused, so that nobody is asked to allow it."""
+        envelope = self._answer(arguments, self._checked)
+        return envelope if envelope.error is not None else None
+
+    def _checked(self, writing: FileWrite) -> tuple[str, dict[str, Any]]:
+        writing.check()
+        return "", {}
+
+    def _answer(
+        self,
+        arguments: Mapping[str, Any],
+        act: Callable[[FileWrite], tuple[str, dict[str, Any]]] = FileWrite.make,
+    ) -> Envelope:
         start, place = time.monotonic(), self._place
         context = Context(str(place.workspace) if place else "", dict(arguments))
         try:
             writing = self._call(arguments)
             context = Context(context.cwd, context.params_input, str(writing.target.file))
-            text, data = writing.make()
+            text, data = act(writing)
         except ToolFault as fault:
             return failure(fault.code, fault.message, context, time_ms=time_since(start))
         except safe_files.Changed as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from weft_skills import untrusted_files
 from weft_skills.confinement.box import Command
 from weft_skills.programs import toolchain
 from weft_skills.programs.build_cache import BuildCache, BuildError, BuildStep, cache_key
@@ -38,7 +39,7 @@ async def program(manifest: Manifest, build_cache: BuildCache) -> Path:
             vendored = (folder / "vendor" / "modules.txt").is_file()
             env = _environment(build.work, "vendor" if vendored else "readonly")
             reads = (toolchain.prefix(go),)
-            if not vendored and "require" in (folder / "go.mod").read_text(encoding="utf-8", errors="replace"):
+            if not vendored and "require" in untrusted_files.read(folder / "go.mod").decode("utf-8", "replace"):
                 connection = connections(build_cache.environ)
                 online = {**connection.env, **env, "GOPROXY": proxy, "GOSUMDB": _sums(build_cache.environ)}
                 fetch = Command((go, "mod", "download"), (*reads, *_local(proxy), *connection.reads))

@@ -6,6 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from weft_skills import untrusted_files
 from weft_skills.programs.build_cache import BuildError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def read_text(path: Path) -> str | None:
     if path.is_symlink():
         raise BuildError(f"{path} is a link", hint="copy the file that it leads to into its place")
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return untrusted_files.read_text(path)
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:

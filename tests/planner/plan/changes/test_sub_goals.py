@@ -44,8 +44,10 @@ def test_every_fault_has_its_words(more: dict[str, Any], fault: str) -> None:
 def test_goals_are_refused_where_they_may_not_be_nested() -> None:
     row = {"id": "a", "action_type": "goal", "instruction": "Reach it"}
     assert faults(row, max_depth=1) == []
-    deeper = "is not possible here, as goals may not be nested deeper; plan the tasks themselves"
-    assert faults(row, max_depth=0) == [f"task 'a': 'action_type' 'goal' {deeper}"]
+    deeper = "is not possible here, as goals are nested as deep as max_depth allows"
+    assert faults(row, max_depth=0) == [
+        f"task 'a': 'action_type' 'goal' {deeper}; plan the tasks themselves, or raise max_depth"
+    ]
 
 
 def test_its_tasks_keep_their_graph_under_other_ids() -> None:

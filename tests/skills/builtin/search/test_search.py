@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from weft_skills import hidden_paths
+from weft_skills.builtin.read_file import ReadFile
 from weft_skills.builtin.readable_roots import ReadableRoots
 from weft_skills.builtin.search import grep as grep_module
 from weft_skills.builtin.search import walk
@@ -67,6 +70,21 @@ async def test_matches_have_their_file_and_line_and_nothing_hidden_is_searched(w
     assert (await grep(workspace, "hello", path="src/b.py")).data["files"] == 1
     assert (await grep(workspace, "hello", path="node_modules")).data["total"] == 1, "a path that names it"
     assert (await grep(workspace, "no such thing")).text == "(nothing matches)"
+
+
+@pytest.mark.parametrize("hidden", ["src/.env", ".git/config", ".agents/journal.txt"])
+async def test_another_name_of_a_hidden_file_is_not_read_either(workspace: Path, hidden: str) -> None:
+    os.link(workspace / hidden, workspace / "notes.txt")
+    os.link(workspace / "a.py", workspace / "again.py")
+    hidden_paths._hidden_files.cache_clear()
+
+    assert "notes.txt" not in (await grep(workspace, "hello")).text
+    assert (await grep(workspace, "hello", path="notes.txt")).data.get("total", 0) == 0
+    assert (await grep(workspace, "Hello", path="again.py")).data["total"] == 1
+    reading = ReadFile(ReadableRoots(workspace))
+    refused = (await reading.call({"path": "notes.txt"})).error
+    assert refused is not None
+    assert refused.code == "ACCESS_DENIED"
 
 
 async def test_more_matches_than_asked_for_are_counted_and_long_lines_are_cut(workspace: Path) -> None:

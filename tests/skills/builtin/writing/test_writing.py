@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from weft.cli import request_text
-from weft_planner.approvals import ApprovalRequest
+from weft_executor.approvals.approvals import Approvals
+from weft_executor.approvals.policy import ApprovalPolicy
+from weft_executor.capture.capture import Capture
+from weft_planner.approvals import Answer, ApprovalRequest
 from weft_skills import safe_files
 from weft_skills.builtin.writing.changes import sha256
 from weft_skills.builtin.writing.claims import Claims
@@ -292,3 +295,35 @@ async def test_a_planted_change_does_not_take_the_place_of_the_one_that_is_asked
 
 def _content(path: Path) -> str | None:
     return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+async def test_a_write_that_will_be_refused_is_refused_before_anybody_is_asked(workspace: Path) -> None:
+    asked: list[ApprovalRequest] = []
+
+    async def approve(request: ApprovalRequest) -> Answer:
+        asked.append(request)
+        return Answer()
+
+    async def settle() -> None:
+        return None
+
+    claims = Claims()
+    claims.take("workspace:src/taken.py", "other")
+    at = place(workspace, claims=claims, task="mine", writes="ask")
+    approvals = Approvals(lambda _: None, settle, Capture(), ApprovalPolicy("all"), approve=approve)
+    refused = {
+        "workspace:src/app.py/below.txt": "INVALID_PARAM",
+        "workspace:src/taken.py": "CONFLICT",
+        "workspace:.git/config": "ACCESS_DENIED",
+        "workspace:src": "IS_DIRECTORY",
+    }
+    for number, (path, expected) in enumerate(refused.items()):
+        envelope = await approvals.call(WriteFile(at), "mine", {"path": path, "content": "x"}, f"k{number}#1")
+        assert code(envelope) == expected, path
+    old = {"path": "workspace:src/app.py", "old": "nowhere", "new": "x"}
+    assert code(await approvals.call(EditFile(at), "mine", old, "k9#1")) == "CONFLICT"
+    assert asked == []
+
+    done = await approvals.call(WriteFile(at), "mine", {"path": "workspace:src/new.py", "content": "x"}, "k10#1")
+
+    assert (done.status, len(asked)) == ("success", 1)

@@ -206,7 +206,7 @@ def children() -> set[str]:
 
 
 async def until(happened: object) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     assert callable(happened)
     while not happened():
         assert time.monotonic() < end, "it never happened"

@@ -54,6 +54,42 @@ async def test_the_items_of_a_task_that_was_replaced_are_not_missing(workspace: 
     assert (result.status, result.answer, result.error) == ("done", "end is done", None)
 
 
+MAPPED = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y", "z"]))
+
+
+async def test_a_failed_item_of_a_final_task_is_replaced_like_any_other(workspace: Path) -> None:
+    planner = Planner(MAPPED, [add("again", instead_of="all[2]")], fails={"all[2]": "gone"})
+    result = await run(workspace, planner)
+    assert (result.status, result.answer, result.error) == ("done", "the answer", None)
+    assert statuses(result) == {
+        "all": "done", "all[1]": "done", "all[2]": "failed", "all[3]": "done", "again": "done",
+    }  # fmt: skip
+    (request,) = planner.asked
+    assert "- item 'all[2]' failed, and the answer lacks its result" in request.messages[1].content
+    assert '<task id="all[2]" status="failed">\ngone\n</task>' in request.messages[1].content
+
+
+async def test_a_replaced_item_is_not_tried_again(workspace: Path) -> None:
+    planner = Planner(MAPPED, [add("again", instead_of="all[2]")], fails={"all[2]": "gone", "again": "gone too"})
+    result = await run(workspace, planner)
+    assert (result.status, "again: gone too" in (result.error or "")) == ("partial", True)
+    assert "all[2]" not in (result.error or "")
+    later = Planner(MAPPED, [], fails={})
+    result = await resumed(workspace, later)
+    assert (result.status, later.worked) == ("done", ["again"])
+
+
+async def test_a_failed_item_that_others_were_done_without_or_that_was_handled_is_no_reason(workspace: Path) -> None:
+    inner = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y"]), llm("end", "all"))
+    planner = Planner(inner, [add("again", instead_of="all[2]")], fails={"all[2]": "gone"})
+    assert (await run(workspace, planner)).status == "partial"
+    branch = llm("branch", "all", when='<<all[2].status>> == "failed"')
+    handled = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y"]), branch)
+    other = Planner(handled, [add("again", instead_of="all[2]")], fails={"all[2]": "gone"})
+    assert (await run(workspace, other)).status == "done"
+    assert (planner.asked, other.asked) == ([], [])
+
+
 async def test_a_part_that_is_not_replaced_is_missing(workspace: Path) -> None:
     planner = Planner(changes=[change(llm("more", "survey"), drop=("brief",))])
     result = await run(workspace, planner)

@@ -207,6 +207,27 @@ async def test_what_is_not_in_the_accepted_plan_is_stopped_and_its_cost_counts(w
     assert counted(workspace) == (3, 3)
 
 
+async def test_an_edge_behind_the_tasks_stops_what_began_too_early_and_lets_it_wait(workspace: Path) -> None:
+    text = json.dumps({"tasks": [llm("first"), llm("second"), llm("late")], "edges": [["first", "second"]]})
+    model = WritingModel([text], wait_for=("first", "second"), slow=("second",), slow_once=True)
+    result, record = await run(workspace, model)
+    assert (result.status, result.plan and result.plan.task("second").depends_on) == ("done", ("first",))
+    ended = [(event.task, event.status) for event in record.events if isinstance(event, TaskFinished)]
+    assert ("second", "cancelled") in ended
+    assert ended.index(("first", "done")) < ended.index(("second", "done"))
+    assert any(
+        "began while the plan was written" in event.message for event in record.events if isinstance(event, Warned)
+    )
+
+
+async def test_tasks_that_do_not_say_what_they_wait_for_start_with_the_whole_plan(workspace: Path) -> None:
+    rows = [{key: value for key, value in llm(name).items() if key != "depends_on"} for name in ("first", "second")]
+    text = json.dumps({"tasks": rows, "edges": [["first", "second"]], "synthesis": "late"})
+    model = WritingModel([text], cut='"synthesis"')
+    result, _ = await run(workspace, model)
+    assert (result.status, list(model.tasks())) == ("done", ["first", "second"])
+
+
 async def test_a_run_that_is_stopped_before_its_plan_is_whole_keeps_what_it_did(workspace: Path) -> None:
     first, whole = plan(llm("a"), llm("b"), llm("late", "a")), plan(llm("b"), llm("a"), llm("late", "a", "b"))
     model = WritingModel([first], wait_for=("a", "b"), hangs=True, slow=("b",))

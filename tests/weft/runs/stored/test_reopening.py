@@ -13,6 +13,7 @@ from tests.weft.runs.steps.replanned import Planner, add, change, changed, llm, 
 from weft.runs.plans.plan_file import PlanFile
 from weft.runs.stop import Stop
 from weft_executor.stores.errors import RunHeld
+from weft_planner.errors import RequestRefused
 from weft_planner.events import Event, PlanChanged, TaskStarted
 from weft_planner.plan.plan import Plan, Task
 from weft_skills.errors import InputError
@@ -89,15 +90,31 @@ class TestAsking:
         assert result.status == "partial"
         assert len(planner.asked) == 1
 
-    async def test_where_the_plan_is_not_changed_the_answer_stays(self, workspace: Path) -> None:
+    async def test_where_the_plan_is_not_changed_a_done_run_stays_done(self, workspace: Path) -> None:
         assert (await run(workspace, Planner(CHAIN, fails={}))).status == "done"
         planner = Planner(CHAIN, GIVEN_UP, {})
         result = await replanned(workspace, planner)
-        assert (result.status, result.answer) == ("partial", "the answer")
+        assert (result.status, result.answer) == ("done", "the answer")
+        assert set(statuses(result).values()) == {"done"}
         assert result.error == "the plan was not changed: given up: no"
         assert result.code == "PLAN_NOT_CHANGED"
         assert [request.role for request in planner.model.asked] == ["replanner"]
         assert (await resumed(workspace, Planner(CHAIN, fails={}))).status == "done"
+
+    @pytest.mark.parametrize("settings", [{"max_cost": 0.001}, {"timeout": 0.001}], ids=["cost", "time"])
+    async def test_a_limit_that_is_met_before_the_change_leaves_a_done_run_done(
+        self, workspace: Path, settings: dict[str, Any]
+    ) -> None:
+        assert (await run(workspace, Planner(CHAIN, fails={}))).status == "done"
+        result = await replanned(workspace, Planner(CHAIN, [change(llm("four", "three"))], {}), **settings)
+        assert (result.status, result.answer, result.code) == ("done", "the answer", "PLAN_NOT_CHANGED")
+        assert set(statuses(result).values()) == {"done"}
+
+    async def test_a_model_that_gives_no_answer_leaves_a_done_run_done(self, workspace: Path) -> None:
+        assert (await run(workspace, Planner(CHAIN, fails={}))).status == "done"
+        result = await replanned(workspace, Planner(CHAIN, [RequestRefused("not now")], {}))
+        assert (result.status, result.answer) == ("done", "the answer")
+        assert "the model gave no answer: not now" in (result.error or "")
 
     async def test_a_failed_run_stays_failed_where_the_plan_is_not_changed(self, workspace: Path) -> None:
         alone = plan(llm("fetch"))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import socket
-from dataclasses import dataclass
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 # Ray prints on standard output what becomes of workers; a batch says it itself, and may print JSON there.
@@ -25,7 +29,7 @@ from weft.settings.ray_security import answers_without_token, is_this_machine, t
 from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from weft.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
     from weft.batch.engines.ray.messages import (
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
 _OBJECTS = 128 * 2**20
 # Actor calls beside goals: report, start, stop, close, and the poll for budget requests.
 _SPARE_CALLS = 5
+# Seconds that the head may take to answer.
+_PROBE = 5.0
 
 
 class WorkerGone(ConnectionError):
@@ -58,6 +64,15 @@ class _SafeJob(JobConfig):
 
     def _runtime_env_has_working_dir(self) -> bool:
         return True  # then Ray leaves the current folder alone
+
+
+class GoalWorkerActor(GoalWorker):
+    """A worker that knows which node of the cluster it is on."""
+
+    async def start(self, shared: SharedObjects) -> WorkerInfo:
+        """Get ready."""
+        info = await GoalWorker.start(self, shared)
+        return replace(info, machine=ray.get_runtime_context().get_node_id())
 
 
 @dataclass(slots=True)
@@ -106,14 +121,15 @@ class WorkerHandle:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A connected cluster: how many workers it is to have, and the memory that each may use, in bytes."""
+    """A connected cluster: how many workers it is to have, the memory that each may use, and its head's address."""
 
     workers: int
     memory: float
+    head: str = ""
 
     def start_workers(self, setup: WorkerSetup, shared: SharedObjects) -> list[WorkerHandle]:
         """Start the workers, spread over the nodes; each is started again when it dies."""
-        actor = ray.remote(GoalWorker).options(
+        actor = ray.remote(GoalWorkerActor).options(
             num_cpus=1,
             max_restarts=-1,
             max_task_retries=0,  # the journal decides what is repeated
@@ -144,6 +160,26 @@ class Cluster:
 
         return record
 
+    async def head_answers(self) -> bool:
+        """Whether the head can be reached; Ray itself ends this process a minute after it cannot."""
+        host, _, port = self.head.rpartition(":")
+        try:
+            async with asyncio.timeout(_PROBE):
+                _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+        except OSError:  # TimeoutError is one
+            return False
+        writer.close()
+        return True
+
+    async def is_alive(self, machine: str) -> bool:
+        """Whether a node of the cluster is there."""
+        try:
+            async with asyncio.timeout(_PROBE):
+                nodes = await asyncio.to_thread(ray.nodes)
+        except (RayError, OSError):
+            return False
+        return any(node["NodeID"] == machine and node["Alive"] for node in nodes)
+
     def disconnect(self) -> None:
         """Disconnect; Ray that was started here ends."""
         ray.shutdown()
@@ -173,6 +209,20 @@ def connect(options: ClusterOptions, most: int) -> Cluster:
     except BaseException:
         ray.shutdown()
         raise
+
+
+@contextmanager
+def keeping_signal_handlers() -> Iterator[None]:
+    """Set this process's own handler of SIGTERM again after Ray has connected; call it in the main thread.
+
+    Ray's aborts the process after three seconds, over any that was set before.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def check_address(options: ClusterOptions) -> None:
@@ -206,7 +256,8 @@ def _cluster(options: ClusterOptions, most: int) -> Cluster:
     cores = int(sum(node["Resources"].get("CPU", 0) for node in nodes))
     workers = min(options.workers or max(cores, 1), most)
     each = -(-workers // max(len(nodes), 1))
-    return Cluster(workers, min(node["Resources"].get("memory", float("inf")) for node in nodes) / each)
+    memory = min(node["Resources"].get("memory", float("inf")) for node in nodes) / each
+    return Cluster(workers, memory, ray.get_runtime_context().gcs_address)
 
 
 async def _answer(reference: Awaitable[Any]) -> Any:

@@ -1,14 +1,15 @@
 """Runs a batch's goals in workers.
 
 a goal waits for a worker with room → runs there → its result; if the worker dies, another one continues the run as
-soon as it is free; a goal whose workers die again and again fails alone
+soon as it is free; a goal whose workers die again and again, at last with no other goal, fails
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from weft.batch.batch_settings import RETRY_PATIENCE
 from weft.batch.bundle.pack import pack
@@ -16,6 +17,7 @@ from weft.batch.engine import Pace
 from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedObjects, WorkerSetup
 from weft.batch.engines.ray.metrics import BatchMetrics
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
+from weft.batch.engines.ray.sent_flags import flags_for_workers
 from weft.batch.engines.ray.worker_group import WorkerGroup
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
@@ -28,7 +30,7 @@ from weft_planner.model import Usage
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from weft.batch.bundle.pack import Bundle
     from weft.batch.engine import Job
@@ -43,8 +45,12 @@ if TYPE_CHECKING:
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
 
-# A goal fails when this many of its workers died.
+# A goal fails when this many of its workers died while their machines lived.
 DEATHS = 3
+# Seconds until a goal is no longer suspected of earlier deaths; twice the time it had with those workers, if more.
+_PROBATION = 60.0
+# How long a goal waits at most until it is known why its workers were lost, before it is tried once more.
+_UNCLEAR = 60.0
 # After a worker is lost, and while a run is in use elsewhere: seconds before the next try, at first and at most.
 _PAUSE, _LONGEST_PAUSE = 0.3, 5.0
 
@@ -62,6 +68,7 @@ class RayEngine:
     home: InProcess
     options: BatchOptions
     where: ClusterOptions
+    flags: Mapping[str, Any] = field(default_factory=dict)
     _models: tuple[str, ...] = ()
     _cluster: Cluster | None = None
     _group: WorkerGroup | None = None
@@ -91,13 +98,15 @@ class RayEngine:
         from weft.batch.engines.ray import cluster
 
         bundle = await asyncio.to_thread(self._pack, goals)
-        self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
+        with cluster.keeping_signal_handlers():
+            self._cluster = await asyncio.to_thread(cluster.connect, self.where, self.options.max_calls)
         batch = self.options
         limiter = self._cluster.limiter(Rates(batch.max_calls, batch.rpm, batch.tpm))
         shared = SharedObjects(limiter, self._cluster.put(bundle.data) if bundle is not None else None)
         handles = self._cluster.start_workers(self._setup(bundle), shared)
         self._group = WorkerGroup.of(handles, self.where.slots, self.budget, self._cluster.memory, say)
         self._group.metrics = BatchMetrics(self._cluster.metric_recorder())
+        self._group.head_answers, self._group.is_alive = self._cluster.head_answers, self._cluster.is_alive
         await self._group.start()
 
     def has_room(self, running: int) -> bool:
@@ -110,21 +119,21 @@ class RayEngine:
         assert group is not None  # noqa: S101 - `warm` came first
         group.stop_with(stop)
         group.record = job.record
-        lost: set[tuple[WorkerState[WorkerHandle], str]] = set()
+        losses = _Losses(group)
         begun, pause = job.begun, _PAUSE
         while not stop.is_set():
-            deaths = sum(worker.process != process and process not in group.restarted for worker, process in lost)
-            if deaths >= DEATHS:
+            if await losses.are_its_fault():
                 group.metrics.goal_ended("failed")
                 raise WorkerLost(
-                    f"{deaths} workers died while they ran this goal", hint="see Ray's logs for the reason"
+                    f"{DEATHS} workers died while they ran this goal", hint="see Ray's logs for the reason"
                 )
-            worker = await _acquire(group, job.goal.id, deaths, stop)
+            worker = await _acquire(group, job.goal.id, losses.suspicion, stop)
             if worker is None:
                 break
             process = worker.process
             try:
-                outcome = await _run_in(worker, GoalJob(job.goal, job.run_id, job.place, begun, job.waited))
+                with losses.trying(worker, job.goal.id):
+                    outcome = await _run_in(worker, GoalJob(job.goal, job.run_id, job.place, begun, job.waited))
             finally:
                 group.placement.release(worker, job.goal.id)
             begun = True
@@ -142,7 +151,7 @@ class RayEngine:
                 case GoalReturned(why, "journal"):
                     group.restart(worker, process, why)
                 case None:
-                    lost.add((worker, process))
+                    losses.add(process)
                     pause = _PAUSE
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
@@ -161,8 +170,8 @@ class RayEngine:
             if self._group is not None:
                 await self._group.close()
         finally:
-            if self._cluster is not None:
-                await asyncio.to_thread(self._cluster.disconnect)
+            if self._cluster is not None and not (self._group is not None and self._group.head_is_lost):
+                await asyncio.to_thread(self._cluster.disconnect)  # which would wait for the head
             await self.home.close()
 
     def _pack(self, goals: Iterable[BatchGoal]) -> Bundle | None:
@@ -199,7 +208,52 @@ class RayEngine:
             settings = replace(self.home.settings, journal=journal_for_workers(weft))
             return replace(setup, workspace=str(weft.paths.workspace.absolute()), settings=settings)
         journal = records.url(weft.paths, weft.settings)
-        return replace(setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans)
+        flags = flags_for_workers([*self.flags, *(["model"] if batch.models else [])], self.home.settings)
+        return replace(
+            setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans, flags=flags
+        )
+
+
+@dataclass(slots=True)
+class _Losses:
+    """The processes that were lost while they ran a goal, each with the seconds that it had run there."""
+
+    group: WorkerGroup
+    _lost: dict[str, float] = field(default_factory=dict)
+    _began: float = 0.0
+
+    @property
+    def suspicion(self) -> int:
+        """How many of them the goal may have killed, as far as it is known."""
+        return sum(process in self.group.died or process in self.group.unclear for process in self._lost)
+
+    async def are_its_fault(self) -> bool:
+        """Whether so many died that the goal is taken to be the reason; waits until it is known, but not for ever."""
+        for _ in range(int(_UNCLEAR / _PAUSE)):
+            if self.suspicion < DEATHS or self.group.unclear.isdisjoint(self._lost):
+                break
+            await asyncio.sleep(_PAUSE)
+        return len(self.group.died.intersection(self._lost)) >= DEATHS
+
+    @contextmanager
+    def trying(self, worker: WorkerState[WorkerHandle], goal: str) -> Iterator[None]:
+        """The goal runs; if it does so for long, it did not kill its earlier workers."""
+        loop = asyncio.get_running_loop()
+
+        def clear() -> None:
+            self._lost.clear()
+            self.group.placement.clear(worker, goal)
+
+        self._began = loop.time()
+        clearing = loop.call_later(max(_PROBATION, *(2 * seconds for seconds in self._lost.values()), 0.0), clear)
+        try:
+            yield
+        finally:
+            clearing.cancel()
+
+    def add(self, process: str) -> None:
+        """A process was lost while it ran the goal."""
+        self._lost[process] = asyncio.get_running_loop().time() - self._began
 
 
 async def _acquire(group: WorkerGroup, goal: str, deaths: int, stop: Stop) -> WorkerState[WorkerHandle] | None:

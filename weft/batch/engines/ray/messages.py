@@ -28,8 +28,9 @@ class WorkerSetup:
     """What a worker needs to run goals: the version to be, the batch's `options`, the models to call.
 
     On the machine of the batch it uses the `workspace` and `settings` there; elsewhere those of the `bundle` with this
-    hash, and the `journal`. `max_replans` is what the batch may do at most; `prices` are its user's, for its budget,
-    which `assumes` one where none is known.
+    hash, and the `journal`. `max_replans` is what the batch may do at most. `flags` are the settings that its command
+    line gave: they beat the machine's own, and a machine that cannot follow them is not used. `prices` are its user's,
+    for its budget, which `assumes` one where none is known.
     """
 
     version: str
@@ -41,6 +42,7 @@ class WorkerSetup:
     bundle: str = ""
     journal: str = ""
     max_replans: int = 0
+    flags: Mapping[str, Any] = field(default_factory=dict)
     prices: Mapping[str, ModelPrice] = field(default_factory=dict)
     assumes: bool = False
 
@@ -60,7 +62,8 @@ class SharedObjects:
 class WorkerInfo:
     """A worker that is there: which process it is, where, of which version, and what keeps it from running goals.
 
-    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass.
+    `ignored` says which settings of the batch do not count there; a `fault` that `is_temporary` may pass. `machine` is
+    Ray's id of the node.
     """
 
     process: str
@@ -70,6 +73,7 @@ class WorkerInfo:
     fault: str = ""
     ignored: tuple[str, ...] = ()
     is_temporary: bool = False
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)

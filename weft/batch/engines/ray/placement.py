@@ -1,7 +1,7 @@
 """Which worker gets the next goal.
 
 A goal whose worker died may be what killed it. It runs with few others the next time, and alone the time after: so
-others do not die with it again and again.
+others do not die with it again and again, and none is blamed that was not tried alone.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 T = TypeVar("T")
+
+# So few goals may always run together after a first death: one after another, a small batch would take for ever.
+_FEW = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +59,9 @@ class WorkerState(Generic[T]):
 
     def _most_goals(self, deaths: int) -> int:
         """How many goals may run together if one of them has this many deaths."""
-        return max(self.slots >> (3 * deaths), 1)
+        if not deaths:
+            return self.slots
+        return max(self.slots // 8, min(self.slots, _FEW)) if deaths == 1 else 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +101,12 @@ class Placement(Generic[T]):
             elif waiter in self._waiting:
                 self._waiting.remove(waiter)
             raise
+
+    def clear(self, worker: WorkerState[T], goal: str) -> None:
+        """A goal has proved harmless: others may run beside it again."""
+        if goal in worker.goals:
+            worker.goals[goal] = 0
+            self.dispatch()
 
     def release(self, worker: WorkerState[T], goal: str) -> None:
         """A goal is no longer with a worker."""

@@ -14,9 +14,10 @@ from weft.batch.engines.ray.placement import Placement, WorkerState
 from weft.batch.limits.shared.budget import SharedBudget
 from weft.version import __version__
 from weft_skills.errors import SetupError
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from weft.batch.engines.ray.cluster import WorkerHandle
     from weft.batch.engines.ray.messages import WorkerInfo, WorkerReport
@@ -30,6 +31,8 @@ SLOW_COMMIT = 5.0
 _SILENCE = 60.0
 # Before a lost worker is asked again, and one whose journal is out of reach.
 _PAUSE, _LONG_PAUSE = 0.3, 5.0
+# How often the head is looked for, and how long it may be away: Ray itself ends this process after a minute.
+_LOOK_FOR_HEAD, _HEAD_AWAY = 2.0, 20.0
 # How long workers may take to stop their goals, and to release what they hold.
 _STOPPING, _CLOSING = 30.0, 15.0
 
@@ -39,7 +42,8 @@ class WorkerGroup:
     """The workers, the `budget` that is allotted to them, and the memory that each may use, in bytes.
 
     `say` is for what concerns the whole batch, `record` for events of goals. A process that was ended on purpose is
-    `restarted`: its goals are not blamed.
+    `restarted`. One that is lost is `unclear` until it is known whether it `died` while its machine lived: only then
+    may a goal of it be the reason.
     """
 
     placement: Placement[WorkerHandle]
@@ -48,6 +52,11 @@ class WorkerGroup:
     say: Callable[[str], None]
     record: Callable[[Event], object] = lambda _: None
     restarted: set[str] = field(default_factory=set)
+    died: set[str] = field(default_factory=set)
+    unclear: set[str] = field(default_factory=set)
+    head_answers: Callable[[], Awaitable[bool]] = field(default=lambda: _yes())
+    is_alive: Callable[[str], Awaitable[bool]] = field(default=lambda _: _yes())
+    head_is_lost: bool = False
     metrics: BatchMetrics = field(default_factory=BatchMetrics)
     _budget: SharedBudget = field(init=False)
     _reported: set[str] = field(default_factory=set)
@@ -73,7 +82,10 @@ class WorkerGroup:
     async def start(self) -> None:
         """Wait for the first worker that can run goals; the others join as they get ready."""
         self._tasks = [asyncio.create_task(self._supervise(worker)) for worker in self.placement.workers]
+        self._tasks.append(asyncio.create_task(self._watch_head()))
         while not self.placement.connected:
+            if self.head_is_lost:
+                raise SetupError("Ray's head is lost", hint="start the cluster again, then the batch")
             if not self.placement.workers:
                 why = "; ".join(dict.fromkeys(self._unfit))
                 raise SetupError(f"no worker can run goals: {why}", hint="fix it on the nodes, then run it again")
@@ -103,7 +115,7 @@ class WorkerGroup:
             max((pace.most for pace in paces), default=0),  # one limiter's, for all of them
             max((pace.limit for pace in paces), default=0),
             tuple(longest.values()),
-            f"{connected} of {total} workers" if connected < total else f"{connected} workers",
+            f"{connected} of {counted(total, 'worker')}" if connected < total else counted(connected, "worker"),
         )
 
     async def close(self) -> None:
@@ -120,9 +132,12 @@ class WorkerGroup:
         await asyncio.gather(*self._budget_tasks.values(), return_exceptions=True)
 
     async def _supervise(self, worker: WorkerState[WorkerHandle]) -> None:
+        before: WorkerInfo | None = None
         while True:
             try:
                 info = await worker.handle.start()
+                await self._judge(before, info)
+                before = info
                 if info.process in self._lost and self.budget.limited:
                     worker.handle.restart()  # all that it was allotted counts as spent, so nothing is left for it
                     await asyncio.sleep(_PAUSE)
@@ -144,11 +159,42 @@ class WorkerGroup:
                         report = await worker.handle.report()
                     self._take_report(worker, report)
             except (ConnectionError, TimeoutError) as error:
+                process = worker.process
                 self._mark_lost(worker)
-                if getattr(error, "final", False):
-                    self._remove(worker, str(error))
-                    return
+                if await self.head_answers():  # without it all workers are lost, which is said once
+                    if process and process not in self.restarted:
+                        what = f"worker {worker.number} on {worker.node} is lost"
+                        self.say(f"{what}; its goals continue on other workers")
+                    if getattr(error, "final", False):
+                        await self._judge(before, None)
+                        self._remove(worker, str(error))
+                        return
                 await asyncio.sleep(_PAUSE)
+
+    async def _judge(self, before: WorkerInfo | None, now: WorkerInfo | None) -> None:
+        """Find out what became of a process that was lost, now that another one, or the same, is there."""
+        if before is None or before.process not in self.unclear:
+            return
+        is_same = now is not None and now.process == before.process
+        if not is_same and before.process not in self.restarted and await self.is_alive(before.machine):
+            self.died.add(before.process)
+        self.unclear.discard(before.process)
+
+    async def _watch_head(self) -> None:
+        """Stop the batch when Ray's head is lost: before Ray ends this process, and with one message."""
+        loop = asyncio.get_running_loop()
+        seen = loop.time()
+        while loop.time() - seen < _HEAD_AWAY:
+            await asyncio.sleep(_LOOK_FOR_HEAD)
+            if await self.head_answers():
+                seen = loop.time()
+        self.head_is_lost = True
+        self.say("Ray's head is lost: the batch stops; what is finished is kept")
+        if self._stop is not None:
+            self._stop.set()
+        for worker in self.placement.workers:
+            worker.disconnect()
+        self._dispatch()
 
     def _report_ignored(self, info: WorkerInfo) -> None:
         """Say once which settings do not count, and where: most workers are set up alike."""
@@ -180,12 +226,11 @@ class WorkerGroup:
                 granted = NumberedGrant(number, self._budget.grant(request))
 
     def _mark_lost(self, worker: WorkerState[WorkerHandle]) -> None:
-        if worker.process and worker.process not in self.restarted:
-            self.say(f"worker {worker.number} on {worker.node} is lost; its goals continue on other workers")
         self._paces.pop(worker.number, None)
         if worker.process:
             self._budget.lost(worker.process)
             self._lost.add(worker.process)
+            self.unclear.add(worker.process)
         if (serving := self._budget_tasks.pop(worker.number, None)) is not None:
             serving.cancel()
         worker.disconnect()
@@ -214,6 +259,10 @@ class WorkerGroup:
         await asyncio.sleep(_STOPPING)
         for worker in self.placement.connected:
             worker.disconnect()
+
+
+async def _yes() -> bool:
+    return True
 
 
 def incompatibility(info: WorkerInfo) -> str:

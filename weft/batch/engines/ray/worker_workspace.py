@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from weft.batch.batch_settings import batch_settings
 from weft.batch.bundle.unpack import unpack
 from weft.batch.engines.in_process import InProcess
+from weft.batch.engines.ray.sent_flags import follow
 
 if TYPE_CHECKING:
     from weft.batch.bundle.unpack import UnpackedBundle
@@ -49,6 +50,7 @@ def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
         # What a batch sets by itself is told from what its user set.
         max_replans=min(setup.max_replans, resolved.settings.max_replans),
     )
+    settings = follow(setup.flags, settings)
     file = f"{bundle.workspace / 'weft.toml'}: "
     warnings = [text.removeprefix(file) for text in resolved.warnings if text.startswith(file)]
     return WorkerWorkspace(

@@ -10,6 +10,7 @@ import asyncio
 import math
 import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -189,16 +190,19 @@ class LimiterClient:
     async def run(self) -> None:
         """Talk to the limiter until cancelled; while it is away no call is made, and its answers are waited for."""
         while True:
-            queue = self.limits.queue
-            busy = any(limiter.is_busy or queue.waiting(limiter, 1) for limiter in self._limiters.values())
-            try:
-                async with asyncio.timeout(EVERY if busy else None):
+            # Never for longer: a call that comes just after a message asks for none, and would not be noticed.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(EVERY):
                     await self._wanted.wait()
-            except TimeoutError:
-                pass
-            self._wanted.clear()
-            await self.exchange()
-            await asyncio.sleep(_LEAST)
+            if self._wanted.is_set() or self._is_busy():
+                self._wanted.clear()
+                await self.exchange()
+                await asyncio.sleep(_LEAST)
+
+    def _is_busy(self) -> bool:
+        """Whether there is anything to say to the limiter; an idle worker sends nothing."""
+        queue = self.limits.queue
+        return any(limiter.is_busy or queue.waiting(limiter, 1) for limiter in self._limiters.values())
 
     async def exchange(self) -> None:
         """Send one message and use its answer."""

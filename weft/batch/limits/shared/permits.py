@@ -61,8 +61,8 @@ class PermitScheduler:
         self.state.refill(now)
         self._take_report(request)
         worker.wanted = deque(request.wanted[len(worker.issued) :])
-        self._issue(now)
         worker.at_once = self._at_once(name, now)
+        self._issue(now)
         starts, tokens = self._collect(worker, now)
         state = self.state
         tried = state.is_down and any(other.at_once for key, other in self.workers.items() if key != name)
@@ -91,20 +91,27 @@ class PermitScheduler:
                     heapq.heappush(self._returned, start)
 
     def _issue(self, now: float) -> None:
-        """Issue permits for the next moment, one to each worker that wants some, in turns."""
-        tpm = self.state.rates.tpm
-        while (first := next((pair for pair in self.workers.items() if pair[1].wanted), None)) is not None:
-            name, worker = first
-            tokens = int(min(worker.wanted[0], tpm)) if tpm else 0
-            # No call overtakes one that lacks tokens: a large one would never get them.
-            if tokens > self.state.tokens + 1e-6 and tpm:
-                return
-            if (start := self._next_start(now)) is None:
-                return
+        """Issue permits for the next moment, one to each worker that wants some and may make a call, in turns."""
+        while (first := self._first_to_get()) is not None and (start := self._next_start(now)) is not None:
+            name, worker, tokens = first
             self.state.tokens -= tokens
             worker.wanted.popleft()
             worker.issued.append((start, tokens))
             self.workers.move_to_end(name)
+
+    def _first_to_get(self) -> tuple[str, _Worker, int] | None:
+        """Who gets the next permit, with how many tokens; a worker without a slot could not use it in time."""
+        tpm = self.state.rates.tpm
+        for name, worker in self.workers.items():
+            if not worker.wanted:
+                continue
+            tokens = int(min(worker.wanted[0], tpm)) if tpm else 0
+            # No call overtakes one that lacks tokens: a large one would never get them.
+            if tpm and tokens > self.state.tokens + 1e-6:
+                return None
+            if worker.at_once:
+                return name, worker, tokens
+        return None
 
     def _next_start(self, now: float) -> float | None:
         """The time of the next call; None if it is too far ahead."""
@@ -143,9 +150,12 @@ class PermitScheduler:
         return max(0, min(fair, mine.slots, total - taken))
 
     def _collect(self, worker: _Worker, now: float) -> tuple[tuple[float, ...], float]:
-        """The permits issued to a worker since its last message; one that is too late is lost, but for its tokens."""
-        useful = [(start, tokens) for start, tokens in worker.issued if start + LATE > now]
+        """The permits issued to a worker since its last message; what it cannot use any more goes to others."""
+        useful = [(start, tokens) for start, tokens in worker.issued if start + LATE > now and worker.at_once]
         self.state.tokens += sum(tokens for _, tokens in worker.issued) - sum(tokens for _, tokens in useful)
+        if not worker.at_once:
+            self._returned.extend(start for start, _ in worker.issued)
+            heapq.heapify(self._returned)
         worker.issued.clear()
         tokens = math.fsum(tokens for _, tokens in useful)
         worker.held += tokens

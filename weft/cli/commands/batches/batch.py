@@ -91,7 +91,15 @@ def batch(
     if not dry_run:
         configuration.announce_journal(where, resolved, quiet=mode.quiet)
     settings = batch_settings(resolved)
-    with open_batch(file, target, workspace=workspace, settings=settings, options=chosen, dry_run=dry_run) as opened:
+    with open_batch(
+        file,
+        target,
+        workspace=workspace,
+        settings=settings,
+        options=chosen,
+        flags=flags.given(),
+        dry_run=dry_run,
+    ) as opened:
         for key, line in opened.goals.unused.items():
             output.say_warning(f"{opened.goals.name}, line {line}: unknown key {key!r}; it is ignored")
         if dry_run:

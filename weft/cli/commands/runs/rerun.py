@@ -13,6 +13,7 @@ from weft.cli import execution, options, stdin
 from weft.cli.recorded_run import open_recorded
 from weft.cli.view import output, result_target
 from weft_planner.plan.task_id import parent_of
+from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -126,6 +127,6 @@ def _read(path: str) -> str:
     if path == "-":
         return stdin.stdin_text("--input")
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return untrusted_files.read_given_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"--input: {path} cannot be read: {error}", hint="name a text file") from error

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from weft_executor.stores.store import Store
 
 
+# What a browser would render, with whatever a run has recorded in it.
+_PAGES = (".html", ".htm", ".xhtml", ".shtml")
+
+
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--all", "everything", is_flag=True, help="Export all runs.")
@@ -48,18 +52,19 @@ def export(
     """Export runs as JSON lines, as an HTML page or to OpenTelemetry.
 
     RUN is a run's id, a prefix of it, or `last` (the default). JSON lines hold one event each and can be imported,
-    shown and replayed on another machine.
+    shown and replayed on another machine. A file that ends in .html becomes a page.
 
     \b
     Examples:
       weft trace export last -o run.jsonl
-      weft trace export --html last -o run.html
+      weft trace export last -o run.html
       weft trace export --otlp last
 
     Exit status: 0 done, 1 the collector did not accept the spans, 2 no such run.
     """
     from weft.runs.stored import records
 
+    html = html or (target is not None and target.suffix.lower() in _PAGES)
     store = records.recorded_runs(*configuration.journal_settings(workspace, flags))
     chosen = list(store.summaries()) if everything else []
     chosen = chosen or [store.find(run) for run in runs or ("last",)]

@@ -33,7 +33,7 @@ function AnswerPart({ source, actions }) {
   const { state } = source;
   const streamed = source.texts.get("(synthesis)") ?? "";
   return html`${actions?.answering?.(null)}
-    ${state.error && html`<div class="note st-failed"><b>${state.status === "partial" ? "A part is missing" : "It failed"}</b><div>${state.error}</div></div>`}
+    ${state.error && html`<div class="note st-failed"><b>${state.status === "partial" ? "A part is missing" : state.status === "done" ? "The plan was not changed" : "It failed"}</b><div>${state.error}</div></div>`}
     ${state.faults.length > 0 && state.status !== "done" && html`<div class="note st-partial"><b>The plan was refused ${counted(state.faults.length, "time")}</b>${state.faults.slice(0, 10).map((/** @type {string} */ fault) => html`<div>${fault}</div>`)}</div>`}
     ${state.changes.map((/** @type {any} */ change) => html`<div class="note"><b>The plan changed (${change.cause}${change.of ? ` of ${change.of}` : ""})</b><div>${[change.added && counted(change.added, "task") + " added", change.dropped && counted(change.dropped, "task") + " dropped"].filter(Boolean).join(", ")}${change.note ? `: ${change.note}` : ""}</div></div>`)}
     ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Markdown} text=${state.answer} />`

@@ -18,8 +18,9 @@ export function SkillFile({ skill, path, editable, onSaved }) {
   const [error, setError] = useState(/** @type {any} */ (null));
   const [draft, setDraft] = useState(/** @type {string | null} */ (null));
   const [raw, setRaw] = useState(!path.endsWith(".md"));
-  const [busy, setBusy] = useState(false);
+  const [busy, setBusy] = useState("");
   const read = async () => {
+    setBusy("Reading…"); // or a quick Save would name the version that was refused before
     try {
       const reply = await ask(address);
       setFile({ text: (await reply.json()).text, tag: reply.headers.get("etag") ?? "" });
@@ -27,11 +28,12 @@ export function SkillFile({ skill, path, editable, onSaved }) {
     } catch (refused) {
       setError(refused);
     }
+    setBusy("");
   };
   useEffect(() => void read(), [address]);
   const save = async () => {
-    if (draft === null || !file) return;
-    setBusy(true);
+    if (draft === null || !file || busy) return;
+    setBusy("Saving…");
     try {
       const reply = await ask(address, { method: "PUT", json: { text: draft }, headers: { "if-match": file.tag } });
       setFile({ text: draft, tag: reply.headers.get("etag") ?? "" });
@@ -42,7 +44,7 @@ export function SkillFile({ skill, path, editable, onSaved }) {
     } catch (refused) {
       setError(refused);
     }
-    setBusy(false);
+    setBusy("");
   };
   const key = (/** @type {KeyboardEvent} */ event) => {
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "s") return;
@@ -51,7 +53,7 @@ export function SkillFile({ skill, path, editable, onSaved }) {
   };
   const editing = draft !== null;
   return html`<section class="skillfile" aria-label="File ${path}"><div class="filehead"><b class="mono cut">${path}</b>
-      ${editing ? html`<button type="button" class="btn small" onClick=${() => setDraft(null)}>Discard</button><button type="button" class="btn small primary" disabled=${busy || draft === file?.text} title="Ctrl+S" onClick=${save}>${busy ? "Saving…" : "Save"}</button>`
+      ${editing ? html`<button type="button" class="btn small" onClick=${() => setDraft(null)}>Discard</button><button type="button" class="btn small primary" disabled=${busy !== "" || draft === file?.text} title="Ctrl+S" onClick=${save}>${busy || "Save"}</button>`
         : file && html`${path.endsWith(".md") && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Markdown" : "Raw"}</button>`}<button type="button" class="plain" onClick=${() => copy(file.text)}><${Icon} name="copy" />Copy</button>${editable && html`<button type="button" class="btn small" onClick=${() => setDraft(file.text)}><${Icon} name="edit" />Edit</button>`}`}</div>
     ${error && html`<div class="filenote"><${Problem} error=${error} />${error.status === 409 && html`<button type="button" class="btn small" onClick=${read}>Read it again (your text stays)</button>`}</div>`}
     ${!file ? !error && html`<p class="loading">Reading…</p>` : editing ? html`<${CodeField} text=${draft ?? ""} faults=${[]} here=${0} label="Text of ${path}" onChange=${setDraft} onKey=${key} />`

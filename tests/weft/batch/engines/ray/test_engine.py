@@ -23,7 +23,7 @@ from weft_planner.model import Usage
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from weft_planner.events import Event
@@ -60,7 +60,7 @@ async def running(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
     options = BatchOptions(cluster=ClusterOptions())
     assert options.cluster is not None
     home = InProcess.of(workspace, Settings(model="openai/x"), options)
-    worker = PlainWorker(*(info(f"p{number}") for number in range(1, 6)))
+    worker = PlainWorker(*(info(f"p{number}") for number in range(1, 8)))
     engine = RayEngine(home, options, options.cluster)
     engine._group = WorkerGroup.of(cast("Any", [worker]), 4, home.budget, 100.0, ignore)
     await engine._group.start()
@@ -77,27 +77,68 @@ async def test_what_is_not_the_goals_fault_sends_it_back_with_its_run(running: R
     assert running.group.placement.workers[0].goals == {}
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    for _ in range(2000):
+        if holds():
+            return
+        await asyncio.sleep(0.005)
+    pytest.fail("it did not happen")
+
+
+async def lose(running: Running, times: int) -> None:
+    """Have the worker's process lost so often, each time while it runs the goal; another one starts in its place."""
+    (state,) = running.group.placement.workers
+    for _ in range(times):
+        await until(lambda: bool(state.goals and state.process))
+        gone = state.lost
+        running.worker.reports.put_nowait(GONE)
+        await gone.wait()
+        running.worker.outcomes.put_nowait(GONE)
+
+
+async def no_machine(_: str) -> bool:
+    return False
+
+
 async def test_the_third_death_fails_the_goal_but_a_cut_connection_is_none(running: Running) -> None:
     cut = [GONE] * 5
     assert (await running.run(*cut, DONE)).status == "done", "it was the same process each time"
-
-    async def die() -> None:
-        (state,) = running.group.placement.workers
-        for _ in range(3):
-            for _ in range(2000):
-                if state.goals and state.process:
-                    break
-                await asyncio.sleep(0.005)
-            gone = state.lost
-            running.worker.reports.put_nowait(GONE)
-            await gone.wait()
-            running.worker.outcomes.put_nowait(GONE)
-
-    dying = asyncio.ensure_future(die())
+    losing = asyncio.ensure_future(lose(running, 3))
     with pytest.raises(WorkerLost, match="3 workers died while they ran this goal") as lost:
         await running.run()
-    await dying
+    await losing
     assert lost.value.code == "WORKER_LOST"
+
+
+async def test_machines_that_were_lost_do_not_count_against_a_goal(running: Running) -> None:
+    running.group.is_alive = no_machine
+
+    async def end() -> None:
+        await lose(running, 4)
+        running.worker.outcomes.put_nowait(DONE)
+
+    ending = asyncio.ensure_future(end())
+    assert (await running.run()).status == "done"
+    await ending
+    assert running.group.unclear == set()
+
+
+async def test_deaths_expire_for_a_goal_that_runs_on_without_one(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.batch.engines.ray.engine._PROBATION", 0.1)
+
+    async def end() -> None:
+        (state,) = running.group.placement.workers
+        await lose(running, 2)
+        await until(lambda: state.goals == {"g": 2})  # it runs alone
+        await until(lambda: state.goals == {"g": 0})
+        await lose(running, 2)
+        running.worker.outcomes.put_nowait(DONE)
+
+    ending = asyncio.ensure_future(end())
+    assert (await running.run()).status == "done", "four deaths, but not three in a row"
+    await ending
 
 
 async def test_refusals_budgets_and_stops_are_passed_on(running: Running) -> None:

@@ -50,6 +50,23 @@ async def test_a_goal_whose_workers_died_runs_with_few_others_then_alone() -> No
     assert not few.workers[0].can_run(1)
 
 
+async def test_after_one_death_the_goals_of_few_slots_still_run_together() -> None:
+    for slots in (1, 2, 4):
+        few = placement(1, slots)
+        for number in range(slots):
+            assert (await asyncio.wait_for(few.acquire(f"once-{number}", 1), 1)) is few.workers[0]
+
+
+async def test_a_goal_that_has_proved_harmless_runs_with_others_again() -> None:
+    one = placement(1, slots=2)
+    worker = await one.acquire("suspect", 2)
+    waiting = asyncio.ensure_future(one.acquire("other", 0))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    one.clear(worker, "suspect")
+    assert await waiting is worker
+
+
 async def test_a_worker_that_is_held_back_or_lost_gets_nothing() -> None:
     two = placement(2, slots=4)
     two.workers[0].held_back = "journal"

@@ -113,7 +113,7 @@ async def test_all_workers_spend_from_one_budget_and_what_a_dead_one_had_counts_
     call = CallFinished("task", "t", "m", Reply("", usage=Usage(1, 10, 5), cost=0.5), 1.0)
     worker.reports.put_nowait(report(call))
     worker.reports.put_nowait(GONE)
-    for _ in range(200):
+    for _ in range(6_000):
         if group.placement.workers[0].process == "p2":
             break
         await asyncio.sleep(0.01)
@@ -131,7 +131,7 @@ async def test_a_worker_that_was_silent_and_comes_back_starts_again_if_there_is_
     closing.append(group)
     await group.start()
     worker.reports.put_nowait(GONE)
-    for _ in range(200):
+    for _ in range(6_000):
         if group.placement.workers[0].process == "p2":
             break
         await asyncio.sleep(0.01)
@@ -164,6 +164,32 @@ async def test_settings_that_do_not_count_on_workers_are_named_once(closing: lis
     await group.start()
     await settled(group)
     assert said == [f"on node-1, {what}: set it in the config.toml there"]
+
+
+async def test_losing_rays_head_stops_the_batch_with_one_message(
+    closing: list[WorkerGroup], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.batch.engines.ray.worker_group._LOOK_FOR_HEAD", 0.01)
+    monkeypatch.setattr("weft.batch.engines.ray.worker_group._HEAD_AWAY", 0.1)
+    first, second = PlainWorker(info(), info("p3")), PlainWorker(info("p2"))
+    group, said = group_of(first, second)
+    closing.append(group)
+    there = True
+
+    async def answers() -> bool:
+        return there
+
+    group.head_answers = answers
+    await group.start()
+    await settled(group)
+    stop = Stop()
+    group.stop_with(stop)
+    there = False
+    first.reports.put_nowait(GONE)
+    second.reports.put_nowait(GONE)
+    await asyncio.wait_for(stop.wait(), 20)
+    assert said == ["Ray's head is lost: the batch stops; what is finished is kept"]
+    assert (group.head_is_lost, group.placement.connected) == (True, [])
 
 
 async def test_a_stop_from_another_process_reaches_all_workers(closing: list[WorkerGroup]) -> None:

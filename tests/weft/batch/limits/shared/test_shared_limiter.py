@@ -67,13 +67,7 @@ class Cluster:
 
     def start(self, number: int) -> list[asyncio.Task[None]]:
         async def ask(message: LimiterRequest) -> LimiterGrant:
-            self.messages += 1
-            await asyncio.sleep(0.003 + number / 1_000)
-            if self.limiter is None:
-                raise ConnectionError
-            answer = self.limiter.grant(pickle.loads(pickle.dumps(message)))  # noqa: S301 - its own
-            await asyncio.sleep(0.002)
-            return answer
+            return await self.ask(message, number / 1_000)
 
         own = Rates(self.slots, self.rates.rpm, self.rates.tpm)
         client = LimiterClient(f"w{number}", own, ask, lambda: self.loop.time() + number * 3_600)
@@ -89,6 +83,15 @@ class Cluster:
 
         goals = [goal(f"{number}-{each}") for each in range(self.slots + 4)]
         return [asyncio.create_task(one) for one in (client.run(), *goals)]
+
+    async def ask(self, message: LimiterRequest, late: float = 0.0) -> LimiterGrant:
+        self.messages += 1
+        await asyncio.sleep(0.003 + late)
+        if self.limiter is None:
+            raise ConnectionError
+        answer = self.limiter.grant(pickle.loads(pickle.dumps(message)))  # noqa: S301 - its own
+        await asyncio.sleep(0.002)
+        return answer
 
     async def kill(self, number: int) -> None:
         tasks = self.workers.pop(number)
@@ -251,6 +254,37 @@ def test_a_frozen_worker_comes_back_with_nothing_to_spend() -> None:
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
+
+    run_virtually(main())
+
+
+def test_a_call_just_after_the_last_message_of_an_idle_worker_is_made() -> None:
+    provider = Provider(seconds=0.0)
+
+    async def main() -> None:
+        cluster = Cluster(Rates(8, rpm=60), provider, slots=0, workers=0)
+        client = LimiterClient("w", Rates(4, 60), cluster.ask, cluster.loop.time)
+        talking = asyncio.create_task(client.run())
+        model = client.limits.around(provider, "goal")
+        for hundredths in range(20, 90, 2):  # a worker is idle half a second after its last call
+            async with asyncio.timeout(30):
+                await model.complete(REQUEST)
+            await asyncio.sleep(hundredths / 100)
+        talking.cancel()
+
+    run_virtually(main())
+
+
+@pytest.mark.parametrize(("max_calls", "rpm", "workers"), [(1, 60, 4), (2, 12, 4), (2, 110, 8), (4, 240, 8)])
+def test_fewer_slots_than_workers_leave_little_of_the_rate_unused(max_calls: int, rpm: int, workers: int) -> None:
+    provider = Provider(seconds=0.2)
+
+    async def main() -> None:
+        cluster = Cluster(Rates(max_calls, rpm), provider, slots=2, workers=workers)
+        await asyncio.sleep(240)
+        await cluster.close()
+        assert provider.most <= max_calls
+        assert 0.6 * 4 * rpm <= len(provider.at) <= 4 * rpm, "a worker without a slot gets no permit"
 
     run_virtually(main())
 

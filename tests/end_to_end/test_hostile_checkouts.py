@@ -1,0 +1,140 @@
+"""Before anyone trusts a checkout, no file in it can stop a command: each ends soon, with an error that says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PLAN = "tasks:\n  - {id: a, action_type: tool, name: excel_info, arguments: {path: none.xlsx}}\n"
+SKILL = "---\nname: ok\ndescription: Says hello. Use when greeting.\n---\nHello.\n"
+# Enough for weft, and too little for a file that never ends.
+MEMORY = 6 * 1024**3
+SECONDS = 30
+
+
+def zero(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def sparse(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 200 * 1024**3)
+
+
+def environment(path: Path) -> None:
+    path.symlink_to("/proc/self/environ")
+
+
+def nested(path: Path) -> None:
+    lists = "[" * 20_000 + "]" * 20_000
+    path.write_text(lists if path.suffix == ".json" else f"a = {lists}" if path.suffix == ".toml" else f"a: {lists}")
+
+
+def weft(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    limited = (
+        f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}));"
+        f"sys.argv = ['weft', *{list(arguments)!r}]; runpy.run_module('weft', run_name='__main__')"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", limited],
+        cwd=workspace,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    workspace = tmp_path / "checkout"
+    (workspace / "skills/ok").mkdir(parents=True)
+    (workspace / ".agents").mkdir()
+    (workspace / "skills/ok/SKILL.md").write_text(SKILL)
+    (workspace / "plan.yaml").write_text(PLAN)
+    return workspace
+
+
+COMMANDS = (("skills", "list", "--json"), ("trace", "list"), ("mcp", "list"), ("run", "--plan", "plan.yaml", "-q"))
+
+
+@pytest.mark.parametrize("made", [zero, pipe, sparse, environment, nested])
+@pytest.mark.parametrize("name", ["weft.toml", "skills/ok/skill.yaml", ".mcp.json", ".agents/skills.lock", "plan.yaml"])
+def test_no_file_of_a_checkout_stops_a_command(checkout: Path, name: str, made: Callable[[Path], None]) -> None:
+    (checkout / name).unlink(missing_ok=True)
+    made(checkout / name)
+
+    for command in COMMANDS:
+        ended = weft(checkout, *command)
+
+        assert "Traceback" not in ended.stderr, command
+        assert ended.returncode in (0, 1, 2, 4), (command, ended.stderr)
+        if ended.returncode in (2, 4):
+            assert name.rpartition("/")[2] in ended.stderr or "journal" in ended.stderr, (command, ended.stderr)
+
+
+@pytest.mark.parametrize("made", [zero, pipe])
+@pytest.mark.parametrize("name", ["journal.sqlite", "journal.sqlite-wal", ".gitignore"])
+def test_weft_s_own_files_are_refused_where_they_are_not_files(
+    checkout: Path, name: str, made: Callable[[Path], None]
+) -> None:
+    made(checkout / ".agents" / name)
+
+    ended = weft(checkout, "run", "--plan", "plan.yaml", "-q")
+
+    assert ended.returncode == 2
+    assert f"{name} is " in ended.stderr
+
+
+@pytest.mark.parametrize("link", ["skills/kernel", ".skills", ".claude/skills"])
+@pytest.mark.parametrize("target", ["/proc", "/sys", "/dev"])
+def test_a_link_into_a_folder_of_the_kernel_is_not_followed(checkout: Path, link: str, target: str) -> None:
+    (checkout / link).parent.mkdir(exist_ok=True)
+    (checkout / link).symlink_to(target)
+
+    ended = weft(checkout, "skills", "list", "--json", "--all")
+
+    assert ended.returncode == 0
+    assert "ok" in [row["name"] for row in json.loads(ended.stdout)]
+    assert "leads to a folder of the kernel" in ended.stderr
+
+
+def test_a_location_that_links_to_a_folder_above_it_is_not_walked(checkout: Path) -> None:
+    (checkout / ".skills").symlink_to("/")
+
+    ended = weft(checkout, "skills", "list", "--json")
+
+    assert [row["source"] for row in json.loads(ended.stdout) if row["name"] == "ok"] == ["project"]
+
+
+def test_the_environment_of_weft_cannot_pass_for_a_skill(checkout: Path) -> None:
+    (checkout / "skills/spy").mkdir()
+    environment(checkout / "skills/spy/SKILL.md")
+
+    ended = weft(checkout, "skills", "list", "--json", "--all")
+
+    assert "it leads to a file of the kernel" in ended.stderr
+
+
+@pytest.mark.parametrize("made", [zero, pipe])
+def test_a_goal_file_that_never_ends_is_refused(checkout: Path, made: Callable[[Path], None]) -> None:
+    made(checkout / "goals.jsonl")
+
+    ended = weft(checkout, "batch", "goals.jsonl", "-o", "out.jsonl", "-q")
+
+    assert ended.returncode == 2
+    assert "goals.jsonl cannot be read" in ended.stderr

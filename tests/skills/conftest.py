@@ -1,0 +1,60 @@
+"""Fixtures for tests of tools."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.needs import need
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Go, with its own packages compiled: that takes a dozen seconds, and weft gives every build a cache of its own.
+GO = """#!/bin/sh
+if [ "$1" = build ]; then cp -R {cache} "$GOCACHE"; fi
+exec {go} "$@"
+"""
+PROGRAM = """package main
+import ("bufio"; "encoding/json"; "fmt"; "os"; "strings"; "unicode/utf8")
+func main() {
+    line, _ := bufio.NewReader(os.Stdin).ReadString(10)
+    var given any
+    fmt.Println(json.Unmarshal([]byte(line), &given), strings.ToUpper(line), utf8.RuneCountInString(line))
+}
+"""
+
+
+@pytest.fixture
+def warm_go(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Go whose standard library is compiled already, once for all workers."""
+    need("go")
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "warm-go"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "bin").is_dir():
+            _make(folder)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:/usr/local/bin:/usr/bin:/bin")
+
+
+def _make(folder: Path) -> None:
+    go = shutil.which("go")
+    assert go is not None
+    source, cache, program = folder / "source", folder / "cache", folder / "go"
+    source.mkdir()
+    (source / "go.mod").write_text("module warm\n\ngo 1.18\n")
+    (source / "main.go").write_text(PROGRAM)
+    flags = {"GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false -trimpath", "GOENV": "off", "GOTOOLCHAIN": "local"}
+    env = {**os.environ, **flags, "CGO_ENABLED": "0", "GOCACHE": str(cache), "GOPATH": str(folder / "path")}
+    subprocess.run([go, "build", "-o", str(folder / "warm"), "."], cwd=source, env=env, check=True)
+    program.write_text(GO.format(cache=cache, go=go))
+    program.chmod(0o755)
+    (folder / "bin").mkdir()
+    program.rename(folder / "bin" / "go")

@@ -1,0 +1,132 @@
+"""What a program leaves on the disk is bounded: in bytes, in files, in depth, and in the time that it takes to hash."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.skills.workbench import Workbench
+from weft_skills import safe_files
+from weft_skills.programs.executable import ExecutableTool
+from weft_skills.tools.disk_use import DiskLimits
+from weft_skills.tools.left_files import hashed_since, stamps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+PLACES = {"scratch": "os.environ['WEFT_SCRATCH']", "artifacts": "os.environ['WEFT_ARTIFACTS']"}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return Workbench(tmp_path)
+
+
+def limited(bench: Workbench, program: str, disk: DiskLimits, **keys: object) -> ExecutableTool:
+    tool = bench.tool("import os\n" + program + "\nreply(output='done')\n", writes=True, **keys)
+    return ExecutableTool(tool.manifest, replace(tool.host, disk=disk))
+
+
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize(
+    ("each", "fault"),
+    [
+        ("f.truncate(100_000_000)", "more than 1,000 MB (`max_artifact_mb`)"),
+        ("pass", "more than 50 files (`max_artifact_files`)"),
+    ],
+)
+async def test_a_tool_that_leaves_too_much_is_stopped_and_what_it_left_removed(
+    bench: Workbench, place: str, each: str, fault: str
+) -> None:
+    program = f"for n in range(60):\n    with open(os.path.join({place}, f'f{{n}}'), 'w') as f:\n        {each}\n"
+    tool = limited(bench, program, DiskLimits(files=50 if each == "pass" else 10_000))
+    started = time.monotonic()
+
+    envelope = await tool.call({})
+
+    assert envelope.error is not None
+    assert fault in envelope.error.message
+    assert time.monotonic() - started < 20
+    assert stamps(bench.artifacts) == {}
+    assert list(bench.scratch.iterdir()) == []
+
+
+async def test_a_tool_that_goes_on_writing_is_stopped_before_its_time_is_over(bench: Workbench) -> None:
+    program = (
+        "n = 0\nwhile True:\n    n += 1\n    open(os.path.join(os.environ['WEFT_SCRATCH'], str(n)), 'w').close()\n"
+    )
+    started = time.monotonic()
+
+    envelope = await limited(bench, program, DiskLimits(files=500), timeout=60).call({})
+
+    assert envelope.error is not None
+    assert "max_artifact_files" in envelope.error.message
+    assert time.monotonic() - started < 30
+
+
+async def test_files_of_earlier_calls_count_and_stay(bench: Workbench) -> None:
+    bench.artifacts.mkdir(parents=True)
+    for number in range(40):
+        (bench.artifacts / f"early{number}").write_text("1", encoding="utf-8")
+    program = "for n in range(20):\n    open(os.path.join(os.environ['WEFT_ARTIFACTS'], f'f{n}'), 'w').close()\n"
+
+    envelope = await limited(bench, program, DiskLimits(files=50)).call({})
+
+    assert envelope.error is not None
+    assert len(stamps(bench.artifacts)) == 40
+
+
+async def test_a_tree_of_three_thousand_folders_in_scratch_is_removed(bench: Workbench) -> None:
+    program = "os.chdir(os.environ['WEFT_SCRATCH'])\nfor n in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n"
+
+    envelope = await limited(bench, program, DiskLimits()).call({})
+
+    assert envelope.error is None, envelope.error
+    assert list(bench.scratch.iterdir()) == []
+
+
+def test_a_tree_goes_with_links_and_closed_folders_and_nothing_that_they_lead_to(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/kept").touch()
+    tree = tmp_path / "tree"
+    (tree / "closed/inner").mkdir(parents=True)
+    (tree / "closed/inner/file").touch()
+    (tree / "link").symlink_to(tmp_path / "outside")
+    (tree / "closed/link").symlink_to(tmp_path / "outside/kept")
+    os.mkfifo(tree / "pipe")
+    (tree / "closed").chmod(0)
+
+    safe_files.remove_tree(tree)
+
+    assert not tree.exists()
+    assert (tmp_path / "outside/kept").exists()
+
+
+async def test_hashing_ends_with_the_run_that_waits_for_it(tmp_path: Path) -> None:
+    for number in range(100):
+        (tmp_path / f"f{number}").touch()
+        os.truncate(tmp_path / f"f{number}", 1_000_000_000)
+    hashing = asyncio.create_task(hashed_since(tmp_path, {}))
+    await asyncio.sleep(0.3)
+    started = time.monotonic()
+
+    hashing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hashing
+    await asyncio.get_running_loop().shutdown_default_executor()  # what a process waits for at its end
+
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("writes", [True, False])
+async def test_a_long_output_is_one_of_the_files_that_the_call_names(bench: Workbench, writes: bool) -> None:
+    envelope = await bench.tool("reply(output='x' * 9000)", writes=writes).call({})
+
+    (row,) = envelope.data["artifacts"]
+    assert (row["bytes"], envelope.data["artifact"]) == (9000, str(bench.artifacts / row["path"]))

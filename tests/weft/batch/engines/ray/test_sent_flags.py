@@ -1,0 +1,50 @@
+"""What the command line of a batch says holds on every machine, or the machine is not used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weft.batch.bundle.pack import pack
+from weft.batch.bundle.refusal import BundleRefused
+from weft.batch.engines.ray.messages import WorkerSetup
+from weft.batch.engines.ray.sent_flags import flags_for_workers, follow
+from weft.batch.engines.ray.worker_workspace import open_workspace
+from weft.batch.options import BatchOptions
+from weft.runs.runtime import Weft
+from weft.settings.settings import Settings
+from weft.version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def on_a_machine(workspace: Path, batch: Settings, *given: str) -> Settings:
+    """The settings of a worker on a machine, for a batch of which these were given on the command line."""
+    bundle = pack(Weft(workspace, batch), settings=batch)
+    flags = flags_for_workers(given, batch)
+    setup = WorkerSetup(
+        __version__, BatchOptions(), (), 4, bundle=bundle.sha256, journal="postgresql://db/weft", flags=flags
+    )
+    return open_workspace(setup, bundle.data).settings
+
+
+def test_a_flag_of_the_batch_beats_a_machines_own_settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"MODEL": "openai/own", "TASK": "openai/small", "TIMEOUT": "5", "MAX_REPLANS": "0"}.items():
+        monkeypatch.setenv(f"WEFT_{name}", value)
+    batch = Settings(model="openai/flag", timeout=900.0, max_replans=2)
+    followed = on_a_machine(workspace, batch, "model", "timeout", "max_replans", "journal")
+    assert (followed.model, followed.model_for("task"), followed.timeout) == ("openai/flag", "openai/flag", 900.0)
+    assert (followed.max_replans, followed.journal) == (2, "postgresql://db/weft")
+    plain = on_a_machine(workspace, batch)
+    assert (plain.model, plain.task, plain.timeout) == ("openai/own", "openai/small", 5.0), "it was no flag"
+
+
+def test_a_machine_that_cannot_follow_a_flag_refuses_it_by_name() -> None:
+    web = flags_for_workers(["allow_web"], Settings(allow_web=("a.example",)))
+    with pytest.raises(BundleRefused, match="--allow-web, which only this machine's own settings can allow") as refused:
+        follow(web, Settings())
+    assert "set `allow_web` in its config.toml" in (refused.value.hint or "")
+    own = Settings(allow_web=("a.example", "b.example"))
+    assert follow(web, own) == own, "it allows that and more"

@@ -1,0 +1,1 @@
+"""How the encoder that selects skills is trained and judged; none of it is installed."""
