@@ -76,10 +76,10 @@ class Simulation:
         dying = asyncio.ensure_future(self._die())
         try:
             while any(self.left.values()):
-                calls = len(self.at)
-                await asyncio.sleep(STALL)
-                left = {goal: number for goal, number in self.left.items() if number}
-                assert not left or len(self.at) > calls, f"seed {self.schedule.seed}: calls that nobody makes: {left}"
+                await asyncio.sleep(1.0)
+                last = self.at[-1] if self.at else self.began
+                stalled = {goal: left for goal, left in self.left.items() if left and self.loop.time() > last + STALL}
+                assert not stalled, f"seed {self.schedule.seed}: calls that nobody makes: {stalled}"
         finally:
             dying.cancel()
             for worker in self.workers:

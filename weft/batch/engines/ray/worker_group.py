@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -182,12 +183,11 @@ class WorkerGroup:
 
     async def _watch_head(self) -> None:
         """Stop the batch when Ray's head is lost: before Ray ends this process, and with one message."""
-        loop = asyncio.get_running_loop()
-        seen = loop.time()
-        while loop.time() - seen < _HEAD_AWAY:
+        loop, missed = asyncio.get_running_loop(), math.inf
+        while loop.time() - missed < _HEAD_AWAY:
             await asyncio.sleep(_LOOK_FOR_HEAD)
-            if await self.head_answers():
-                seen = loop.time()
+            # From the first miss on, not since it was last seen: this process may have been asleep.
+            missed = math.inf if await self.head_answers() else min(missed, loop.time())
         self.head_is_lost = True
         self.say("Ray's head is lost: the batch stops; what is finished is kept")
         if self._stop is not None:
