@@ -71,7 +71,7 @@ def test_a_plan_that_is_declined_is_kept_and_run_by_resume(
     status, shown = at_terminal(nursery, workspace, ["e\n", "n\n"], VISUAL="no-such-editor-anywhere")
     assert status == 130, shown
     assert "the editor no-such-editor-anywhere cannot be started" in shown
-    assert "Kept: 0 of 2 tasks and 1 call. Resume with:" in shown
+    assert "Kept: 0 of 2 tasks, after 1 call. Resume with:" in shown
     assert server.asked("task") == []
     ran = weft("resume", "--json", cwd=workspace, env=MODEL)
     document = json.loads(ran.out)

@@ -127,7 +127,7 @@ def test_a_budget_exits_5(workspace: Path, serve: Serve, weft: Weft) -> None:
     assert ran.status == 5
     document = json.loads(ran.out)
     assert document["status"] == "stopped"
-    assert [task["status"] for task in document["tasks"]] == ["cancelled", "pending"]
+    assert (document["tasks"], document["usage"]["calls"]) == ([], 0), "it is too small for the first prompt"
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,8 @@ def test_the_resume_command_names_a_journal_outside_the_workspace(workspace: Pat
     ran = weft("run", *MODEL, "--max-tokens", "15", "--journal", "own.sqlite", GOAL, cwd=workspace)
     assert ran.status == 5
     command = shlex.split(ran.err.rstrip().splitlines()[-1])
-    assert command[-4:] == ["--journal", f"sqlite:///{workspace / 'own.sqlite'}", "--max-tokens", "1000"]
+    assert command[-4:-1] == ["--journal", f"sqlite:///{workspace / 'own.sqlite'}", "--max-tokens"]
+    assert int(command[-1]) > 15
     ran = weft(*command[1:], cwd=workspace)
     assert ran.status == 0, ran.err
 

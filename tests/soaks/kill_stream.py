@@ -42,6 +42,7 @@ def rows() -> list[dict[str, Any]]:
         for number in range(TASKS)
     ]
     dyed = {"id": "dyed", "action_type": "llm", "instruction": "Dye it in <<item>>", "for_each": COLOURS, "width": 2}
+    dyed["depends_on"] = []  # without it, it would wait for the whole plan
     dried = {"id": "dried", "action_type": "llm", "instruction": "Dry <<item>>", "for_each": "<<dyed.output>>"}
     return [threads[0], dyed, *threads[1:4], dried | {"depends_on": ["dyed"]}, *threads[4:]]
 

@@ -144,7 +144,7 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     if result.status in ("interrupted", "stopped", "failed", "partial"):
         done = sum(task.status == "done" for task in result.tasks)
         tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
-        output.say(f"Kept: {tasks} and {counted(result.usage.calls, 'call')}. Resume with:")
+        output.say(f"Kept: {tasks}, after {counted(result.usage.calls, 'call')}. Resume with:")
         output.say(f"  {shlex.join([*resume, *_raised_limit(result, shown.settings)])}")
     not_changed = shown.changes_plan and result.code == PLAN_NOT_CHANGED and result.status == "done"
     return 1 if not_changed else EXIT[result.status]

@@ -53,7 +53,9 @@ print("fine")
 NODE = """
 const fs = require("fs"), os = require("os"), cp = require("child_process"), { Worker } = require("worker_threads");
 fs.writeFileSync("a.txt", "x"); fs.copyFileSync("a.txt", "b.txt"); fs.readdirSync("."); os.cpus(); os.totalmem();
-require("crypto").randomBytes(8); require("zlib").gzipSync("x"); fs.watch(".").close();
+require("crypto").randomBytes(8); require("zlib").gzipSync("x");
+// Landlock alone cannot hide the names of changed files, so it refuses to watch.
+try { fs.watch(".").close(); } catch (error) { if (error.code !== "ENOSYS") throw error; }
 const shown = cp.execSync("echo child").toString().trim();
 new Worker("require('worker_threads').parentPort.postMessage(1)", { eval: true }).on("message", () => {
   cp.spawn("cat").on("close", () => console.log("fine " + shown)).stdin.end("x");

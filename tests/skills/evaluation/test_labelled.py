@@ -66,7 +66,7 @@ def test_a_file_without_goals_or_without_a_file_is_an_error(tmp_path: Path) -> N
         parse(b"\n \n", "f")
     with pytest.raises(InputError, match="cannot be read: No such file"):
         read(tmp_path / "none.jsonl")
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+    with pytest.raises(InputError, match="cannot be read: it is neither a regular file nor a pipe"):
         read(tmp_path)
 
 

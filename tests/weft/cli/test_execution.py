@@ -74,7 +74,7 @@ def test_an_interrupted_run_says_what_is_kept_and_exits_immediately(capsys: pyte
     assert run_to_exit(run_ending("interrupted"), ResultOutput(OutputMode(), Path()), exits.append) == 130
     assert exits == [130]
     err = capsys.readouterr().err
-    assert "Kept: the goal and 1 call. Resume with:\n  weft resume r1\n" in err
+    assert "Kept: the goal, after 1 call. Resume with:\n  weft resume r1\n" in err
     assert "interrupted: interrupted" not in err
 
 
