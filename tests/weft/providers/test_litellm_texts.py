@@ -20,6 +20,7 @@ def module(name: str, seen: list[Any]) -> ModuleType:
 
 def test_modules_are_looked_through_again_when_there_are_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
+    monkeypatch.setitem(sys.modules, "litellm", ModuleType("litellm"))  # whether another test has imported it or not
     for name in ("litellm.early", "litellm.late"):
         monkeypatch.setitem(sys.modules, name, module(name, seen))
         litellm_texts.bound()
