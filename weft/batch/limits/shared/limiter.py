@@ -7,7 +7,7 @@ nothing, and stays closed until every call that it forgot lies a minute back.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -43,7 +43,9 @@ class Limiter:
         # A worker that knows another limiter has made calls that this one has not heard of.
         self.restarted = self.restarted or request.limiter not in ("", self.id)
         now, models = self.clock(), {}
-        for name, asked in request.models.items():
+        for name, said in request.models.items():
+            # What another limiter issued has times of its clock, which here may lie hours ahead.
+            asked = said if request.limiter == self.id else replace(said, returned=(), returned_tokens=0.0)
             permits = self._models.get(name)
             if permits is None:
                 permits = self._models[name] = PermitScheduler.of(self.rates, self.clock)

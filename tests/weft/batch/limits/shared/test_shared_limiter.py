@@ -15,11 +15,12 @@ from tests.virtual_time import run_virtually
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.limits.shared.client import LimiterClient
 from weft.batch.limits.shared.limiter import Limiter
+from weft.batch.limits.shared.messages import LimiterRequest, ModelRequest
 from weft_planner.errors import ModelError, RateLimited, ServerFailed
 from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
-    from weft.batch.limits.shared.messages import LimiterGrant, LimiterRequest
+    from weft.batch.limits.shared.messages import LimiterGrant
 
 REQUEST = Request((Message("user", "hi"),))
 
@@ -229,6 +230,15 @@ def test_a_limiter_that_died_starts_again_closed_for_a_minute() -> None:
         assert provider.within(60, died - 30, died + 93)[1] <= 300
 
     run_virtually(main())
+
+
+def test_a_limiter_issues_no_permit_of_another_ones_clock() -> None:
+    limiter = Limiter(Rates(8, rpm=600), lambda: 100.0)
+    asked = ModelRequest(demand=1, wanted=(300,), returned=(60_000.0,))
+    limiter.grant(LimiterRequest("w", 1, {"m": asked}, limiter="one that died"))
+    limiter.restarted, limiter._models["m"].state.opens_at = False, 0.0  # as a minute later
+    answer = limiter.grant(LimiterRequest("w", 1, {"m": ModelRequest(demand=1, wanted=(300,))}, limiter.id))
+    assert answer.models["m"].starts == (100.0,)
 
 
 def test_a_frozen_worker_comes_back_with_nothing_to_spend() -> None:
