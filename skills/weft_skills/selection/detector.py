@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read."""
+    """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read.
+
+    A plan is expected to use a `certain` one.
+    """
 
     name: str
     score: float
     reason: str
+    certain: bool = False
 
 
 class SkillDetector(Protocol):
