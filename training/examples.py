@@ -1,16 +1,22 @@
-"""Pairs as texts to train on: the phrase, the phrase in fewer of the skill's own words, and the skill without the phrase."""
+"""Pairs as texts to train on: the phrase, in three forms, and its skill without the phrase."""
 
 from __future__ import annotations
 
 import random
+import re
 from typing import NamedTuple
 
 from training.exclusion import plain
 from training.pairs import spoken
 
 STOP = frozenset(
-    "the a an to of for in on and or with is are be it this that my your i we you how what when can do from by as at use "
-    "user users".split()  # noqa: SIM905
+    re.findall(
+        r"\w+",
+        """
+        the a an to of for in on and or with is are be it this that my your i we you how what when can do from by as at
+        use user users
+        """,
+    )
 )
 # The share of a phrase's shared words that is kept in its hardest form.
 KEPT = 0.35

@@ -119,7 +119,7 @@ def _head(view: memoryview) -> Mapping[str, Any]:
     size = int.from_bytes(view[:8], "little")
     if not 2 <= size <= min(len(view) - 8, _HEAD_LIMIT):
         raise ValueError("no head")
-    head = json.loads(bytes(view[8 : 8 + size]))
+    head: dict[str, Any] = json.loads(bytes(view[8 : 8 + size]))
     if head["version"] != VERSION:
         raise ValueError(f"version {head['version']!r}, this weft reads {VERSION}")
     if not (isinstance(head["dimensions"], int) and 0 < head["dimensions"] <= _MOST_DIMENSIONS):
