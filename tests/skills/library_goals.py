@@ -20,6 +20,7 @@ GOALS = {
         "Is this commit safe to merge?",
         "critique the patch in fix.diff",
         "Code review for the changes in the payments module",
+        "Check this patch for security holes before we ship it",
         "帮我做一次代码审查",
     ],
     "weekly-report-generator": [
@@ -143,6 +144,7 @@ GOALS = {
         "给我做一份技术选型的方案对比",
     ],
     "test-planning": [
+        "Which boundary and error cases should we test in the date parser?",
         "Write a test plan for the login feature",
         "Which test cases do I need for this function?",
         "Derive acceptance criteria and tests from this user story",

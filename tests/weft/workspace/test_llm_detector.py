@@ -366,10 +366,11 @@ async def test_selecting_again_needs_a_detector_that_asks_no_model(workspace: Pa
     add_skill(workspace, "poems", "---\nname: poems\ndescription: Writes verse.\n---\nx")
     from tests.weft import recorded
 
-    async with recorded.weft(workspace, ScriptedModel(picking()), detector="llm") as runtime:
+    verse = json.dumps({"skills": [{"name": "poems", "reason": "verse"}]})
+    async with recorded.weft(workspace, ScriptedModel(picking(verse)), detector="llm") as runtime:
         await runtime.run(GOAL)
     refused = await asyncio.to_thread(weft, "replay", "--select", cwd=workspace)
     assert (refused.status, "asks a model" in refused.err) == (2, True)
     ran = await asyncio.to_thread(weft, "replay", "--select", "--check", "--detector", "ranked", cwd=workspace)
-    assert ran.status == 3, "the other detector selects one more"
-    assert "+ tabulating-endpoints" in ran.out
+    assert ran.status == 3, "the other detector selects others"
+    assert "- poems" in ran.out
