@@ -45,6 +45,10 @@ def refused(
             mode = users.get(name, defaults[name])
             if MODES.index(value) < MODES.index(mode):
                 yield name, f"and may not ask less often than {mode!r}"
+        elif (
+            name == "skills_require"
+        ):  # it would put a stranger's instructions into every plan, and pay for asking again
+            yield name, "and may not say what every plan must use"
         elif name not in _HARMLESS and _loosens(value, limit := users.get(name, defaults[name])):
             yield name, f"and may only lower it from {limit:g}" if type(limit) is not bool else "and may not unset it"
 

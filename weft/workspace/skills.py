@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from weft_skills.discovery.index import cache_folder
 from weft_skills.discovery.registry import Registry
 from weft_skills.errors import InputError
-from weft_skills.selection import detectors
+from weft_skills.preferences import Preferences
+from weft_skills.selection import detectors, triggers
 from weft_skills.selection.detector import Selection, merge
+from weft_skills.skill import INVOCABLE_KEY
 from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from weft_skills.selection.language import Foreign
     from weft_skills.selection.ranked import RankedDetector
     from weft_skills.skill import Skill
+
+
+REQUIRED = "required by [skills] in the settings"
 
 
 def _skill_files(use: Mapping[str, Path]) -> dict[str, Path]:
@@ -46,7 +51,13 @@ class WorkspaceSkills:
         self.offered = settings.tool_set
         self.use = _skill_files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
-        options = {"strict": settings.strict_skills, "cache": self._cache, **paths.skill_roots(os.environ)}
+        self.preferences = settings.skill_preferences
+        options = {
+            "strict": settings.strict_skills,
+            "cache": self._cache,
+            "off": self.preferences.off,
+            **paths.skill_roots(os.environ),
+        }
         self.registry: Registry = make(paths.workspace, **options)
 
     @cached_property
@@ -57,7 +68,7 @@ class WorkspaceSkills:
     def warm(self) -> None:
         """Find the skills and index them, so that the first goal does not have to."""
         if self.detector_name != detectors.ASKING and (warm := getattr(self.detector, "warm", None)) is not None:
-            warm(self.active())
+            warm(self.preferences.selectable(self.active()))
 
     def active(self) -> list[Skill]:
         """The active skills that have a SKILL.md, refreshed."""
@@ -77,26 +88,84 @@ class WorkspaceSkills:
         by_words = self.detector_name in (detectors.DEFAULT, detectors.ASKING)
         return self.ranked.foreign(goal, skills) if by_words else None
 
+    @property
+    def warnings(self) -> list[str]:
+        """What is wrong with the user's own lists of skills."""
+        return self.preferences.faults(self.registry.list_skills(all=True)) if self.preferences != Preferences() else []
+
     def select(
-        self, goal: str, forced: Sequence[str], skills: Sequence[Skill], detector: SkillDetector | None = None
+        self,
+        goal: str,
+        forced: Sequence[str],
+        skills: Sequence[Skill],
+        detector: SkillDetector | None = None,
+        *,
+        required: Sequence[str] | None = None,
     ) -> list[Selection]:
-        """The skills requested by name, then those that the detector finds."""
+        """The skills requested by name, then those that plans must use, then those that the detector finds.
+
+        Plans must use those of the settings, unless others are given as `required`.
+        """
         self.check(forced, skills)
-        requested = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
-        names = {skill.name for skill in skills}
-        selections = (detector or self.detector).detect(goal, skills)
-        return merge(requested, [selection for selection in selections if selection.name in names])
+        known = {skill.name for skill in skills}
+        requested = [Selection(name, 1.0, "asked for by name", certain=True) for name in dict.fromkeys(forced)]
+        demanded = self.preferences.require if required is None else required
+        always = [Selection(name, 1.0, REQUIRED, certain=True) for name in demanded if name in known]
+        found = self._detected(goal, skills, detector or self.detector)
+        return merge(merge(requested, always), [selection for selection in found if selection.name in known])
+
+    def _detected(self, goal: str, skills: Sequence[Skill], detector: SkillDetector) -> list[Selection]:
+        """What a detector selects; it hears of a skill that is used only by name if the goal names it."""
+        selectable, named = self._offered(goal, skills)
+        if not named:
+            return detector.detect(goal, selectable)
+        rest = triggers.without_names(goal, self.preferences.by_name_only(skills))
+        return merge(named, detector.detect(rest, selectable))
+
+    def _offered(self, goal: str, skills: Sequence[Skill]) -> tuple[Sequence[Skill], list[Selection]]:
+        """The skills that a detector may select, and those that are used only by name and that the goal names."""
+        selectable = self.preferences.selectable(skills)
+        if len(selectable) == len(skills):
+            return skills, []
+        return selectable, triggers.named(goal, self.preferences.by_name_only(skills))
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
-        """Raise if a requested skill does not exist."""
-        names = [skill.name for skill in skills]
-        for name in forced:
-            if name not in names:
-                near = nearest_names(name, names)
+        """Raise if a requested skill does not exist, or is not for people to call."""
+        self.check_known(forced, skills)
+        for skill in skills:
+            if not skill.user_invocable and skill.name in forced:
+                raise InputError(
+                    f"the skill {skill.name!r} is not called by name: {skill.file} says `{INVOCABLE_KEY}: false`",
+                    hint="leave the name out: it is selected where it fits; or remove that line",
+                )
+
+    def check_known(self, names: Sequence[str], skills: Sequence[Skill]) -> None:
+        """Raise if a skill does not exist."""
+        known = [skill.name for skill in skills]
+        for name in names:
+            if name not in known:
+                near = nearest_names(name, known)
                 raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
+
+    def why_absent(self, name: str) -> str:
+        """Why a name is not that of an active skill."""
+        rows = self.registry.list_skills(all=True)
+        for row in rows:
+            if row.name == name:
+                return "it is a tool" if row.kind == "executable" else f"it is {row.state} ({row.reason})"
+        return f"there is no such skill; known skills: {nearest_names(name, [row.name for row in rows])}"
+
+    def uncallable(self, goal: str, skills: Sequence[Skill]) -> list[str]:
+        """A warning for each skill that the goal names and that is not called by name."""
+        return [
+            f"the goal names {skill.name}, which is not called by name ({skill.file} says `{INVOCABLE_KEY}: false`); "
+            "it is selected only where it fits"
+            for skill in triggers.uncallable(goal, skills)
+        ]
 
     def best(
         self, goal: str, skills: Sequence[Skill], most: int, detector: SkillDetector | None = None
     ) -> list[Selection]:
         """The best skills, without a threshold."""
-        return detectors.top(detector or self.detector, goal, skills, most)
+        selectable, named = self._offered(goal, skills)
+        return merge(named, detectors.top(detector or self.detector, goal, selectable, most))[:most]

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from weft_planner.decompose import required
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, no_skill, plan_by_rule
 from weft_planner.decompose.completion import completed
 from weft_planner.errors import PlanError
@@ -37,9 +38,10 @@ Ready = Callable[[], Awaitable[None]]
 class Brief:
     """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills.
 
-    `asked` are those among them that must be used, and `skill_for` finds the best skill for a part of the goal. The
-    answer must have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends
-    on. `earlier` says what an earlier run came to. The plan must have the tasks that are `fixed`: they have begun.
+    `asked` are those among them that the user names, `required` those that every plan must use, and `skill_for` finds
+    the best skill for a part of the goal. The answer must have the form of `schema`. For a sub-goal, `task` is its id,
+    and `results` are of tasks that it depends on. `earlier` says what an earlier run came to. The plan must have the
+    tasks that are `fixed`: they have begun.
     """
 
     goal: str
@@ -58,6 +60,7 @@ class Brief:
     results: Sequence[Mapping[str, str]] = ()
     earlier: str = ""
     fixed: tuple[Task, ...] = ()
+    required: tuple[str, ...] = ()
 
     @property
     def sub_goals(self) -> bool:
@@ -74,7 +77,7 @@ class Brief:
         """What a plan by rule is made for."""
         notes = tuple(f"Note: {answer}" for answer in self.answers)
         best = self.names[0] if self.names else None
-        return Wanted(self.goal, best, self.skill_for, self.asked, notes)
+        return Wanted(self.goal, best, self.skill_for, tuple(dict.fromkeys((*self.asked, *self.required))), notes)
 
     @property
     def judged_by(self) -> Known:
@@ -165,6 +168,7 @@ async def decompose(
     """
     ruled = await asyncio.to_thread(brief.by_rule)
     if ruled is not None:
+        required.check(ruled.plan, brief.required, "the plan by rule")
         return ruled.plan if brief.task is not None else record(PlanMade(ruled.plan, 0, rule=ruled.rule)).plan
     if ready is not None:
         await ready()
@@ -196,6 +200,9 @@ async def decompose(
             Message("assistant", reply.text or "(an empty answer)"),
             Message("user", prompts.render(brief.profile.agent("decomposer"), "again", again)),
         )
+    if faults and not set(faults).difference(map(required.fault, brief.required)):
+        names = [name for name in brief.required if required.fault(name) in faults]
+        raise required.refusal(names, f"the last of {brief.attempts} plans of {model.name}")
     raise PlanError(
         f"the model {model.name} gave no valid plan in {brief.attempts} attempts; "
         f"the last one's faults: {'; '.join(faults)}",
@@ -209,6 +216,8 @@ async def _judged(reading: Reading, attempt: int, brief: Brief) -> PlanMade | Pl
     if reading.faults:
         return PlanRefused(attempt, reading.faults, task=brief.task)
     plan, repairs = Plan.from_dict(reading.document), reading.repairs
+    if names := required.unused(plan, brief.required):
+        return PlanRefused(attempt, tuple(map(required.fault, names)), task=brief.task)
     if brief.profile.whole_goal:
         plan, back = await asyncio.to_thread(completed, plan, brief.wanted, brief.known.max_tasks)
         repairs = (*repairs, *back)

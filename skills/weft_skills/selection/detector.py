@@ -13,11 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read."""
+    """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read.
+
+    One that is `certain` has to be used by the plan, or left out with a reason.
+    """
 
     name: str
     score: float
     reason: str
+    certain: bool = False
 
 
 class SkillDetector(Protocol):

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from weft.workspace.planned_selection import planned_skills
+from weft_planner.decompose import required
 from weft_planner.decompose.decompose import Brief, decompose
 from weft_planner.events import PlanMade, Warned
 from weft_planner.plan import reading
@@ -47,6 +48,7 @@ class Planning:
         """The plan on record, or else a new one; with `early`, its tasks start while it is being written."""
         if self.context.history.plan is not None:
             return self.context.history.plan
+        self._check_required()
         if self.context.goal.plan is not None:
             plan = self._given(self.context.goal.plan)
         else:
@@ -55,7 +57,14 @@ class Planning:
         self.warn(plan)
         return plan
 
+    def _check_required(self) -> None:
+        """Raise before anything is spent if a skill that the plan must use is not there."""
+        for name in self.catalogue.required:
+            if name not in self.catalogue.known.skills:
+                raise required.missing(name, self.context.workspace.skills.why_absent(name))
+
     def _given(self, plan: Plan) -> Plan:
+        required.check(plan, self.catalogue.required, "the given plan")
         plan, repairs = plan.without_grown(), self.context.goal.repairs  # they grow again, and equal ones are reused
         plan = self.context.memo.recorded(PlanMade(plan, 0, repairs)).plan
         if repairs:
@@ -86,6 +95,7 @@ class Planning:
             schema=goal.data.document if goal.data else None,
             skill_for=partial(context.workspace.best_skill, skills=catalogue.skills),
             earlier=follow_up.for_planner() if follow_up is not None else "",
+            required=catalogue.required,
         )
 
     def warn(self, plan: Plan) -> None:

@@ -67,7 +67,7 @@ def select(
         without = _print_all(select_for, source)
         if not mode.quiet:
             _say_language(skills, without)
-        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
+        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=skills.warnings)
         return 0
 
     if settings.detector != detectors.ASKING:
@@ -89,7 +89,8 @@ def _select(
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
     text = stdin.goal_text(goal)
     selections = select_for(text, ())
-    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
+    notes = [*skills.warnings, *skills.uncallable(text, skills.active())]
+    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=notes)
     if not selections and not mode.quiet:
         _say_language(skills, [text])
     if mode.as_json:
