@@ -8,8 +8,8 @@ import pytest
 
 from weft.batch.bundle.pack import pack
 from weft.batch.bundle.refusal import BundleRefused
-from weft.batch.engines.ray.messages import WorkerSetup
 from weft.batch.bundle.settings_file import settings_text
+from weft.batch.engines.ray.messages import WorkerSetup
 from weft.batch.engines.ray.sent_flags import flags_for_workers, follow
 from weft.batch.engines.ray.worker_workspace import open_workspace
 from weft.batch.options import BatchOptions
