@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PREFIX = "skills_"
+REQUIRE = f"{PREFIX}require"
 LISTS = tuple(f"{PREFIX}{name}" for name in ("pin", "require", "manual", "off"))
 _TAKING_AWAY = ("skills_manual", "skills_off")
-_KEPT = ("skills_pin", "skills_require")
+_KEPT = ("skills_pin", REQUIRE)
 _MOST = 1_000
 
 

@@ -31,6 +31,7 @@ _NAMES = {
 _AT_MOST = ("nothing_selected", "picked_for_none")
 _ALL = "all goals"
 _SET = 30
+_NUMBER = 5
 
 
 def document(found: Evaluation) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def table(found: Evaluation) -> Iterator[str]:
     """The measures, a line for each set and one for all goals."""
     rows = [*((shorten(name, _SET), figures) for name, figures in found.sets.items()), (_ALL, found.figures)]
     wide = max(width.columns(name) for name, _ in rows)
-    head = ("goals", *_NAMES.values())
+    head = [title.rjust(_NUMBER) for title in ("goals", *_NAMES.values())]
     yield "  ".join((" " * wide, *head))
     for name, figures in rows:
         cells = (f"{figures.goals:,}", *(_figure(getattr(figures, key), "–") for key in _NAMES))
