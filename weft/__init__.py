@@ -65,8 +65,8 @@ _MODULES = {
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",
     "weft_planner.errors": (
         "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
-        "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TaskDenied TemplateError "
-        "ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
+        "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed SkillNotUsed TaskDenied "
+        "TemplateError ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
     ),
     "weft_executor.stores.errors": "BadStore EarlierForm LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
     "weft_executor.model_loop.task_runner": "ToolFailed",

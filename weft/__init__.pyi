@@ -52,6 +52,7 @@ from weft_planner.errors import RecordEnded as RecordEnded
 from weft_planner.errors import Refused as Refused
 from weft_planner.errors import RequestRefused as RequestRefused
 from weft_planner.errors import ServerFailed as ServerFailed
+from weft_planner.errors import SkillNotUsed as SkillNotUsed
 from weft_planner.errors import TaskDenied as TaskDenied
 from weft_planner.errors import TemplateError as TemplateError
 from weft_planner.errors import ToolsRefused as ToolsRefused
@@ -210,6 +211,7 @@ __all__ = [
     "SkillDetector",
     "SkillError",
     "SkillLoaded",
+    "SkillNotUsed",
     "SkillPrint",
     "SkillsSelected",
     "Stop",
