@@ -89,6 +89,7 @@ from weft_planner.events import RunResumed as RunResumed
 from weft_planner.events import RunStarted as RunStarted
 from weft_planner.events import SkillLoaded as SkillLoaded
 from weft_planner.events import SkillPrint as SkillPrint
+from weft_planner.events import SkillShortened as SkillShortened
 from weft_planner.events import SkillsSelected as SkillsSelected
 from weft_planner.events import TaskFinished as TaskFinished
 from weft_planner.events import TaskReused as TaskReused
@@ -211,6 +212,7 @@ __all__ = [
     "SkillError",
     "SkillLoaded",
     "SkillPrint",
+    "SkillShortened",
     "SkillsSelected",
     "Stop",
     "StoreFailed",

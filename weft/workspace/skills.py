@@ -82,7 +82,7 @@ class WorkspaceSkills:
     ) -> list[Selection]:
         """The skills requested by name, then those that the detector finds."""
         self.check(forced, skills)
-        requested = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
+        requested = [Selection(name, 1.0, "asked for by name", certain=True) for name in dict.fromkeys(forced)]
         names = {skill.name for skill in skills}
         selections = (detector or self.detector).detect(goal, skills)
         return merge(requested, [selection for selection in selections if selection.name in names])

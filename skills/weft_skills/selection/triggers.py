@@ -41,7 +41,7 @@ def named(goal: str, skills: Sequence[Skill]) -> list[Selection]:
     """The known skills that the goal names, in the order it names them."""
     first: dict[str, Selection] = {}
     for match, name in sorted(_mentions(goal, skills), key=lambda found: found[0].start()):
-        first.setdefault(name, Selection(name, 1.0, f"the goal asks for it: {match[0].strip()!r}"))
+        first.setdefault(name, Selection(name, 1.0, f"the goal asks for it: {match[0].strip()!r}", certain=True))
     return list(first.values())
 
 
