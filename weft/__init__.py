@@ -58,8 +58,8 @@ _MODULES = {
         "AnswerChecked ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallRetried CallStarted "
         "CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded "
         "ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished "
-        "RunResumed RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted "
-        "TextStreamed ToolCalled ToolLogged ToolStarted Warned"
+        "RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused "
+        "TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

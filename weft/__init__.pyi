@@ -90,6 +90,7 @@ from weft_planner.events import RunResumed as RunResumed
 from weft_planner.events import RunStarted as RunStarted
 from weft_planner.events import SkillLoaded as SkillLoaded
 from weft_planner.events import SkillPrint as SkillPrint
+from weft_planner.events import SkillShortened as SkillShortened
 from weft_planner.events import SkillsSelected as SkillsSelected
 from weft_planner.events import TaskFinished as TaskFinished
 from weft_planner.events import TaskReused as TaskReused
@@ -213,6 +214,7 @@ __all__ = [
     "SkillLoaded",
     "SkillNotUsed",
     "SkillPrint",
+    "SkillShortened",
     "SkillsSelected",
     "Stop",
     "StoreFailed",

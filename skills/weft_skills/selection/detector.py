@@ -23,6 +23,10 @@ class Selection:
     reason: str
     certain: bool = False
 
+    def to_dict(self) -> dict[str, str | float]:
+        """The selection as `skills select --json` prints it."""
+        return {"name": self.name, "score": self.score, "reason": self.reason}
+
 
 class SkillDetector(Protocol):
     """Finds the skills that fit a goal."""

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # The probability from which a skill is selected: it keeps 98 % of the right first selections.
 THRESHOLD = 0.34
 MAX_SELECTED = MOST
+# The probability from which a selected skill is certain.
+CERTAIN = 0.9
 # The factor for bundled skills: on a near tie the user's own comes first.
 BUNDLED = 0.97
 
@@ -85,7 +87,7 @@ class RankedDetector:
         most = reader.probability(candidates[0])
         scores = [min(most, confidence.probability(pick.strength, pick.words) * pick.share) for pick in chosen]
         found = [
-            Selection(reader.skill(pick.candidate).name, round(score, 4), reader.reason(pick))
+            Selection(reader.skill(pick.candidate).name, round(score, 4), reader.reason(pick), certain=score >= CERTAIN)
             for pick, score in zip(chosen, scores, strict=True)
         ]
         return sorted(found, key=lambda selection: -selection.score)
