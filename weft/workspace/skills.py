@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from weft_skills.discovery.index import cache_folder
 from weft_skills.discovery.registry import Registry
 from weft_skills.errors import InputError
 from weft_skills.preferences import Preferences
-from weft_skills.selection import detectors, triggers
+from weft_skills.selection import detectors
 from weft_skills.selection.detector import Selection, merge
 from weft_skills.skill import INVOCABLE_KEY
 from weft_skills.text.nearest import nearest_names
@@ -42,6 +43,23 @@ def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
     return partial(SubstitutingRegistry, files=use)
 
 
+@dataclass(frozen=True, slots=True)
+class SplitSkills:
+    """Skills, those that a detector may select, and those that are used only by name."""
+
+    every: list[Skill]
+    selectable: Sequence[Skill]
+    by_name_only: Sequence[Skill]
+
+    @classmethod
+    def of(cls, skills: Sequence[Skill], preferences: Preferences) -> SplitSkills:
+        """The skills as the user's settings and their authors have them."""
+        every, selectable = list(skills), preferences.selectable(skills)
+        if len(selectable) == len(every):
+            return cls(every, every, ())
+        return cls(every, selectable, preferences.by_name_only(skills))
+
+
 class WorkspaceSkills:
     """The skills to select from, and the detector that selects; `use` replaces skills by files."""
 
@@ -59,6 +77,7 @@ class WorkspaceSkills:
             **paths.skill_roots(os.environ),
         }
         self.registry: Registry = make(paths.workspace, **options)
+        self._found: tuple[int, SplitSkills] | None = None
 
     @cached_property
     def detector(self) -> SkillDetector:
@@ -68,12 +87,21 @@ class WorkspaceSkills:
     def warm(self) -> None:
         """Find the skills and index them, so that the first goal does not have to."""
         if self.detector_name != detectors.ASKING and (warm := getattr(self.detector, "warm", None)) is not None:
-            warm(self.preferences.selectable(self.active()))
+            warm(self.split(self.active()).selectable)
 
     def active(self) -> list[Skill]:
         """The active skills that have a SKILL.md, refreshed."""
         self.registry.refresh()
-        return [skill for skill in self.registry.list_skills() if skill.kind == "context"]
+        if self._found is None or self._found[0] != self.registry.version:
+            rows = [skill for skill in self.registry.list_skills() if skill.kind == "context"]
+            self._found = self.registry.version, SplitSkills.of(rows, self.preferences)
+        return self._found[1].every
+
+    def split(self, skills: Sequence[Skill]) -> SplitSkills:
+        """Skills by who may choose them; kept for the active ones, since there may be tens of thousands."""
+        if self._found is not None and self._found[1].every is skills:
+            return self._found[1]
+        return SplitSkills.of(skills, self.preferences)
 
     @cached_property
     def ranked(self) -> RankedDetector:
@@ -91,7 +119,16 @@ class WorkspaceSkills:
     @property
     def warnings(self) -> list[str]:
         """What is wrong with the user's own lists of skills."""
-        return self.preferences.faults(self.registry.list_skills(all=True)) if self.preferences != Preferences() else []
+        if self.preferences == Preferences():
+            return []
+        from weft_skills.discovery.listing import MAX_SKILLS  # here, since most users decide nothing
+
+        pinned = len(self.preferences.pin)
+        many = (
+            f"[skills] pin names {pinned} skills, and a listing has {MAX_SKILLS} at most: the last ones may be left out"
+        )
+        faults = self.preferences.faults(self.registry.list_skills(all=True))
+        return [*faults, *([many] if pinned > MAX_SKILLS else [])]
 
     def select(
         self,
@@ -115,19 +152,19 @@ class WorkspaceSkills:
         return merge(merge(requested, always), [selection for selection in found if selection.name in known])
 
     def _detected(self, goal: str, skills: Sequence[Skill], detector: SkillDetector) -> list[Selection]:
-        """What a detector selects; it hears of a skill that is used only by name if the goal names it."""
-        selectable, named = self._offered(goal, skills)
-        if not named:
-            return detector.detect(goal, selectable)
-        rest = triggers.without_names(goal, self.preferences.by_name_only(skills))
-        return merge(named, detector.detect(rest, selectable))
+        """What a detector selects, behind the skills that are used only by name and that the goal names."""
+        offered, named, text = self._offered(goal, skills)
+        return merge(named, detector.detect(text, offered))
 
-    def _offered(self, goal: str, skills: Sequence[Skill]) -> tuple[Sequence[Skill], list[Selection]]:
-        """The skills that a detector may select, and those that are used only by name and that the goal names."""
-        selectable = self.preferences.selectable(skills)
-        if len(selectable) == len(skills):
-            return skills, []
-        return selectable, triggers.named(goal, self.preferences.by_name_only(skills))
+    def _offered(self, goal: str, skills: Sequence[Skill]) -> tuple[Sequence[Skill], list[Selection], str]:
+        """What a detector may select, what the goal names of the rest, and the goal without those names."""
+        split = self.split(skills)
+        if not split.by_name_only:
+            return split.selectable, [], goal
+        from weft_skills.selection import triggers  # here, as below: a list of skills needs none
+
+        named = triggers.named(goal, split.by_name_only)
+        return split.selectable, named, triggers.without_names(goal, split.by_name_only) if named else goal
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise if a requested skill does not exist, or is not for people to call."""
@@ -157,6 +194,8 @@ class WorkspaceSkills:
 
     def uncallable(self, goal: str, skills: Sequence[Skill]) -> list[str]:
         """A warning for each skill that the goal names and that is not called by name."""
+        from weft_skills.selection import triggers
+
         return [
             f"the goal names {skill.name}, which is not called by name ({skill.file} says `{INVOCABLE_KEY}: false`); "
             "it is selected only where it fits"
@@ -167,5 +206,5 @@ class WorkspaceSkills:
         self, goal: str, skills: Sequence[Skill], most: int, detector: SkillDetector | None = None
     ) -> list[Selection]:
         """The best skills, without a threshold."""
-        selectable, named = self._offered(goal, skills)
-        return merge(named, detectors.top(detector or self.detector, goal, selectable, most))[:most]
+        offered, named, text = self._offered(goal, skills)
+        return merge(named, detectors.top(detector or self.detector, text, offered, most))[:most]

@@ -189,7 +189,7 @@ class Workspace:
         selections = self.skills.select(goal.text, goal.skills, active, detector, required=required)
         best = self.skills.best(goal.text, active, most, detector)
         names = [selection.name for selection in selections]
-        withheld = {skill.name for skill in preferences.by_name_only(active)}.difference(names)
+        withheld = {skill.name for skill in self.skills.split(active).by_name_only}.difference(names)
         skills = [skill for skill in active if skill.name not in withheld] if withheld else active
         ordered = _ordered([*names, *preferences.pin, *(selection.name for selection in best)], skills)
         folders = [str(location.path) for location in self.skills.registry.locations]

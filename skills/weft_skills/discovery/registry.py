@@ -69,6 +69,8 @@ class Registry:
         self._active: dict[str, Skill] = {}
         self._warnings: list[Problem] = []
         self.is_shared = False
+        # Counts how often the skills were settled: the same number means the same skills.
+        self.version = 0
         self._next_check = 0.0
 
     def share(self) -> None:
@@ -182,6 +184,7 @@ class Registry:
     def _settle(self) -> None:
         entries = [tighten(entry) for entry in self._entries] if self._strict else self._entries
         rows, duplicates = settle(entries, self._env, self._off)
+        self.version += 1
         self._rows = rows
         self._active = {skill.name: skill for skill in rows if skill.state == "active"}
         found = [problem for entry in entries for problem in entry.problems]

@@ -196,3 +196,11 @@ async def test_a_recorded_goal_is_selected_again_by_todays_settings(workspace: P
         [rows(workspace)], Workspace(Paths.of(workspace, {}), Settings(skills_manual=(SKILL,), skills_require=(STYLE,)))
     )
     assert (now.to_dict()["dropped"], now.to_dict()["added"][0]) == ([SKILL], STYLE)
+
+
+async def test_a_model_that_selects_is_asked_once_where_a_manual_skill_is_named(workspace: Path) -> None:
+    model = planning(PLAN)
+    async with weft(workspace, model, skills_manual=(STYLE,), detector="llm") as runtime:
+        result = await runtime.run(f"${STYLE} {GOAL}")
+    assert result.skills[0] == STYLE
+    assert sum(request.role == "detector" for request in model.asked) == 1
