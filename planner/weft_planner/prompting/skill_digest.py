@@ -77,7 +77,7 @@ class _Section:
 
 
 def digest(skill: str, most: int) -> SkillDigest:
-    """A skill's loaded text in at most so many characters, not counting its base directory and its arguments."""
+    """A skill's loaded text in at most `most` characters, not counting its base directory and its arguments."""
     if len(skill) <= most:
         return SkillDigest(skill)
     base, arguments = _BASE.match(skill), _ARGUMENTS.search(skill)

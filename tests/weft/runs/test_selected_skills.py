@@ -69,7 +69,7 @@ async def test_a_plan_that_leaves_it_out_is_asked_again_and_uses_it(workspace: P
     assert "fit this goal with certainty: cataloging-apis." in first.user
     assert FAULT in again.user
     assert '"unused"' in first.user
-    assert [event.certain for event in record.of(SkillsSelected)[0].selections][:1] == [True]  # type: ignore[attr-defined]
+    assert [event.certain for event in record.of(SkillsSelected)[0].selections][:1] == [True]
     assert (result.status, result.skills_used, unused(result)) == ("done", ("cataloging-apis",), [])
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
@@ -80,7 +80,7 @@ async def test_it_is_asked_for_once_and_then_the_user_is_warned(workspace: Path,
     assert len(server.asked("decomposer")) == 2
     assert (result.status, result.skills_used) == ("done", ())
     assert unused(result) == [f"{UNUSED}it gives no reason"]
-    assert [event.message for event in record.of(Warned)] == list(result.warnings)  # type: ignore[attr-defined]
+    assert [event.message for event in record.of(Warned)] == list(result.warnings)
     again = await replayed(workspace, rows(workspace))
     assert (again.drift, again.result.warnings, again.result.skills_used) == ((), result.warnings, ())
 
@@ -95,7 +95,7 @@ async def test_a_reason_counts_and_is_told(workspace: Path, serve: Serve) -> Non
     assert made.plan.unused == why
     assert result.warnings == (
         f"{UNUSED}the list is given already",
-        "'unused' of the plan names what is no skill here: 'no-such'",
+        "'unused' of the plan has names that are not skills here: 'no-such'",
     )
 
 
