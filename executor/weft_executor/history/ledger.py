@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -159,7 +160,8 @@ class Ledger:
 
     def _note_skill(self, event: ToolCalled) -> None:
         """Take note of a skill that a task's model has loaded."""
-        name = event.envelope.get("data", {}).get("name") if event.name == "Skill" else None
+        data = event.envelope.get("data") if event.name == "Skill" else None
+        name = data.get("name") if isinstance(data, Mapping) else None  # a record may come from anyone
         if event.task is not None and isinstance(name, str) and event.envelope.get("status") != "error":
             self._loaded.setdefault(event.task, {})[name] = None
 

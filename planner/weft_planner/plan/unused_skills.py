@@ -79,8 +79,10 @@ def warnings(tasks: Sequence[Task], certain: Sequence[str], reasons: Mapping[str
 def unknown_names(reasons: Mapping[str, str], known: Sequence[str]) -> str:
     """A warning of names in a plan's reasons that are not skills here; empty if all are."""
     unknown = [repr(name)[:80] for name in reasons if name not in known]
+    if not unknown:
+        return ""
     more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
-    return f"'{KEY}' of the plan has names that are not skills here: {', '.join(unknown[:_SHOWN])}{more}" if unknown else ""
+    return f"'{KEY}' of the plan has names that are not skills here: {', '.join(unknown[:_SHOWN])}{more}"
 
 
 def _uses(action_type: object, name: object, instruction: object, skill: str) -> bool:

@@ -24,7 +24,7 @@ class Selection:
     certain: bool = False
 
     def to_dict(self) -> dict[str, str | float]:
-        """The selection as `skills select --json` prints it."""
+        """The selection as `skills select --json` and `run --dry-run --json` print it."""
         return {"name": self.name, "score": self.score, "reason": self.reason}
 
 

@@ -14,9 +14,11 @@ from tests.conftest import add_skill
 from tests.fakes import Recorder
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, in_turn
 from tests.weft.recorded import replayed, rows
+from weft.cli.view.timeline import draw
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft.traces.timeline import timeline
 from weft_executor.journal import trace_file
 from weft_planner.events import FileRead, PlanMade, PlanRefused, SkillShortened, Warned
 
@@ -365,5 +367,10 @@ async def test_what_a_small_model_does_not_get_of_a_skill_is_told(workspace: Pat
     assert isinstance(told, SkillShortened)
     assert (told.task, told.name, told.left_out) == ("t1", "writing-haiku", ("Example",))
     assert told.characters > 2_600
+    shown = draw(timeline(rows(workspace)))
+    assert f"t1: skill writing-haiku shortened for its model by {told.characters:,} characters: Example" in shown
+    assert timeline(rows(workspace)).to_dict()["skills_shortened"] == [
+        {"task": "t1", "name": "writing-haiku", "left_out": ["Example"], "characters": told.characters}
+    ]
     assert result.skills_used == ("writing-haiku",)
     assert (await replayed(workspace, rows(workspace))).drift == ()
