@@ -1,4 +1,4 @@
-"""Why skills were selected for a goal or not, in numbers: by part and by signal."""
+"""Why skills are selected for a goal or not: the score of each candidate by part of the goal and by signal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PartScore:
-    """How a skill fits a part of a goal, and what of its score comes from which signal."""
+    """How well a skill fits one part of a goal, and what each signal adds to that."""
 
     part: str
     score: float
@@ -20,7 +20,7 @@ class PartScore:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A skill that was considered: by how much it was selected or missed, and what would change that."""
+    """A candidate: by how much it is above what a selection takes, or below it, and what would change that."""
 
     name: str
     score: float
@@ -32,7 +32,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The skills that were considered for a goal, best first; `certain` if the first is beyond doubt."""
+    """The candidates for a goal, best first, and whether what is selected is certain."""
 
     goal: str
     certain: bool

@@ -41,7 +41,7 @@ def _candidate(document: int, reading: Reading, selection: Selection | None) -> 
     score = selection.score if selection is not None else round(reading.probability(document), 4)
     scores = tuple(_part(passage, document) for passage in shown)
     name = reading.pool.skills[document].name
-    margin = _margin(document, reading, best)
+    margin = _margin(document, best, selection)
     return Explained(name, score, selection is not None, margin, scores, _change(document, best, margin, selection))
 
 
@@ -52,12 +52,15 @@ def _part(passage: Passage, document: int) -> PartScore:
     return PartScore(passage.text, round(fit.score, 3), {name: round(value, 3) for name, value in signals.items()})
 
 
-def _margin(document: int, reading: Reading, best: Passage) -> float:
-    """By how much a skill leads the next one, or is behind the first, where it fits best."""
+def _margin(document: int, best: Passage, selection: Selection | None) -> float:
+    """By how much a skill is above what a selection takes, or below it: the text's need, or the first skill's score."""
     if document not in best.fits:
         return 0.0
-    others = [fit.score for fit in best.ranked if fit.candidate.document != document]
-    return round(best.fits[document].score - (others[0] if others else 0.0), 3)
+    first, threshold = best.ranked[0], best.pool.combination.part if best.is_part else best.pool.combination.whole
+    if selection is None and first.candidate.document != document:
+        return round(best.fits[document].score - first.score, 3)
+    over = best.need - threshold
+    return round(over if selection is None else max(over, 0.0), 3)
 
 
 def _change(document: int, best: Passage, margin: float, selection: Selection | None) -> str:
@@ -72,7 +75,7 @@ def _change(document: int, best: Passage, margin: float, selection: Selection | 
     if best.need < threshold:
         needs = f"{best.need:.2f}, selected from {threshold:.2f}"
         return f"the goal would have to need a skill more ({needs}): {_words(document, best)}"
-    if margin < 0:
+    if best.ranked[0].candidate.document != document:
         first = best.pool.skills[best.ranked[0].candidate.document].name
         return f"it would have to come before {first}, {-margin:.2f} more: {_words(document, best)}"
     return _words(document, best)
