@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 # Han, kana and hangul: scripts that do not separate words by spaces (or, in Korean, whose endings vary).
-_DENSE = (
+SCRIPTS_WITHOUT_SPACES = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
-_RUN = re.compile(rf"([{_DENSE}]+)|([a-z]+(?:\+\+|#)|[^\W_{_DENSE}]+)")
+_RUN = re.compile(rf"([{SCRIPTS_WITHOUT_SPACES}]+)|([a-z]+(?:\+\+|#)|[^\W_{SCRIPTS_WITHOUT_SPACES}]+)")
 _WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
-_SCRIPT = re.compile(f"[{_DENSE}]")
+_SCRIPT = re.compile(f"[{SCRIPTS_WITHOUT_SPACES}]")
 # PDFs, SDKs, LLMs: the stemmer does not remove -s from a word without a vowel.
 _ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz0-9]{2,}[b-df-hj-np-rtv-xz0-9]s")
 # One spelling for two: British as American (optimise, behaviour, catalogue), and analysis as analyze, whose stems
@@ -81,7 +81,7 @@ def fold(text: str) -> str:
     if not _ASCII.fullmatch(text):
         text = unicodedata.normalize("NFKC", text)
         if _SCRIPT.search(text):
-            text = text.translate(_simplified())
+            text = text.translate(simplified())
     return _APOSTROPHE.sub("", text.lower())
 
 
@@ -121,7 +121,7 @@ def _stemmer() -> Any:
 
 
 @cache
-def _simplified() -> dict[int, int]:
+def simplified() -> dict[int, int]:
     """Traditional characters mapped to simplified ones, from OpenCC (see data/LICENSE.OpenCC)."""
     packed = (Path(__file__).parents[1] / "data" / "hanzi.zlib").read_bytes()
     table = zlib.decompress(packed).decode()

@@ -1,0 +1,130 @@
+"""The encoder's table: a vector for each entry of a vocabulary, in one memory-mapped file that is never read whole.
+
+    head    length-prefixed JSON: version, name, checksum of the sections, dimensions, where each section is
+    words   all entries, as UTF-8, sorted: found by bisection
+    bounds  uint32: where each entry begins, and where the last one ends
+    scales  uint16: what each entry's row is multiplied by
+    rows    for each entry, one byte a dimension, 128 for zero
+
+A text's vector is the sum of its tokens' rows, each times its scale, at length one. `training` makes the file; numbers
+are little-endian.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from weft_skills.errors import SetupError
+from weft_skills.selection.encoder.tokens import Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VERSION = 1
+SHIPPED = Path(__file__).parents[2] / "data" / "encoder.bin"
+# More tokens than this could overflow a lane: 256 times a byte times a 16-bit scale is just below 2 ** 32.
+TOKEN_LIMIT = 256
+_ZERO = 128
+_LANE = 4
+_HEAD_LIMIT = 1 << 16
+_MOST_DIMENSIONS = 4096
+# How many spread rows are kept: those of the common words while an index is built.
+_ROWS_KEPT = 4_096
+
+
+class Table:
+    """Vectors of texts from the file of an encoder."""
+
+    def __init__(self, data: bytes | mmap.mmap) -> None:
+        view = memoryview(data)
+        head = _head(view)
+        self.name: str = f"{head['name']}-{head['checksum'][:12]}"
+        self.dimensions: int = head["dimensions"]
+        parts = {name: view[start:end] for name, (start, end) in head["sections"].items()}
+        self._words, self._rows = parts["words"], parts["rows"]
+        self._bounds, self._scales = parts["bounds"].cast("I"), parts["scales"].cast("H")
+        self._count = len(self._scales)
+        if len(self._bounds) != self._count + 1 or len(self._rows) != self._count * self.dimensions:
+            raise ValueError("sections of different lengths")
+        self._tokens = Tokens(self._find)
+        self._spread: dict[int, int] = {}
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """The table of a file; raises SetupError where there is none, or none that this version reads."""
+        hint = "weft selects without it; install weft again to have it back"
+        if sys.byteorder != "little":
+            raise SetupError("the encoder's table is for little-endian machines", hint="weft selects without it")
+        try:
+            with path.open("rb") as file:
+                return cls(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        except OSError as error:
+            raise SetupError(f"the encoder's table cannot be read: {path}: {error.strerror}", hint=hint) from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise SetupError(f"not an encoder's table: {path}: {error}", hint=hint) from error
+
+    @classmethod
+    @cache
+    def shipped(cls) -> Self:
+        """The table that is installed with weft, opened once in a process; raises SetupError as `open` does."""
+        return cls.open(SHIPPED)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def vector(self, text: str, limit: int = TOKEN_LIMIT) -> list[float]:
+        """A text's vector of length one, from its first `limit` tokens; empty where it has none that is known."""
+        found = self.tokens(text, limit)
+        total = sum(self._scales[token] * self._lanes(token) for token in found)
+        bias = _ZERO * sum(self._scales[token] for token in found)
+        sums = memoryview(total.to_bytes(self.dimensions * _LANE, "little")).cast("I")
+        values = [one - bias for one in sums]
+        length = math.hypot(*values)
+        return [one / length for one in values] if length else []
+
+    def tokens(self, text: str, limit: int = TOKEN_LIMIT) -> list[int]:
+        """The first `limit` tokens of a text, at most 256."""
+        return self._tokens.of(text, min(limit, TOKEN_LIMIT))
+
+    def _lanes(self, token: int) -> int:
+        """A row as one number with 32 bits a dimension, so that adding such numbers adds all dimensions at once."""
+        if (known := self._spread.get(token)) is not None:
+            return known
+        lanes = bytearray(self.dimensions * _LANE)
+        lanes[::_LANE] = self._rows[token * self.dimensions : (token + 1) * self.dimensions]
+        if len(self._spread) >= _ROWS_KEPT:
+            self._spread.clear()
+        number = self._spread[token] = int.from_bytes(lanes, "little")
+        return number
+
+    def _find(self, word: str) -> int | None:
+        wanted = word.encode("utf-8", "surrogatepass")
+        low, high = 0, self._count
+        while low < high:
+            middle = (low + high) // 2
+            here = bytes(self._words[self._bounds[middle] : self._bounds[middle + 1]])
+            if here == wanted:
+                return middle
+            low, high = (middle + 1, high) if here < wanted else (low, middle)
+        return None
+
+
+def _head(view: memoryview) -> Mapping[str, Any]:
+    size = int.from_bytes(view[:8], "little")
+    if not 2 <= size <= min(len(view) - 8, _HEAD_LIMIT):
+        raise ValueError("no head")
+    head = json.loads(bytes(view[8 : 8 + size]))
+    if head["version"] != VERSION:
+        raise ValueError(f"version {head['version']!r}, this weft reads {VERSION}")
+    if not (isinstance(head["dimensions"], int) and 0 < head["dimensions"] <= _MOST_DIMENSIONS):
+        raise ValueError(f"{head['dimensions']!r} dimensions")
+    for name, (start, end) in head["sections"].items():
+        if not 0 <= start <= end <= len(view):
+            raise ValueError(f"section {name!r} is not in the file")
+    return head

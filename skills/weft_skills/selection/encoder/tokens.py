@@ -1,0 +1,85 @@
+"""Text as tokens of a vocabulary: whole words, else word pieces; the longest matches in scripts without spaces."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from weft_skills.selection.terms import SCRIPTS_WITHOUT_SPACES, simplified
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PIECE = "##"
+# No entry of a vocabulary is longer, in characters.
+LONGEST_WORD = 24
+LONGEST_RUN = 4
+# Longer words are data, such as keys and hashes.
+_WORD_LIMIT = 40
+# A text is cut here before anything is made of it.
+_CHARACTERS_A_TOKEN = 16
+_KEPT = 20_000
+# C++ and C# are words; after other words, + and # belong to none.
+_WORD = re.compile(r"()([^\W_]+(?:\+\+|#)?)")
+_RUN_OR_WORD = re.compile(rf"([{SCRIPTS_WITHOUT_SPACES}]+)|([^\W_{SCRIPTS_WITHOUT_SPACES}]+(?:\+\+|#)?)")
+_SCRIPT = re.compile(f"[{SCRIPTS_WITHOUT_SPACES}]")
+# What English appends, not what French puts before a word (l'heure).
+_SUFFIX = re.compile(r"['’](?:s|t|re|ve|ll|d|m)\b")
+# Accents alone: the marks of kana and of Indic scripts tell words apart.
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+
+
+def fold(text: str) -> str:
+    """Text with one spelling for many: NFKC, no case, no accents, simplified Chinese, no English suffixes after '."""
+    if text.isascii():
+        return _SUFFIX.sub("", text.lower())
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if not unicodedata.is_normalized("NFD", text):
+        text = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
+    if _SCRIPT.search(text):
+        text = text.translate(simplified())
+    return _SUFFIX.sub("", text)
+
+
+class Tokens:
+    """Tokens of texts, by the numbers that `find` gives to the entries of a vocabulary."""
+
+    def __init__(self, find: Callable[[str], int | None]) -> None:
+        self._find = lru_cache(_KEPT)(find)
+        self._pieces = lru_cache(_KEPT)(self._of_word)
+
+    def of(self, text: str, limit: int) -> list[int]:
+        """The first `limit` tokens of a text."""
+        found: list[int] = []
+        text = fold(text[: limit * _CHARACTERS_A_TOKEN])
+        pattern = _RUN_OR_WORD if _SCRIPT.search(text) else _WORD
+        for match in pattern.finditer(text):
+            run, word = match.groups()
+            found += self._of_run(run) if run else self._pieces(word[:_WORD_LIMIT])
+            if len(found) >= limit:
+                return found[:limit]
+        return found
+
+    def _of_word(self, word: str) -> list[int]:
+        """A word's own token, else those of its longest pieces; none for a number."""
+        found, start = [], len(word) if word.isdigit() else 0
+        while start < len(word):
+            start, token = self._longest(word, start, LONGEST_WORD, PIECE if start else "")
+            found += [token] if token is not None else []
+        return found
+
+    def _of_run(self, run: str) -> list[int]:
+        """The tokens of the longest entries, from left to right; a character that is in none is left out."""
+        found, start = [], 0
+        while start < len(run):
+            start, token = self._longest(run, start, LONGEST_RUN, "")
+            found += [token] if token is not None else []
+        return found
+
+    def _longest(self, text: str, start: int, most: int, prefix: str) -> tuple[int, int | None]:
+        for end in range(min(len(text), start + most), start, -1):
+            if (token := self._find(prefix + text[start:end])) is not None:
+                return end, token
+        return start + 1, None

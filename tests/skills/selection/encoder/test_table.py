@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from training.table_file import content, write
+from weft_skills.errors import SetupError
+from weft_skills.selection.encoder import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDS = ["make", "chart", "表", "##s", "zebra", "é"]
+SCALES = [1.0, 0.5, 0.002, 0.25, 0.75, 0.1]
+ROWS = [bytes(random.Random(place).randrange(1, 256) for _ in range(16)) for place in range(len(WORDS))]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "table.bin"
+    write(path, "test", WORDS, SCALES, ROWS)
+    return path
+
+
+def plain_sum(places: list[int]) -> list[float]:
+    values = [sum(SCALES[place] * (ROWS[place][at] - 128) for place in places) for at in range(16)]
+    length = math.sqrt(sum(value * value for value in values))
+    return [value / length for value in values]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [("Make a chart", [0, 1]), ("charts", [1, 3]), ("表 zebra " * 128, [2, 4] * 128), ("make " * 300, [0] * 256)],
+)
+def test_a_vector_is_the_sum_of_the_rows_times_their_scales(file: Path, text: str, places: list[int]) -> None:
+    assert Table.open(file).vector(text) == pytest.approx(plain_sum(places), abs=1e-4)
+
+
+def test_the_largest_sum_fits_its_lanes(tmp_path: Path) -> None:
+    write(tmp_path / "t", "test", ["make"], [1], [b"\xff\x00" * 4])
+    vector = Table.open(tmp_path / "t").vector("make " * 300, limit=1000)
+    assert vector[0] / vector[1] == pytest.approx(127 / -128)
+
+
+def test_a_text_without_known_words_has_no_vector(file: Path) -> None:
+    assert Table.open(file).vector("qqq 123 🎉") == []
+    assert Table.open(file).vector("") == []
+
+
+def test_a_vector_has_length_one_and_the_table_says_what_it_is(file: Path) -> None:
+    table = Table.open(file)
+    assert math.hypot(*table.vector("make charts")) == pytest.approx(1)
+    assert table.dimensions == 16
+    assert table.name.startswith("test-")
+    assert len(table) == len(WORDS)
+
+
+def test_only_the_first_tokens_count_up_to_the_limit(file: Path) -> None:
+    assert Table.open(file).vector("make chart zebra", limit=1) == pytest.approx(plain_sum([0]), abs=1e-4)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"none\.bin"):
+        Table.open(tmp_path / "none.bin")
+
+
+def test_a_file_cut_short_is_refused_wherever_it_is_cut(file: Path, tmp_path: Path) -> None:
+    whole = file.read_bytes()
+    for size in range(0, len(whole), 7):
+        (tmp_path / "cut").write_bytes(whole[:size])
+        with pytest.raises(SetupError, match="table"):
+            Table.open(tmp_path / "cut")
+
+
+HEAD = {"version": 1, "name": "x", "checksum": "y", "dimensions": 16, "sections": {}}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        [],
+        7,
+        {},
+        {**HEAD, "version": 99},
+        {**HEAD, "dimensions": -1},
+        {**HEAD, "dimensions": 10**9},
+        {**HEAD, "dimensions": "16"},
+        {**HEAD, "checksum": 3},
+        {**HEAD, "sections": {"words": [0, 10**9]}},
+        {**HEAD, "sections": {"words": [-5, 3]}},
+        {**HEAD, "sections": {"words": "ab"}},
+        {**HEAD, "sections": {name: [0, 16] for name in ("words", "bounds", "scales", "rows")}},
+        {**HEAD, "sections": {name: [0, 3] for name in ("words", "bounds", "scales", "rows")}},
+    ],
+)
+def test_a_hostile_head_is_refused(tmp_path: Path, head: object) -> None:
+    text = json.dumps(head).encode()
+    (tmp_path / "t").write_bytes(len(text).to_bytes(8, "little") + text)
+    with pytest.raises(SetupError, match="not an encoder's table"):
+        Table.open(tmp_path / "t")
+
+
+def test_bounds_that_point_anywhere_give_no_error(file: Path) -> None:
+    whole = content("test", WORDS, SCALES, ROWS)
+    start, end = json.loads(whole[8 : whole.index(b"}}") + 2])["sections"]["bounds"]
+    file.write_bytes(whole[:start] + b"\xff" * (end - start) + whole[end:])
+    assert Table.open(file).vector("make chart") == []

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from weft_skills.selection.encoder.tokens import Tokens, fold
+
+ENTRIES = "make chart uber strasse cafe 电子 表格 子 制 データ c++ c don re ##chart ##s s3 heure ж ##у".split()
+
+
+def spelled(text: str, limit: int = 256) -> list[str]:
+    numbers = {entry: number for number, entry in enumerate(ENTRIES)}
+    return [ENTRIES[number] for number in Tokens(numbers.get).of(text, limit)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Make a CHART", ["make", "chart"]),
+        ("Über, Straße; café", ["uber", "strasse", "cafe"]),
+        ("cafe\u0301", ["cafe"]),
+        ("電子表格 制", ["电子", "表格", "制"]),
+        ("电子X子表", ["电子", "子"]),
+        ("データ", ["データ"]),
+        ("recharts", ["re", "##chart", "##s"]),
+        ("1, 2, 2026: s3", ["s3"]),
+        ("C++ c# C", ["c++", "c", "c"]),
+        ("don't, l’heure, chart's", ["don", "heure", "chart"]),
+        ("жу 🎉 \ud800 make\udfff", ["ж", "##у", "make"]),
+        ("", []),
+        ("___ --- ١٢٣", []),
+    ],
+)
+def test_words_pieces_and_runs_of_the_vocabulary_are_found(text: str, expected: list[str]) -> None:
+    assert spelled(text) == expected
+
+
+def test_voiced_kana_keep_their_marks() -> None:
+    assert fold("データが") == "データが"
+
+
+def test_the_first_tokens_up_to_the_limit_are_kept() -> None:
+    assert spelled("make chart " * 10, limit=3) == ["make", "chart", "make"]
+
+
+@pytest.mark.parametrize(
+    "text", ["make " * 200_000, "a" * 1_000_000, "电" * 1_000_000, "\u0301" * 1_000_000, "é" * 1_000_000]
+)
+def test_a_megabyte_is_cut_before_it_is_read(text: str) -> None:
+    start = time.process_time()
+    assert len(spelled(text)) <= 256
+    assert time.process_time() - start < 1

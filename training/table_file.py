@@ -1,0 +1,58 @@
+"""Write an encoder's table in the form that `weft_skills.selection.encoder` maps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from typing import TYPE_CHECKING
+
+from weft_skills.selection.encoder.table import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+ALIGNMENT = 64
+LARGEST_SCALE = 0xFFFF
+
+
+def content(name: str, words: Sequence[str], scales: Sequence[float], rows: Sequence[bytes]) -> bytes:
+    """The bytes of a file: entries, their scales (of which only the ratios count) and their rows, 128 for zero."""
+    encoded = [word.encode() for word in words]
+    order = sorted(range(len(words)), key=encoded.__getitem__)
+    bounds = [0]
+    for place in order:
+        bounds.append(bounds[-1] + len(encoded[place]))
+    largest = max(scales)
+    whole = [min(LARGEST_SCALE, round(scales[place] / largest * LARGEST_SCALE)) for place in order]
+    sections = {
+        "words": b"".join(encoded[place] for place in order),
+        "bounds": struct.pack(f"<{len(bounds)}I", *bounds),
+        "scales": struct.pack(f"<{len(whole)}H", *whole),
+        "rows": b"".join(rows[place] for place in order),
+    }
+    checksum = hashlib.sha256(b"".join(sections.values())).hexdigest()
+    head = {"version": VERSION, "name": name, "checksum": checksum, "dimensions": len(rows[0])}
+    return _joined(head, sections)
+
+
+def _joined(head: dict[str, object], sections: dict[str, bytes]) -> bytes:
+    # The head's own length depends on the places in it, so it gets room for the longest ones.
+    start = _aligned(8 + len(json.dumps(head)) + 64 * len(sections))
+    places, body = {}, b""
+    for name, data in sections.items():
+        body += b"\0" * (_aligned(len(body)) - len(body))
+        places[name] = (start + len(body), start + len(body) + len(data))
+        body += data
+    text = json.dumps({**head, "sections": places}).encode().ljust(start - 8)
+    return len(text).to_bytes(8, "little") + text + body
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def write(path: Path, name: str, words: Sequence[str], scales: Sequence[float], rows: Sequence[bytes]) -> None:
+    """Write a table to a file."""
+    path.write_bytes(content(name, words, scales, rows))
