@@ -10,6 +10,7 @@ engine     the scheduler, without and with a journal
 journal    rows a second, and reading a large journal
 discovery  finding thousands of skills
 selection  how well goals find their skills
+skills_scale   the same among up to 80,000 skills: time, memory, index
 plans      damaged plans
 tools      tool calls behind each wall
 batch      calls a second, slow providers, memory

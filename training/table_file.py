@@ -17,8 +17,20 @@ ALIGNMENT = 64
 LARGEST_SCALE = 0xFFFF
 
 
-def content(name: str, words: Sequence[str], scales: Sequence[float], rows: Sequence[bytes]) -> bytes:
-    """The bytes of a file: entries, their scales (of which only the ratios count) and their rows, 128 for zero."""
+def content(
+    name: str,
+    words: Sequence[str],
+    scales: Sequence[float],
+    rows: Sequence[bytes],
+    ordinary: Sequence[bool] = (),
+    familiar: Sequence[str] = (),
+) -> bytes:
+    """The bytes of a file: entries, their scales (of which only the ratios count) and their rows, 128 for zero.
+
+    `ordinary` tells words of everyday language from those that only skills have; all are, if it is left out.
+    `familiar` are words of many skills that are no entries.
+    """
+    ordinary = ordinary or [True] * len(words)
     encoded = [word.encode() for word in words]
     order = sorted(range(len(words)), key=encoded.__getitem__)
     bounds = [0]
@@ -31,6 +43,8 @@ def content(name: str, words: Sequence[str], scales: Sequence[float], rows: Sequ
         "bounds": struct.pack(f"<{len(bounds)}I", *bounds),
         "scales": struct.pack(f"<{len(whole)}H", *whole),
         "rows": b"".join(rows[place] for place in order),
+        "ordinary": bytes(ordinary[place] for place in order),
+        "familiar": " ".join(familiar).encode(),
     }
     checksum = hashlib.sha256(b"".join(sections.values())).hexdigest()
     head = {"version": VERSION, "name": name, "checksum": checksum, "dimensions": len(rows[0])}
@@ -53,6 +67,14 @@ def _aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def write(path: Path, name: str, words: Sequence[str], scales: Sequence[float], rows: Sequence[bytes]) -> None:
+def write(
+    path: Path,
+    name: str,
+    words: Sequence[str],
+    scales: Sequence[float],
+    rows: Sequence[bytes],
+    ordinary: Sequence[bool] = (),
+    familiar: Sequence[str] = (),
+) -> None:
     """Write a table to a file."""
-    path.write_bytes(content(name, words, scales, rows))
+    path.write_bytes(content(name, words, scales, rows, ordinary, familiar))

@@ -58,15 +58,15 @@ _MODULES = {
         "AnswerChecked ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallRetried CallStarted "
         "CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded "
         "ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished "
-        "RunResumed RunStarted SkillLoaded SkillPrint SkillsSelected TaskFinished TaskReused TaskStarted "
-        "TextStreamed ToolCalled ToolLogged ToolStarted Warned"
+        "RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused "
+        "TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",
     "weft_planner.errors": (
         "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
-        "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed TaskDenied TemplateError "
-        "ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
+        "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed SkillNotUsed TaskDenied "
+        "TemplateError ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
     ),
     "weft_executor.stores.errors": "BadStore EarlierForm LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
     "weft_executor.model_loop.task_runner": "ToolFailed",

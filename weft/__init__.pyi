@@ -52,6 +52,7 @@ from weft_planner.errors import RecordEnded as RecordEnded
 from weft_planner.errors import Refused as Refused
 from weft_planner.errors import RequestRefused as RequestRefused
 from weft_planner.errors import ServerFailed as ServerFailed
+from weft_planner.errors import SkillNotUsed as SkillNotUsed
 from weft_planner.errors import TaskDenied as TaskDenied
 from weft_planner.errors import TemplateError as TemplateError
 from weft_planner.errors import ToolsRefused as ToolsRefused
@@ -89,6 +90,7 @@ from weft_planner.events import RunResumed as RunResumed
 from weft_planner.events import RunStarted as RunStarted
 from weft_planner.events import SkillLoaded as SkillLoaded
 from weft_planner.events import SkillPrint as SkillPrint
+from weft_planner.events import SkillShortened as SkillShortened
 from weft_planner.events import SkillsSelected as SkillsSelected
 from weft_planner.events import TaskFinished as TaskFinished
 from weft_planner.events import TaskReused as TaskReused
@@ -210,7 +212,9 @@ __all__ = [
     "SkillDetector",
     "SkillError",
     "SkillLoaded",
+    "SkillNotUsed",
     "SkillPrint",
+    "SkillShortened",
     "SkillsSelected",
     "Stop",
     "StoreFailed",

@@ -27,6 +27,7 @@ NAMES = (
     "journal",
     "discovery",
     "selection",
+    "skills_scale",
     "plans",
     "tools",
     "batch",

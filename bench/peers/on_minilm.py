@@ -1,19 +1,17 @@
-"""Skills ranked by MiniLM's vectors of names and descriptions, and by weft's detector `embedding`, which uses them too.
+"""Skills ranked by MiniLM's vectors of names and descriptions.
 
-The encoder is weft's own (all-MiniLM-L6-v2 in numpy): the reference implementation needs PyTorch, for the same vectors.
+The encoder is all-MiniLM-L6-v2 in numpy: the reference implementation needs PyTorch, for the same vectors.
 """
 
 from __future__ import annotations
 
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bench.peers.minilm import MiniLM
 from bench.peers.report import given, report
-from weft_skills.selection.minilm import MiniLM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,25 +44,10 @@ def measure(subject: str, asked: Any, make: Callable[[str, Any], Callable[[str],
         report(subject=subject, pool=goal["pool"], place=places[0], whole=places[1], seconds=seconds)
 
 
-def embedding(corpus: Path) -> Callable[[str, Any], Callable[[str], Sequence[str]]]:
-    """weft's detector, with the skills of the corpus as weft reads them."""
-    from bench.selection import Corpus
-    from weft_skills.selection.detectors import detector, top
-
-    read = Corpus.read(corpus, None)
-
-    def make(pool: str, _: Any) -> Callable[[str], Sequence[str]]:
-        finder, skills = detector("embedding", cache=Path(tempfile.mkdtemp())), read.pools.get(pool, read.whole)
-        return lambda goal: [one.name for one in top(finder, goal, skills, 10)]
-
-    return make
-
-
 def main() -> None:
-    """Vectors alone, then with words."""
+    """Rank by vectors."""
     asked, encoder = given(), MiniLM.installed()
     measure("MiniLM", asked, lambda _, skills: by_vectors(skills, encoder))
-    measure("weft, embedding", asked, embedding(Path(asked["folder"])))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from bench.selection_quality import corpus, held_out, none, ranks, reliability, sets, speed
 from weft_skills.selection.detectors import DEFAULT, detector
-from weft_skills.selection.ranked import THRESHOLD
 
 if TYPE_CHECKING:
     from bench.selection_quality.corpus import Corpus, LabelledGoal
@@ -82,8 +81,8 @@ class Bench:
             ]
             positive = [one.score for name in {goal.pool for goal in related} for one in own[name]]
             near = ranks.auroc(positive, scores)
-            share = sum(score >= THRESHOLD for score in scores) / len(scores)
-            print(f"related goals that need no skill: AUROC {near:.3f}, {share:.2f} of {len(scores)} select")
+            select = sum(bool(self.select(goal)) for goal in related)
+            print(f"related goals that need no skill: AUROC {near:.3f}, {select} of {len(scores)} select")
             self.bound(f"near-field AUROC {near:.3f} < 0.88", ok=near >= 0.88)
         for name, pool in {"library": corpus.library(), **self.corpus.pools}.items():
             wrong = none.misfires(self.finder(name), corpus.everyday(), pool)

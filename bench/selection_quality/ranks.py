@@ -84,13 +84,17 @@ class PlainBM25:
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The best ten."""
+        return self.rank(goal, skills, DEPTH)
+
+    def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
+        """The best `limit`."""
         scores: dict[int, float] = defaultdict(float)
         for term in set(terms(goal)):
             rows = self._postings.get(term, [])
             idf = math.log(1 + (len(self._skills) - len(rows) + 0.5) / (len(rows) + 0.5))
             for at, count in rows:
                 scores[at] += idf * 2.2 * count / (count + self._norms[at])
-        best = heapq.nlargest(DEPTH, scores.items(), key=itemgetter(1))
+        best = heapq.nlargest(limit, scores.items(), key=itemgetter(1))
         return [Selection(self._skills[at].name, score, "") for at, score in best]
 
 

@@ -22,6 +22,7 @@ WeftError
 ├── AnswerNeeded             a person must answer first; all else goes on
 ├── TaskDenied               a person denied the task, or its call
 ├── PlanError                no valid plan after all attempts
+│   └── SkillNotUsed         no plan uses a skill that the user requires
 └── SetupError
     ├── TemplateError        a prompt template cannot be used
     └── UnknownPrice         a limit on cost cannot hold: a model's price is unknown
@@ -176,6 +177,12 @@ class PlanError(WeftError):
     def __init__(self, message: str, *, faults: Sequence[str], hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.faults = tuple(faults)
+
+
+class SkillNotUsed(PlanError):
+    """The plan does not use a skill that the user's settings require; none of its tasks has run."""
+
+    code = "SKILL_NOT_USED"
 
 
 class TemplateError(SetupError):

@@ -14,6 +14,12 @@ Source = Literal["system", "workspace", "project", "root", "global", "bundled"]
 Kind = Literal["context", "executable"]
 State = Literal["active", "shadowed", "disabled", "broken"]
 
+# What other agents' authors write in the frontmatter to say who may choose a skill.
+MANUAL_KEY = "disable-model-invocation"
+INVOCABLE_KEY = "user-invocable"
+_TRUE = frozenset({"true", "yes", "on", "1"})
+_FALSE = frozenset({"false", "no", "off", "0"})
+
 # The problems for which `--strict-skills` ignores a skill.
 NAME_RULES = frozenset({"name-form", "name-folder"})
 IGNORED = "it is ignored, since names are checked strictly"
@@ -71,6 +77,16 @@ class Skill:
     def base_dir(self) -> Path:
         """Its folder."""
         return Path(self.file).parent
+
+    @property
+    def is_manual(self) -> bool:
+        """Whether its author lets only people choose it, by name."""
+        return MANUAL_KEY in self.extra and str(self.extra[MANUAL_KEY]).strip().lower() in _TRUE
+
+    @property
+    def user_invocable(self) -> bool:
+        """Whether its author lets people call it by name."""
+        return INVOCABLE_KEY not in self.extra or str(self.extra[INVOCABLE_KEY]).strip().lower() not in _FALSE
 
     def to_dict(self) -> dict[str, Any]:
         """The skill as `skills list --json` prints it."""

@@ -294,3 +294,23 @@ def test_settings_come_from_flag_environment_and_files_in_that_order(
     server.calls.clear()
     weft("run", "--json", GOAL, cwd=workspace, env={"WEFT_MODEL": "openai/from-env"})
     assert server.calls[0].body["model"] == "from-env"
+
+
+def test_a_run_whose_plan_never_uses_a_required_skill_exits_1_before_its_tasks(
+    workspace: Path, serve: Serve, weft: Weft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(scripted(PLAN))
+    (workspace / "weft.toml").write_text('[skills]\nrequire = ["code-review"]\n', encoding="utf-8")
+    stranger = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    assert (stranger.status, "'skills_require' is ignored" in stranger.err) == (0, True)
+    asked = len(server.calls)
+    monkeypatch.setenv("WEFT_SKILLS_REQUIRE", "code-review")
+    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    document = json.loads(ran.out)
+    assert (ran.status, document["status"], document["tasks"], len(server.calls) - asked) == (1, "failed", [], 3)
+    assert "does not use the required skill 'code-review'" in document["error"]
+    assert "take it out of `require`" in document["error"]
+    monkeypatch.setenv("WEFT_SKILLS_REQUIRE", "code-revue")
+    ran = weft("run", *MODEL, GOAL, cwd=workspace)
+    assert (ran.status, "there is no such skill; known skills: code-review" in ran.err) == (1, True)
+    assert weft("run", *MODEL, "--skill", "code-review", GOAL, cwd=workspace).status == 1

@@ -16,11 +16,11 @@ GOALS = {
     "code-review": [
         "Review my pull request before I merge it",
         "Please look over this diff and tell me what is wrong with it",
-        "Do a security audit of auth.py",
         "Give feedback on the code quality of this Python module",
         "Is this commit safe to merge?",
         "critique the patch in fix.diff",
         "Code review for the changes in the payments module",
+        "Check this patch for security holes before we ship it",
         "帮我做一次代码审查",
     ],
     "weekly-report-generator": [
@@ -144,9 +144,9 @@ GOALS = {
         "给我做一份技术选型的方案对比",
     ],
     "test-planning": [
+        "Which boundary and error cases should we test in the date parser?",
         "Write a test plan for the login feature",
         "Which test cases do I need for this function?",
-        "List the edge cases for the date parser",
         "Derive acceptance criteria and tests from this user story",
         "Make a QA checklist for the checkout flow",
         "Where are the gaps in our test coverage?",
@@ -201,3 +201,9 @@ UNRELATED = [
     "今天北京天气怎么样",
     "推荐几首适合跑步的歌",
 ]
+
+# Goals whose skill comes first, though too little speaks for it to be selected.
+UNSURE = {
+    "code-review": "Do a security audit of auth.py",
+    "test-planning": "List the edge cases for the date parser",
+}

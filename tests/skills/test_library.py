@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.skills.library_goals import GOALS, UNRELATED
+from tests.skills.library_goals import GOALS, UNRELATED, UNSURE
 from weft_skills.discovery.locations import LIBRARY
 from weft_skills.discovery.registry import Registry
 from weft_skills.format import frontmatter
 from weft_skills.manage.suspicion import examine
-from weft_skills.selection.detectors import detector
+from weft_skills.selection.detectors import detector, top
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +112,13 @@ def test_a_goal_selects_the_skill_that_is_made_for_it(
 ) -> None:
     found = chooser.detect(goal, shipped.list_skills())
     assert [selection.name for selection in found][:1] == [name], [(one.name, one.score) for one in found]
+
+
+@pytest.mark.parametrize(("name", "goal"), UNSURE.items())
+def test_a_skill_that_is_not_selected_may_still_be_the_first_to_be_listed(
+    name: str, goal: str, shipped: Registry, chooser: SkillDetector
+) -> None:
+    assert top(chooser, goal, shipped.list_skills(), 1)[0].name == name
 
 
 @pytest.mark.parametrize("goal", UNRELATED)

@@ -81,7 +81,8 @@ class GoalTools:
         with self._selecting:
             if self._skills is None:
                 self._skills = WorkspaceSkills(self.weft.paths, self.weft.settings)
-            known = {skill.name: skill for skill in self._skills.active()}
+            selectable = self._skills.preferences.selectable(self._skills.active())
+            known = {skill.name: skill for skill in selectable}
             if not query.strip():
                 return {
                     "skills": [{"name": listed.name, "description": listed.description} for listed in known.values()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.runs.steps.planning import Planning
@@ -31,7 +31,7 @@ class Preview:
     def to_dict(self) -> dict[str, Any]:
         """The preview as `run --dry-run --json` prints it."""
         return {
-            "selected": [asdict(selection) for selection in self.selections],
+            "selected": [selection.to_dict() for selection in self.selections],
             "prompt": [{"role": message.role, "content": message.content} for message in self.messages],
             "estimate": {"prompt_tokens": self.prompt_tokens, "calls": self.calls},
         }

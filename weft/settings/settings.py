@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from weft.settings import named_models, untrusted, variables
+from weft.settings import named_models, skill_lists, untrusted, variables
 from weft.settings.convert import approval_rules, convert
 from weft.settings.model_prices import ModelPrice  # noqa: TC001  read at run time
 from weft_executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
@@ -15,6 +15,7 @@ from weft_skills import switches, untrusted_files
 from weft_skills.builtin import toolset
 from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites  # noqa: TC001  read at run time
 from weft_skills.errors import InputError, SetupError
+from weft_skills.preferences import Preferences
 from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
@@ -58,6 +59,10 @@ class Settings:
         True, "ask the model for keywords if a goal is in another language than the skills"
     )
     strict_skills: bool = _setting(False, "ignore skills whose name is invalid or differs from their folder")
+    skills_pin: tuple[str, ...] = _setting((), "skills that are always listed in full for the model that plans")
+    skills_require: tuple[str, ...] = _setting((), "skills that every plan must use, or the run fails before its tasks")
+    skills_manual: tuple[str, ...] = _setting((), "skills that are used only if you name them")
+    skills_off: tuple[str, ...] = _setting((), "skills and tools that are not used at all")
     max_concurrency: int = _setting(16, "how many tasks may run at once")
     max_cost: float | None = _setting(None, "cost limit for a run, in US dollars")
     max_tokens: int | None = _setting(None, "token limit for a run")
@@ -116,6 +121,11 @@ class Settings:
         """The built-in tools that tasks of a new run are offered."""
         return toolset.expanded((*self.tools, *(("web",) if self.allow_web else ())))
 
+    @property
+    def skill_preferences(self) -> Preferences:
+        """What the user decides about skills."""
+        return Preferences(self.skills_pin, self.skills_require, self.skills_manual, self.skills_off)
+
     def model_for(self, role: Role) -> str | None:
         """The name of the model for a role: the role's own if set, else the run's."""
         own: str | None = getattr(self, _ROLE_SETTINGS.get(role, role))
@@ -135,6 +145,7 @@ class Settings:
 _CHECKS: dict[str, Callable[[Any], object]] = {
     toolset.KEY: toolset.expanded,
     "allow_web": lambda hosts: [toolset.checked_host(host) for host in hosts],
+    **dict.fromkeys(skill_lists.LISTS, skill_lists.check),
 }
 
 
@@ -185,6 +196,7 @@ def resolve(
             warnings += _drop_guarded(table, path)
             warnings += _drop_refused(table, path, values)
         warnings += _join_rules(table, path, values, tightening=path == project and not trusted)
+        warnings += skill_lists.join(table, path, values, trusted=path != project or trusted)
         _anchor(table, workspace)
         _merge(table, str(path), values, origins, faults)
     if not trusted and untrusted.has_templates(workspace):
@@ -203,7 +215,10 @@ def resolve(
 
 
 def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
-    """The settings in a file; a table [models] has models for roles, and models by names that tasks may choose."""
+    """The settings in a file.
+
+    A table [models] has models for roles, and models by names that tasks may choose; [skills] has lists of skills.
+    """
     if not os.path.lexists(path):
         return
     from weft_skills.format.documents import TOML_LIMIT, parse_toml  # here, since there is usually no file
@@ -216,6 +231,8 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
     for key, value in document.items():
         if key == "models" and isinstance(value, Mapping):
             yield from named_models.settings_in(value, [setting.name for setting in fields(Settings)])
+        elif key == "skills" and isinstance(value, Mapping):
+            yield from skill_lists.settings_in(value)
         else:
             yield key, value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.settings import skill_lists
 from weft_executor.approvals.policy import MODES
 from weft_skills.text.model_names import carries_address
 
@@ -45,6 +46,9 @@ def refused(
             mode = users.get(name, defaults[name])
             if MODES.index(value) < MODES.index(mode):
                 yield name, f"and may not ask less often than {mode!r}"
+        elif name == skill_lists.REQUIRE:
+            # It would put a stranger's instructions into every plan, and ask models again for those without.
+            yield name, "and may not say what every plan must use"
         elif name not in _HARMLESS and _loosens(value, limit := users.get(name, defaults[name])):
             yield name, f"and may only lower it from {limit:g}" if type(limit) is not bool else "and may not unset it"
 

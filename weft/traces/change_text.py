@@ -1,4 +1,4 @@
-"""A change of a plan, or a check of a result, in one line."""
+"""A change of a plan, a check of a result, or what is left out of a skill, in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weft_skills.text.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weft_planner.events import PlanChanged, ResultChecked
+    from weft_planner.events import PlanChanged, ResultChecked, SkillShortened
 
 
 def change_text(event: PlanChanged) -> str:
@@ -24,6 +24,12 @@ def checked_text(event: ResultChecked) -> str:
     """Describe the check of a result: which attempt, whether it holds, and why."""
     verdict = "holds" if event.holds else "does not hold"
     return f"check {event.attempt} {verdict}{f': {event.why}' if event.why else ''}"
+
+
+def shortened_text(event: SkillShortened) -> str:
+    """Describe what a small model does not get of a skill: which sections, and how much."""
+    left_out = f": {', '.join(event.left_out)}" if event.left_out else ""
+    return f"{event.task}: skill {event.name} shortened for its model by {event.characters:,} characters{left_out}"
 
 
 def _parts(event: PlanChanged) -> Iterator[str]:

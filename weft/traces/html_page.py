@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from weft.traces import page_script
-from weft.traces.change_text import change_text, checked_text
+from weft.traces.change_text import change_text, checked_text, shortened_text
 from weft.traces.spent import call_tokens, spent
 from weft.traces.timeline import TYPES, Timeline, timeline
 from weft_planner.events import (
@@ -35,6 +35,7 @@ from weft_planner.events import (
     ReplanAsked,
     ResultChecked,
     RunStarted,
+    SkillShortened,
     ToolCalled,
     Warned,
     decode,
@@ -169,6 +170,8 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry(f"{event.task or event.role}: broke off ({call_tokens(event.usage)}): {event.reason}")
         case CallFailed():
             yield _Entry(f"{event.task or event.role}: call failed: {event.error}")
+        case SkillShortened():
+            yield _Entry(shortened_text(event))
         case PlanRefused():
             yield _Entry(f"{event.task or 'plan'} refused: " + "; ".join(event.faults))
         case ReplanAsked():

@@ -9,7 +9,6 @@ from weft.workspace.planned_selection import PLAN
 from weft_planner.events import RunStarted, SkillsSelected, decode
 from weft_skills.discovery.index import cache_folder
 from weft_skills.selection import detectors
-from weft_skills.selection.detector import Selection
 from weft_skills.selection.ranked import RankedDetector
 from weft_skills.selection.translated import TranslatedDetector
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from weft.workspace.workspace import Workspace
     from weft_executor.stores.row import Row
-    from weft_skills.selection.detector import SkillDetector
+    from weft_skills.selection.detector import Selection, SkillDetector
 
 _MIN_CHANGE = 0.0005  # scores closer than this count as equal
 
@@ -74,27 +73,27 @@ def reselect(runs: Iterable[list[Row]], workspace: Workspace, *, detector: str |
 
 
 class _Selector:
-    """Selects with today's skills and detectors; a goal that several runs share is searched for once."""
+    """Selects with today's skills, settings and detectors; a goal that several runs share is searched for once."""
 
     def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace.skills
         self._skills = workspace.skills.active()
-        self._names = {skill.name for skill in self._skills}
+        self._callable = {skill.name for skill in self._skills if skill.user_invocable}
         self._cache = cache_folder(workspace.paths.workspace)
         self._detectors: dict[str, SkillDetector] = {}
-        self._found: dict[tuple[str, str, str], list[Selection]] = {}
+        self._found: dict[tuple[str, str, str, tuple[str, ...]], tuple[Selection, ...]] = {}
 
     def select(self, detector: str, started: RunStarted, keywords: str = "") -> tuple[Selection, ...]:
         """What a recorded goal selects today, with the keywords that a model gave for it then."""
-        asked = [Selection(name, 1.0, "asked for by name") for name in started.asked_skills if name in self._names]
-        detected = self._detect(detector, started.goal, keywords)
-        return (*asked, *(selection for selection in detected if selection.name not in started.asked_skills))
+        asked = tuple(name for name in started.asked_skills if name in self._callable)
+        key = detector, started.goal, keywords, asked
+        if key not in self._found:
+            finder = self._detector(detector, keywords)
+            self._found[key] = tuple(self._workspace.select(started.goal, asked, self._skills, finder))
+        return self._found[key]
 
-    def _detect(self, detector: str, goal: str, keywords: str) -> list[Selection]:
-        if (detector, goal, keywords) not in self._found:
-            if detector not in self._detectors:
-                self._detectors[detector] = detectors.detector(detector, cache=self._cache)
-            finder = self._detectors[detector]
-            if keywords and isinstance(finder, RankedDetector):
-                finder = TranslatedDetector(finder, keywords)
-            self._found[detector, goal, keywords] = finder.detect(goal, self._skills)
-        return self._found[detector, goal, keywords]
+    def _detector(self, name: str, keywords: str) -> SkillDetector:
+        if name not in self._detectors:
+            self._detectors[name] = detectors.detector(name, cache=self._cache)
+        finder = self._detectors[name]
+        return TranslatedDetector(finder, keywords) if keywords and isinstance(finder, RankedDetector) else finder

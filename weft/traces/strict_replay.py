@@ -18,7 +18,7 @@ from weft_executor.history.run_history import RunHistory, reused_by
 from weft_executor.history.tape import Drift, Tape
 from weft_executor.results.artifacts import Artifacts
 from weft_planner.errors import RecordEnded
-from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted
+from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted, Warned
 from weft_skills.errors import InputError, WeftError
 from weft_skills.functions import functions
 
@@ -88,10 +88,12 @@ async def strict(
     settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.settings_in_force]
     planning = settings_in_force[history.asked_under.get(("decomposer", None), 0)]
     first = replace(settings_in_force[0], stream_plan=planning.stream_plan)
-    tape, ledger = Tape(history, capture), Ledger()
+    # Much that a run was warned of does not happen again in a replay: what it says of them is on record.
+    tape, ledger = Tape(history, capture), Ledger(warnings=history.ledger.warnings.copy())
 
     def note(event: Event) -> None:
-        ledger.note(event)
+        if not isinstance(event, Warned):
+            ledger.note(event)
         if record is not None:
             record(event)
         if isinstance(event, PlanMade | PlanChanged):

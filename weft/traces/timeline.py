@@ -24,6 +24,7 @@ from weft_planner.events import (
     ResultChecked,
     RunResumed,
     RunStarted,
+    SkillShortened,
     SkillsSelected,
     TaskFinished,
     TaskReused,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started",
     "condition_checked", "task_reused", "task_finished", "call_retried", "call_broken", "call_failed", "call_finished",
-    "tool_called", "result_checked", "approval_asked", "approval_given", "run_finished",
+    "tool_called", "result_checked", "approval_asked", "approval_given", "skill_shortened", "warned", "run_finished",
 )  # fmt: skip
 # The steps that are not tasks, by the role of their model.
 _STEPS = {"decomposer": "(plan)", "replanner": "(replan)"}
@@ -67,6 +68,7 @@ class Timeline:
     resumes: list[float]
     critical: list[str]
     changes: list[PlanChanged]
+    shortened: list[SkillShortened]
 
     @property
     def resumed(self) -> int:
@@ -94,6 +96,7 @@ class Timeline:
             "selected": [asdict(selection) for selection in self.selections],
             "plan_faults": self.faults,
             "plan_changes": [_change(event) for event in self.changes],
+            "skills_shortened": [_shortened(event) for event in self.shortened],
             "spans": [
                 {name: getattr(span, name) for name in span.__slots__} | {"seconds": round(span.seconds, 3)}
                 for span in self.spans.values()  # their lists are not copied, which took most of the time
@@ -116,6 +119,7 @@ class _Reader:
     resumes: list[float] = field(default_factory=list)
     waited: set[str] = field(default_factory=set)  # waiting for a person is not an attempt
     changes: list[PlanChanged] = field(default_factory=list)
+    shortened: list[SkillShortened] = field(default_factory=list)
     _last_part: dict[str, str] = field(default_factory=dict)
 
     def note(self, event: Event, at: float, timestamp: str) -> None:
@@ -137,6 +141,8 @@ class _Reader:
                     self.spans.pop("(plan)", None)
             case PlanChanged():
                 self._note_change(event)
+            case SkillShortened() if event not in self.shortened:  # a resumed task is given it again
+                self.shortened.append(event)
             case ConditionChecked(holds=False) if event.task in self.spans:
                 self.spans[event.task].why = event.why
             case TaskStarted() | TaskReused() | TaskFinished() if event.task in self.spans:
@@ -252,6 +258,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         resumes=reader.resumes,
         critical=critical_path(reader.spans),
         changes=reader.changes,
+        shortened=reader.shortened,
     )
 
 
@@ -263,4 +270,14 @@ def _change(event: PlanChanged) -> dict[str, Any]:
         "dropped": list(event.dropped),
         "rewired": dict(event.rewired),
         "note": event.note,
+    }
+
+
+def _shortened(event: SkillShortened) -> dict[str, Any]:
+    """What is left out of a skill for a small model, as `trace show --json` prints it."""
+    return {
+        "task": event.task,
+        "name": event.name,
+        "left_out": list(event.left_out),
+        "characters": event.characters,
     }

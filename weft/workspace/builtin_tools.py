@@ -11,7 +11,7 @@ from weft_skills.builtin.tool_context import ToolContext
 from weft_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from weft.workspace.skills import WorkspaceSkills
@@ -29,7 +29,8 @@ _IN_PLANS = frozenset(tool.name for tool in toolset.TOOLS if tool.in_plans)
 class ToolPlace:
     """What the tools of one task work with: its skill, the listing of skills, given files, where the run writes.
 
-    `host` runs programs, `loaded` are the skills that the task's model has loaded so far.
+    `host` runs programs. `loaded` are the skills that the task's model has loaded so far, `withheld` those that it may
+    not load.
     """
 
     task: Task | None = None
@@ -38,6 +39,7 @@ class ToolPlace:
     writing: WritePlace | None = None
     host: Callable[[], ToolHost] | None = None
     loaded: Callable[[], Sequence[str]] = tuple
+    withheld: Collection[str] = ()
 
     @property
     def artifacts(self) -> Path | None:
@@ -125,6 +127,7 @@ class BuiltinTools:
             host=place.host,
             web_hosts=hosts,
             web_proxy=proxy,
+            withheld=place.withheld,
         )
 
     def _in_use(self, place: ToolPlace) -> list[Skill]:

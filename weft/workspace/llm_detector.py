@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 SHORTLIST = 20
+# A model gives no score: what it picks counts at least this much.
+PICKED = 0.5
 # The first sentences say what a skill is for, and the prompt must stay small.
 _DESCRIPTION = 400
 # A small model, which plans with few skills, picks from twice as many, one line each.
@@ -115,8 +117,7 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
         if isinstance(name, str) and name in shortlist and name not in picked:
             stated = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
             why = f"the model picked it: {stated}" if stated else "the model picked it"
-            # A model gives no score: what it picks is selected, with the score of the ranking.
-            picked[name] = Selection(name, max(shortlist[name].score, ranked.THRESHOLD), why)
+            picked[name] = Selection(name, max(shortlist[name].score, PICKED), why)
     if rows and not picked:
         raise _NoSelection("the answer names no skill of the shortlist")
     return list(picked.values())[: ranked.MAX_SELECTED]

@@ -33,9 +33,8 @@ class PlannedSelection:
         return cls(names, others) if names else None
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that the plan names."""
-        active = {skill.name for skill in skills}
-        return [Selection(name, 1.0, NAMED) for name in self.names if name in active]
+        """The skills that the plan names, those that are used only by name too."""
+        return [Selection(name, 1.0, NAMED) for name in self.names]
 
     def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
         """The skills that the plan names, then the best of the others."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from weft_skills.discovery.index import cache_folder
 from weft_skills.discovery.registry import Registry
 from weft_skills.errors import InputError
+from weft_skills.preferences import Preferences
 from weft_skills.selection import detectors
 from weft_skills.selection.detector import Selection, merge
+from weft_skills.skill import INVOCABLE_KEY
 from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 
+REQUIRED = "required by [skills] in the settings"
+
+
 def _skill_files(use: Mapping[str, Path]) -> dict[str, Path]:
     from weft.workspace.substitute import skill_file
 
@@ -37,6 +43,23 @@ def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
     return partial(SubstitutingRegistry, files=use)
 
 
+@dataclass(frozen=True, slots=True)
+class SplitSkills:
+    """Skills, those that a detector may select, and those that are used only by name."""
+
+    every: list[Skill]
+    selectable: Sequence[Skill]
+    by_name_only: Sequence[Skill]
+
+    @classmethod
+    def of(cls, skills: Sequence[Skill], preferences: Preferences) -> SplitSkills:
+        """The skills as the user's settings and their authors have them."""
+        every, selectable = list(skills), preferences.selectable(skills)
+        if len(selectable) == len(every):
+            return cls(every, every, ())
+        return cls(every, selectable, preferences.by_name_only(skills))
+
+
 class WorkspaceSkills:
     """The skills to select from, and the detector that selects; `use` replaces skills by files."""
 
@@ -46,8 +69,15 @@ class WorkspaceSkills:
         self.offered = settings.tool_set
         self.use = _skill_files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
-        options = {"strict": settings.strict_skills, "cache": self._cache, **paths.skill_roots(os.environ)}
+        self.preferences = settings.skill_preferences
+        options = {
+            "strict": settings.strict_skills,
+            "cache": self._cache,
+            "off": self.preferences.off,
+            **paths.skill_roots(os.environ),
+        }
         self.registry: Registry = make(paths.workspace, **options)
+        self._found: tuple[int, SplitSkills] | None = None
 
     @cached_property
     def detector(self) -> SkillDetector:
@@ -57,12 +87,21 @@ class WorkspaceSkills:
     def warm(self) -> None:
         """Find the skills and index them, so that the first goal does not have to."""
         if self.detector_name != detectors.ASKING and (warm := getattr(self.detector, "warm", None)) is not None:
-            warm(self.active())
+            warm(self.split(self.active()).selectable)
 
     def active(self) -> list[Skill]:
         """The active skills that have a SKILL.md, refreshed."""
         self.registry.refresh()
-        return [skill for skill in self.registry.list_skills() if skill.kind == "context"]
+        if self._found is None or self._found[0] != self.registry.version:
+            rows = [skill for skill in self.registry.list_skills() if skill.kind == "context"]
+            self._found = self.registry.version, SplitSkills.of(rows, self.preferences)
+        return self._found[1].every
+
+    def split(self, skills: Sequence[Skill]) -> SplitSkills:
+        """Skills by who may choose them; kept for the active ones, since there may be tens of thousands."""
+        if self._found is not None and self._found[1].every is skills:
+            return self._found[1]
+        return SplitSkills.of(skills, self.preferences)
 
     @cached_property
     def ranked(self) -> RankedDetector:
@@ -77,26 +116,95 @@ class WorkspaceSkills:
         by_words = self.detector_name in (detectors.DEFAULT, detectors.ASKING)
         return self.ranked.foreign(goal, skills) if by_words else None
 
+    @property
+    def warnings(self) -> list[str]:
+        """What is wrong with the user's own lists of skills."""
+        if self.preferences == Preferences():
+            return []
+        from weft_skills.discovery.listing import MAX_SKILLS  # here, since most users decide nothing
+
+        pinned = len(self.preferences.pin)
+        many = (
+            f"[skills] pin names {pinned} skills, and a listing has {MAX_SKILLS} at most: the last ones may be left out"
+        )
+        faults = self.preferences.faults(self.registry.list_skills(all=True))
+        return [*faults, *([many] if pinned > MAX_SKILLS else [])]
+
     def select(
-        self, goal: str, forced: Sequence[str], skills: Sequence[Skill], detector: SkillDetector | None = None
+        self,
+        goal: str,
+        forced: Sequence[str],
+        skills: Sequence[Skill],
+        detector: SkillDetector | None = None,
+        *,
+        required: Sequence[str] | None = None,
     ) -> list[Selection]:
-        """The skills requested by name, then those that the detector finds."""
+        """The skills requested by name, then those that plans must use, then those that the detector finds.
+
+        Plans must use those of the settings, unless others are given as `required`.
+        """
         self.check(forced, skills)
-        requested = [Selection(name, 1.0, "asked for by name") for name in dict.fromkeys(forced)]
-        names = {skill.name for skill in skills}
-        selections = (detector or self.detector).detect(goal, skills)
-        return merge(requested, [selection for selection in selections if selection.name in names])
+        known = {skill.name for skill in skills}
+        requested = [Selection(name, 1.0, "asked for by name", certain=True) for name in dict.fromkeys(forced)]
+        demanded = self.preferences.require if required is None else required
+        always = [Selection(name, 1.0, REQUIRED, certain=True) for name in demanded if name in known]
+        found = self._detected(goal, skills, detector or self.detector)
+        return merge(merge(requested, always), [selection for selection in found if selection.name in known])
+
+    def _detected(self, goal: str, skills: Sequence[Skill], detector: SkillDetector) -> list[Selection]:
+        """What a detector selects, behind the skills that are used only by name and that the goal names."""
+        offered, named, text = self._offered(goal, skills)
+        return merge(named, detector.detect(text, offered))
+
+    def _offered(self, goal: str, skills: Sequence[Skill]) -> tuple[Sequence[Skill], list[Selection], str]:
+        """What a detector may select, what the goal names of the rest, and the goal without those names."""
+        split = self.split(skills)
+        if not split.by_name_only:
+            return split.selectable, [], goal
+        from weft_skills.selection import triggers  # here, as below: a list of skills needs none
+
+        named = triggers.named(goal, split.by_name_only)
+        return split.selectable, named, triggers.without_names(goal, split.by_name_only) if named else goal
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
-        """Raise if a requested skill does not exist."""
-        names = [skill.name for skill in skills]
-        for name in forced:
-            if name not in names:
-                near = nearest_names(name, names)
+        """Raise if a requested skill does not exist, or is not for people to call."""
+        self.check_known(forced, skills)
+        for skill in skills:
+            if not skill.user_invocable and skill.name in forced:
+                raise InputError(
+                    f"the skill {skill.name!r} is not called by name: {skill.file} says `{INVOCABLE_KEY}: false`",
+                    hint="leave the name out: it is selected where it fits; or remove that line",
+                )
+
+    def check_known(self, names: Sequence[str], skills: Sequence[Skill]) -> None:
+        """Raise if a skill does not exist."""
+        known = [skill.name for skill in skills]
+        for name in names:
+            if name not in known:
+                near = nearest_names(name, known)
                 raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
+
+    def why_absent(self, name: str) -> str:
+        """Why a name is not that of an active skill."""
+        rows = self.registry.list_skills(all=True)
+        for row in rows:
+            if row.name == name:
+                return "it is a tool" if row.kind == "executable" else f"it is {row.state} ({row.reason})"
+        return f"there is no such skill; known skills: {nearest_names(name, [row.name for row in rows])}"
+
+    def uncallable(self, goal: str, skills: Sequence[Skill]) -> list[str]:
+        """A warning for each skill that the goal names and that is not called by name."""
+        from weft_skills.selection import triggers
+
+        return [
+            f"the goal names {skill.name}, which is not called by name ({skill.file} says `{INVOCABLE_KEY}: false`); "
+            "it is selected only where it fits"
+            for skill in triggers.uncallable(goal, skills)
+        ]
 
     def best(
         self, goal: str, skills: Sequence[Skill], most: int, detector: SkillDetector | None = None
     ) -> list[Selection]:
         """The best skills, without a threshold."""
-        return detectors.top(detector or self.detector, goal, skills, most)
+        offered, named, text = self._offered(goal, skills)
+        return merge(named, detectors.top(detector or self.detector, text, offered, most))[:most]

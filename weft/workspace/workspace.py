@@ -60,8 +60,9 @@ class GoalText(Protocol):
 class Catalogue:
     """The skills and tools for one goal, best first; `able` is what tasks can do with them.
 
-    `foreign` are the languages of goal and skills, if they differ.
-    `mcp` are the tools of MCP servers that its tasks may call.
+    `foreign` are the languages of goal and skills, if they differ. `mcp` are the tools of MCP servers that its tasks
+    may call. The plan must use the skills in `required`; those in `withheld` are used only by name, and the goal names
+    none of them.
     """
 
     skills: tuple[Skill, ...]
@@ -73,6 +74,8 @@ class Catalogue:
     able: frozenset[str] = frozenset()
     foreign: Foreign | None = None
     mcp: tuple[ToolSpec, ...] = ()
+    required: tuple[str, ...] = ()
+    withheld: frozenset[str] = frozenset()
 
 
 class Workspace:
@@ -135,15 +138,18 @@ class Workspace:
         *,
         offered: Sequence[str] | None = None,
         mcp: McpChoice | None = None,
+        required: bool = True,
     ) -> Catalogue:
         """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.
 
-        `offered` are the built-in tools of a recorded run, `mcp` the tools of MCP servers that the goal may use. One
-        goal at a time: neither detectors nor stemmers are thread-safe.
+        `offered` are the built-in tools of a recorded run, `mcp` the tools of MCP servers that the goal may use. Unless
+        it is a sub-goal, its plan has to use the skills that are `required`. One goal at a time: neither detectors nor
+        stemmers are thread-safe.
         """
         offered = self.settings.tool_set if offered is None else offered
+        chosen = self.settings.skills_require if required else ()
         with self._selecting:
-            return self._catalogue(goal, detector or self.skills.detector, most, offered, mcp or McpChoice())
+            return self._catalogue(goal, detector or self.skills.detector, most, offered, mcp or McpChoice(), chosen)
 
     @cached_property
     def detector_threads(self) -> ThreadPoolExecutor:
@@ -176,13 +182,16 @@ class Workspace:
         most: int,
         offered: Sequence[str],
         mcp: McpChoice,
+        required: tuple[str, ...],
     ) -> Catalogue:
-        skills = self.skills.active()
+        active, preferences = self.skills.active(), self.skills.preferences
         tools = self.tools.by_name(mcp=mcp.tools)
-        selections = self.skills.select(goal.text, goal.skills, skills, detector)
-        best = self.skills.best(goal.text, skills, most, detector)
-        ordered = _ordered([*selections, *best], skills)
+        selections = self.skills.select(goal.text, goal.skills, active, detector, required=required)
+        best = self.skills.best(goal.text, active, most, detector)
         names = [selection.name for selection in selections]
+        withheld = {skill.name for skill in self.skills.split(active).by_name_only}.difference(names)
+        skills = [skill for skill in active if skill.name not in withheld] if withheld else active
+        ordered = _ordered([*names, *preferences.pin, *(selection.name for selection in best)], skills)
         folders = [str(location.path) for location in self.skills.registry.locations]
         able = self.tools.capabilities(tools) | self.builtin.capabilities(offered)
         listed = ordered[:most]
@@ -196,13 +205,21 @@ class Workspace:
                 limit=most,
                 folders=folders,
                 needs={skill.name: told(needs(skill), able) for skill in listed},
+                pinned=preferences.pin,
             ),
             tool_listing=tool_listing.render([*self.builtin.listed(offered), *tools.values()]),
             known=self._known(skills, tools, offered),
-            warnings=(*summary(self.skills.registry.warnings), *mcp.warnings),
+            warnings=(
+                *summary(self.skills.registry.warnings),
+                *self.skills.warnings,
+                *self.skills.uncallable(goal.text, active),
+                *mcp.warnings,
+            ),
             able=able,
             foreign=self._foreign(goal, skills) if detector is self.skills.ranked else None,
             mcp=mcp.tools,
+            required=required,
+            withheld=frozenset(withheld),
         )
 
     def _foreign(self, goal: GoalText, skills: Sequence[Skill]) -> Foreign | None:
@@ -225,7 +242,8 @@ class Workspace:
         """The skill that fits a part of a goal best, if any does; no model is asked."""
         asks = self.settings.detector == detectors.ASKING
         with self._selecting:
-            selections = (self.skills.ranked if asks else self.skills.detector).detect(text, skills)
+            finder = self.skills.ranked if asks else self.skills.detector
+            selections = finder.detect(text, self.skills.preferences.selectable(skills))
         names = {skill.name for skill in skills}
         return next((selection.name for selection in selections if selection.name in names), None)
 
@@ -255,8 +273,8 @@ class Workspace:
         return [*(tool for tool in builtin if tool.name not in tools), *tools.values()]
 
 
-def _ordered(best: Sequence[Selection], skills: Sequence[Skill]) -> list[Skill]:
-    """The best skills, then the rest in their order."""
+def _ordered(best: Sequence[str], skills: Sequence[Skill]) -> list[Skill]:
+    """The skills of these names, then the rest in their order."""
     by_name = {skill.name: skill for skill in skills}
-    names = dict.fromkeys((*(selection.name for selection in best), *by_name))
+    names = dict.fromkeys((*best, *by_name))
     return [by_name[name] for name in names if name in by_name]

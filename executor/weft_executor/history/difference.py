@@ -62,6 +62,8 @@ def of_plans(then: Plan, now: Plan) -> Iterator[str]:
     for part, prompt in (("synthesis", "synthesis"), ("clarification", "planning")):
         if (what := difference(getattr(then, part) or "", getattr(now, part) or "")) is not None:
             yield f"prompt of {prompt}: the plan's {part}: {what}"
+    if then.unused != now.unused:
+        yield f"prompt of planning: the plan's reasons for unused skills: {_told(then.unused)} → {_told(now.unused)}"
 
 
 def of_tasks(then: Sequence[Task], now: Sequence[Task]) -> Iterator[str]:

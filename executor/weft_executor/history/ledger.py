@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.history.result import Result, TaskReport
+from weft_executor.history.run_warnings import RunWarnings
 from weft_executor.results.kept_files import KeptFiles
 from weft_executor.stores.row import COST_PLACES
 from weft_planner.events import (
@@ -27,6 +29,7 @@ from weft_planner.events import (
     TaskReused,
     TaskStarted,
     ToolCalled,
+    Warned,
 )
 from weft_planner.events.run import PLAN_NOT_CHANGED
 from weft_planner.model import Usage
@@ -56,11 +59,13 @@ class Ledger:
     finished: RunFinished | None = None
     approvals: ApprovalRecord = field(default_factory=ApprovalRecord)
     files: KeptFiles = field(default_factory=KeptFiles)
+    warnings: RunWarnings = field(default_factory=RunWarnings)
     _tasks: dict[str, TaskReport] = field(default_factory=dict)
     _attempts: Counter[str] = field(default_factory=Counter)
     _seconds: float = 0.0
     _reopened: dict[str, TaskReport] = field(default_factory=dict)  # how tasks stood before the last resume
     _begun: set[str] = field(default_factory=set)  # tasks that started since
+    _loaded: dict[str, dict[str, None]] = field(default_factory=dict)  # the skills that models loaded, by task
 
     def note(self, event: Event) -> None:
         """Add an event."""
@@ -94,6 +99,9 @@ class Ledger:
                 self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
             case ToolCalled():
                 self.files.note(event.task, event.envelope)
+                self._note_skill(event)
+            case Warned():
+                self.warnings.note(event.message)
             case ApprovalAsked() | ApprovalGiven():
                 self.approvals.note(event)
             case RunFinished():
@@ -119,6 +127,8 @@ class Ledger:
         """The same state, to be continued apart."""
         parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
         parts |= {"_reopened": dict(self._reopened), "_begun": set(self._begun)}
+        parts |= {"_loaded": {task: dict(names) for task, names in self._loaded.items()}}
+        parts |= {"warnings": self.warnings.copy()}
         return replace(self, files=self.files.copy(), early=dict(self.early), **parts)  # type: ignore[arg-type]
 
     def _accept(self, plan: Plan) -> None:
@@ -139,6 +149,7 @@ class Ledger:
             self.early |= {task.id: task for task in event.added}
         for task_id in event.dropped:
             self._tasks.pop(task_id, None)
+            self._loaded.pop(task_id, None)
         self._tasks |= {task.id: _pending(task) for task in event.added}
         for task_id, before in self._reopened.items() if event.rewired else ():
             ended = before.status in ("failed", "skipped")
@@ -146,6 +157,28 @@ class Ledger:
                 ended and not event.rewired.keys().isdisjoint(with_parents(task_id)) and task_id in self._tasks
             ):  # it will not be tried again
                 self._tasks[task_id] = before
+
+    def _note_skill(self, event: ToolCalled) -> None:
+        """Take note of a skill that a task's model has loaded."""
+        data = event.envelope.get("data") if event.name == "Skill" else None
+        name = data.get("name") if isinstance(data, Mapping) else None  # a record may come from anyone
+        if event.task is not None and isinstance(name, str) and event.envelope.get("status") != "error":
+            self._loaded.setdefault(event.task, {})[name] = None
+
+    def _skills_used(self) -> tuple[str, ...]:
+        """The skills of finished tasks, each once: their own, and those that their models loaded."""
+        used: dict[str, None] = {}
+        for task in self._tasks.values():
+            if task.status == "done":
+                own = [task.name] if task.action_type == "skill" and task.name and not self._is_empty(task) else []
+                used.update(dict.fromkeys((*own, *self._loaded.get(task.id, ()))))
+        return tuple(used)
+
+    def _is_empty(self, task: TaskReport) -> bool:
+        """Whether a task went through a list without items, so that nothing was done."""
+        if task.output not in ("", "[]") or self.plan is None or task.id not in self.plan:
+            return False
+        return self.plan.task(task.id).for_each is not None
 
     def _reopen(self) -> None:
         """Resume: tasks without a result are pending again, unless others have taken their place.
@@ -202,6 +235,8 @@ class Ledger:
             waiting=self.waiting,
             artifacts=self.files.listed(),
             model=self.model,
+            skills_used=self._skills_used(),
+            warnings=self.warnings.told(),
         )
 
 

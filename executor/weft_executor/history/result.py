@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Result:
     """The outcome of a goal; `waiting` are the requests that a person has not answered, `artifacts` the files
-    that were made.
+    that were made, `skills_used` the skills of finished tasks and those that their models loaded.
 
     `data` is the answer in the form that the goal asked for, as JSON values or as what the program's own model makes of
     them; None if it asked for none, or the answer has another form.
@@ -42,6 +42,8 @@ class Result:
     artifacts: tuple[Artifact, ...] = ()
     data: Any = None
     model: str | None = None
+    skills_used: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` prints it."""
@@ -53,6 +55,8 @@ class Result:
             "error": self.error,
             "question": self.question,
             "skills": list(self.skills),
+            "skills_used": list(self.skills_used),
+            "warnings": list(self.warnings),
             "tasks": [task.to_dict() for task in self.tasks],
             "usage": msgspec.structs.asdict(self.usage),
             "model": self.model,

@@ -24,7 +24,7 @@ from weft_executor.results.inputs import (
 from weft_executor.results.outcome import Done
 from weft_planner.approvals import ApprovalRequest
 from weft_planner.errors import TaskDenied
-from weft_planner.events import PromptMade, ResultChecked, SkillLoaded, TaskReused
+from weft_planner.events import PromptMade, ResultChecked, SkillLoaded, SkillShortened, TaskReused
 from weft_skills.errors import WeftError
 from weft_skills.text.model_names import carries_address
 from weft_skills.text.shorten import cut
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from weft_planner.prompting.models import Models
     from weft_planner.prompting.profile import Profile
     from weft_planner.prompting.prompts import Prompts
+    from weft_planner.prompting.skill_digest import SkillDigest
     from weft_skills.discovery.registry import Registry
     from weft_skills.tools.tool import Tool
 
@@ -135,7 +136,7 @@ class TaskRunner:
         profile = self.models.profile("task", task.id, task.model)
         if task.action_type == "skill":
             body, model = self._load_skill(task, results)
-            system = profile.digest(body)
+            system = self._shortened(task, profile.digest(body))
         else:
             body, model = "", self._model(task)
             system = self.prompts.render(profile.agent("task"), "system", {})
@@ -159,6 +160,12 @@ class TaskRunner:
             self._on_text(task),
             about=[self.memo.inputs(task, results), body],
         )
+
+    def _shortened(self, task: Task, digest: SkillDigest) -> str:
+        """The part of a skill that the task's model gets; what is left out is recorded."""
+        if digest.left_out or digest.characters:
+            self.memo.record(SkillShortened(task.id, task.name or "", digest.left_out, digest.characters))
+        return digest.text
 
     def _on_text(self, task: Task) -> OnText | None:
         """Where the task's text goes as it is written: nowhere if it may have to be written again."""

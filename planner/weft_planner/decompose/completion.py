@@ -39,6 +39,28 @@ def completed(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, .
     return (whole.with_tasks(tasks) if linked else whole), (*put_back, *linked)
 
 
+def with_skills(plan: Plan, wanted: Wanted, names: Sequence[str]) -> tuple[Plan, tuple[str, ...]]:
+    """The plan with skills that it left out, each in a task without one that it fits; and what was put back.
+
+    It fits the task of a part of the goal for which it is the best skill, a task alone, and if it was asked for by
+    name the first task.
+    """
+    said: list[str] = []
+    for name in names:
+        free = [task for task in plan.tasks if task.action_type == "llm"]
+        parts = [part.text for part in wanted.parts().parts if wanted.skill_for(part.text) == name]
+        if free and parts:
+            task = _nearest(free, parts[0])
+        elif free and (len(plan.tasks) == 1 or name in wanted.asked):
+            task = free[0]
+        else:
+            continue
+        told = msgspec.structs.replace(task, action_type="skill", name=name)
+        plan = plan.with_tasks([told if other is task else other for other in plan.tasks])
+        said.append(f"the plan left out the skill {name!r}: {task.id} uses it now")
+    return plan, tuple(said)
+
+
 def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
     lost = wanted.lost(_instructions(plan.tasks))
     if not lost:

@@ -3,117 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, no_skill, plan_by_rule
-from weft_planner.decompose.completion import completed
+from weft_planner.decompose import required
+from weft_planner.decompose.brief import variables_of
+from weft_planner.decompose.judging import PlanJudge
 from weft_planner.errors import PlanError
 from weft_planner.events import PlanMade, PlanRefused, PromptMade, Warned
 from weft_planner.model import Message, Request
-from weft_planner.plan.json_answer import NotJson
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.reading import Reading, read_answer, told
-from weft_planner.prompting.profile import FULL, Profile
+from weft_planner.plan.reading import told
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from weft_planner.decompose.brief import Brief
+    from weft_planner.decompose.judging import EarlyStart
     from weft_planner.events.event import Recorder
-    from weft_planner.model import Model, Reply
-    from weft_planner.plan.plan import Task
-    from weft_planner.plan.validate import Known
+    from weft_planner.model import Model
+    from weft_planner.plan.plan import Plan
     from weft_planner.prompting.profile import PlanExample
     from weft_planner.prompting.prompts import Prompts
 
-ATTEMPTS = 3
-_ATTEMPTS_OF_SUB_GOALS = 2
 Ready = Callable[[], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Brief:
-    """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills.
-
-    `asked` are those among them that must be used, and `skill_for` finds the best skill for a part of the goal. The
-    answer must have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends
-    on. `earlier` says what an earlier run came to. The plan must have the tasks that are `fixed`: they have begun.
-    """
-
-    goal: str
-    skills: str
-    tools: str
-    date: str
-    known: Known
-    names: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    profile: Profile = FULL
-    asked: tuple[str, ...] = ()
-    skill_for: SkillFor = no_skill
-    schema: Mapping[str, Any] | None = None
-    task: str | None = None
-    results: Sequence[Mapping[str, str]] = ()
-    earlier: str = ""
-    fixed: tuple[Task, ...] = ()
-
-    @property
-    def sub_goals(self) -> bool:
-        """Whether a task of the plan may be a goal itself."""
-        return self.known.max_depth > 0
-
-    @property
-    def attempts(self) -> int:
-        """How many answers a model may give."""
-        return ATTEMPTS if self.task is None else _ATTEMPTS_OF_SUB_GOALS
-
-    @property
-    def wanted(self) -> Wanted:
-        """What a plan by rule is made for."""
-        notes = tuple(f"Note: {answer}" for answer in self.answers)
-        best = self.names[0] if self.names else None
-        return Wanted(self.goal, best, self.skill_for, self.asked, notes)
-
-    @property
-    def judged_by(self) -> Known:
-        """What a plan may use; what it quotes from the goal, answers or earlier results refers to nothing."""
-        told = (self.goal, *self.answers, self.earlier, *(text for row in self.results for text in row.values()))
-        return replace(self.known, quoted=(*self.known.quoted, *filter(None, told)))
-
-    def by_rule(self) -> RulePlan | None:
-        """The plan that needs no model, if there is one."""
-        return plan_by_rule(self.wanted, self.profile, self.known.max_tasks)
-
-    @property
-    def max_tasks(self) -> int:
-        """How many tasks the plan may have."""
-        return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The selected skills that the model is shown."""
-        return self.names[: self.profile.skills_shown]
-
-
-def variables_of(brief: Brief) -> dict[str, Any]:
-    """The variables of the decomposer's templates."""
-    return {
-        "goal": brief.goal,
-        "skills": brief.skills,
-        "tools": brief.tools,
-        "names": brief.shown,
-        "date": brief.date,
-        "most_tasks": brief.max_tasks,
-        "files": brief.files,
-        "answers": brief.answers,
-        "models": tuple(brief.known.models),
-        "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
-        "results": brief.results,
-        "sub_goals": brief.sub_goals,
-        "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
-    }
 
 
 def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
@@ -134,19 +46,6 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
 def below(earlier: str, text: str) -> str:
     """A prompt, below what an earlier run came to, if one is followed up."""
     return f"{earlier}\n\n{text}" if earlier else text
-
-
-class EarlyStart(Protocol):
-    """Starts tasks of a plan while it is being written."""
-
-    def hear(self, text: str) -> None:
-        """Take the next piece of the plan; an empty one begins it again."""
-
-    def could_begin(self, text: str) -> tuple[str, ...]:
-        """The ids of the tasks of a whole answer that could have started early."""
-
-    async def settle(self, plan: Plan) -> None:
-        """Keep of what began what stands in the plan that was accepted, and stop the rest."""
 
 
 async def decompose(
@@ -170,7 +69,10 @@ async def decompose(
         await ready()
     record(PromptMade("decomposer", brief.task, variables_of(brief)))
     conversation = messages(brief, prompts)
-    schema = brief.profile.shape.schema(brief.goal, brief.shown, brief.max_tasks, sub_goals=brief.sub_goals)
+    schema = brief.profile.shape.schema(
+        brief.goal, brief.shown, brief.max_tasks, sub_goals=brief.sub_goals, unused=bool(brief.must_use)
+    )
+    judge = PlanJudge(brief, early)
     faults: list[str] = []
     fixed: tuple[str, ...] = ()
     for attempt in range(1, brief.attempts + 1):
@@ -179,7 +81,7 @@ async def decompose(
             conversation, schema=schema, role="decomposer", task=brief.task, on_text=hear, about=_about(brief)
         )
         reply = await model.complete(request)
-        verdict = await _judged(read(reply, brief), attempt, brief)
+        verdict = await judge.verdict(reply, attempt)
         if early is not None and isinstance(verdict, PlanMade):
             await early.settle(verdict.plan)
         if brief.task is None or isinstance(verdict, PlanRefused):
@@ -196,6 +98,9 @@ async def decompose(
             Message("assistant", reply.text or "(an empty answer)"),
             Message("user", prompts.render(brief.profile.agent("decomposer"), "again", again)),
         )
+    if faults and not set(faults).difference(map(required.fault, brief.required)):
+        names = [name for name in brief.required if required.fault(name) in faults]
+        raise required.refusal(names, f"the last of {brief.attempts} plans of {model.name}")
     raise PlanError(
         f"the model {model.name} gave no valid plan in {brief.attempts} attempts; "
         f"the last one's faults: {'; '.join(faults)}",
@@ -204,34 +109,12 @@ async def decompose(
     )
 
 
-async def _judged(reading: Reading, attempt: int, brief: Brief) -> PlanMade | PlanRefused:
-    """The plan that was read, with what it lost of the goal if such a model loses any; or why it is refused."""
-    if reading.faults:
-        return PlanRefused(attempt, reading.faults, task=brief.task)
-    plan, repairs = Plan.from_dict(reading.document), reading.repairs
-    if brief.profile.whole_goal:
-        plan, back = await asyncio.to_thread(completed, plan, brief.wanted, brief.known.max_tasks)
-        repairs = (*repairs, *back)
-    return PlanMade(plan, attempt, repairs)
-
-
 def _about(brief: Brief) -> list[Any]:
     """What a plan is asked for, whatever the words of the prompt."""
     kept = [task.id for task in brief.fixed]
     return [brief.goal, brief.answers, [dict(result) for result in brief.results], brief.files, kept]
 
 
-def read(reply: Reply, brief: Brief) -> Reading:
-    """The plan in a reply, and all its faults."""
-    if reply.cut_off:
-        return Reading(
-            {}, ("the answer was cut off at the model's output limit; give a shorter plan with fewer words",)
-        )
-    try:
-        return read_answer(reply.text, brief.profile.shape, brief.judged_by)
-    except NotJson as error:
-        return Reading({}, (f"{error}; answer with one JSON object that has a 'tasks' list",))
-
-
 def _as_example(variables: Mapping[str, Any], example: PlanExample) -> dict[str, Any]:
-    return {**variables, "goal": example.goal, "names": example.names, "files": (), "answers": (), "results": ()}
+    given = {"files": (), "answers": (), "results": (), "certain": ()}
+    return {**variables, **given, "goal": example.goal, "names": example.names}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.decompose.decompose import ATTEMPTS, below, variables_of
+from weft_planner.decompose.brief import ATTEMPTS, variables_of
+from weft_planner.decompose.decompose import below
 from weft_planner.events import PlanRefused, PromptMade, Warned
 from weft_planner.model import Message, Request
+from weft_planner.plan import unused_skills
 from weft_planner.plan.changes.change import Change
 from weft_planner.plan.changes.change_answer import ChangeReading, change_schema, read_change
 from weft_planner.plan.reading import told
 
 if TYPE_CHECKING:
-    from weft_planner.decompose.decompose import Brief
+    from weft_planner.decompose.brief import Brief
     from weft_planner.events.event import Recorder
     from weft_planner.model import Model, Reply
     from weft_planner.plan.plan import Plan
@@ -100,9 +102,10 @@ async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prom
     )
     about = [situation.number, [[state.id, state.status] for state in situation.states]]
     faults: tuple[str, ...] = ()
+    schema, judge = change_schema(unused=bool(brief.must_use)), _ChangeJudge(brief, situation)
     for attempt in range(1, ATTEMPTS + 1):
-        reply = await model.complete(Request(conversation, schema=change_schema(), role="replanner", about=about))
-        reading = _read(reply, brief, situation)
+        reply = await model.complete(Request(conversation, schema=schema, role="replanner", about=about))
+        reading = judge.read(reply, attempt)
         if not reading.faults:
             if reading.repairs:
                 record(Warned(f"the change of the plan was repaired: {told(reading.repairs)}"))
@@ -117,10 +120,41 @@ async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prom
     return Replanned(None, f"no valid change in {ATTEMPTS} answers; the last one's faults: {'; '.join(faults)}")
 
 
-def _read(reply: Reply, brief: Brief, situation: Situation) -> ChangeReading:
-    if reply.cut_off:
-        return ChangeReading(Change(), faults=(_CUT_OFF,))
-    return read_change(reply.text, situation.plan, situation.begun, brief.judged_by)
+@dataclass(slots=True)
+class _ChangeJudge:
+    """Reads the answers to one request for a change, in turn.
+
+    A change that only drops a skill which must be used is asked for again once, and kept: it counts if no later one can
+    be made.
+    """
+
+    brief: Brief
+    situation: Situation
+    _asked: bool = False
+    _kept: ChangeReading | None = None
+
+    def read(self, reply: Reply, attempt: int) -> ChangeReading:
+        """The change in a reply, and all its faults."""
+        reading = self._reading(reply)
+        if reading.faults and self._kept is not None and attempt == ATTEMPTS:
+            return self._kept
+        missing = () if reading.give_up else self._dropped(reading.change)
+        if not missing or (not reading.faults and (self._asked or attempt == ATTEMPTS)):
+            return reading
+        self._asked = True
+        self._kept = self._kept if reading.faults else reading
+        return replace(reading, faults=(*reading.faults, *map(self.brief.profile.shape.left_out, missing)))
+
+    def _reading(self, reply: Reply) -> ChangeReading:
+        if reply.cut_off:
+            return ChangeReading(Change(), faults=(_CUT_OFF,))
+        return read_change(reply.text, self.situation.plan, self.situation.begun, self.brief.judged_by)
+
+    def _dropped(self, change: Change) -> tuple[str, ...]:
+        """The skills that must be used, and that no task uses any more, without a reason."""
+        plan = self.situation.plan
+        used = [name for name in self.brief.must_use if unused_skills.used_in(plan.tasks, name)]
+        return unused_skills.left_out(change.applied(plan).to_dict(), used)
 
 
 def _json(document: dict[str, Any]) -> str:

@@ -39,7 +39,7 @@ class PlanChanged(Event, frozen=True):
     """The plan changed while it ran: the plan is the one that was made, with every change since.
 
     `of` is the task that the change belongs to; `rewired` maps ids to those that take their place in dependencies and
-    references; without a `synthesis`, the plan keeps its own.
+    references; without a `synthesis`, the plan keeps its own. `unused` has reasons for skills that no task uses now.
     """
 
     cause: ChangeCause
@@ -49,10 +49,11 @@ class PlanChanged(Event, frozen=True):
     rewired: Mapping[str, str] = {}
     synthesis: str | None = None
     note: str = ""
+    unused: Mapping[str, str] = {}
 
     def applied(self, plan: Plan) -> Plan:
         """The plan after the change."""
-        return plan.changed(self.added, self.dropped, self.rewired, self.synthesis)
+        return plan.changed(self.added, self.dropped, self.rewired, self.synthesis, self.unused)
 
 
 class ReplanAsked(Event, frozen=True):

@@ -44,6 +44,18 @@ class SkillLoaded(Event, frozen=True):
     content: str
 
 
+class SkillShortened(Event, frozen=True):
+    """A task's prompt has a skill's instructions without these sections, or with parts of them: the model is small.
+
+    `characters` is how much is left out.
+    """
+
+    task: str
+    name: str
+    left_out: tuple[str, ...]
+    characters: int
+
+
 class FilePart(msgspec.Struct, frozen=True):
     """A part of a file: its number, from 1, and its text."""
 

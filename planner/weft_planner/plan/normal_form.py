@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from weft_planner.plan import unused_skills
 from weft_planner.plan.edges.edge_text import edges_among, texts_in
 from weft_planner.plan.edges.joining import NormalForm, join_edges, join_numbers
 from weft_planner.plan.edges.left_out import is_dots, says_left_out
@@ -52,7 +53,7 @@ _INPUTS = tuple(
     )
 )  # fmt: skip
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
-PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal")
+PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal", unused_skills.KEY)
 _LISTS = ("steps", "subtasks", "nodes", "plan")
 _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
 _READ_AS = {key: (key, *aliases) for key, aliases in (_ALIASES | ADAPTIVE).items()}
@@ -147,6 +148,7 @@ def _with_tasks(form: NormalForm) -> Mapping[str, Any]:
         if len(lists) == 1:
             document = {("tasks" if key == lists[0] else key): value for key, value in document.items()}
             form.repairs.append(f"'{lists[0]}' read as 'tasks'")
+    _take_unused(document, form)
     rows = document.get("tasks")
     if isinstance(rows, Mapping) and rows and all(_has_id(row, key) for key, row in rows.items()):
         document["tasks"] = [{"id": key, **row} for key, row in rows.items()]
@@ -154,6 +156,18 @@ def _with_tasks(form: NormalForm) -> Mapping[str, Any]:
     for key in [key for key in document if key not in PLAN_KEYS and _holds_tasks(document[key])]:
         form.faults.append(f"the plan has an unknown key '{key}' that holds tasks; put all tasks into 'tasks'")
     return document if document != form.document else form.document
+
+
+def _take_unused(document: dict[str, Any], form: NormalForm) -> None:
+    """Read why skills are not used, under another key or as a list, as reasons by skill."""
+    key = unused_skills.KEY
+    others = [name for name in document if folded(str(name)) in unused_skills.ALIASES]
+    if key not in document and len(others) == 1:
+        document[key] = document.pop(others[0])
+        form.repairs.append(f"'{others[0]}' read as '{key}'")
+    if key in document and (reasons := unused_skills.reasons_in(document[key])) is not document[key]:
+        document[key] = reasons
+        form.repairs.append(f"'{key}' respelt")
 
 
 def _has_id(row: object, key: str) -> bool:

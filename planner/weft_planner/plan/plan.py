@@ -193,11 +193,15 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
-    """A validated plan. What changed since it was made is no part of it as a value, and not recorded with it."""
+    """A validated plan; `unused` says of skills that fit why no task uses them.
+
+    What changed since it was made is no part of it as a value, and not recorded with it.
+    """
 
     tasks: tuple[Task, ...]
     synthesis: str | None = None
     clarification: str | None = None
+    unused: Mapping[str, str] = {}
 
     @cached_property
     def grown(self) -> int:
@@ -236,16 +240,18 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         dropped: Collection[str] = (),
         rewired: Mapping[str, str] | None = None,
         synthesis: str | None = None,
+        unused: Mapping[str, str] | None = None,
     ) -> Plan:
         """The plan without the tasks dropped and with those added, its other tasks rewired.
 
         `rewired` maps an id to the one that takes its place where tasks depend on it or refer to its output; without
-        a `synthesis`, the plan keeps its own; an empty one takes it away.
+        a `synthesis`, the plan keeps its own; an empty one takes it away. Reasons for `unused` skills are added.
         """
         without = [task for task in self.tasks if task.id not in dropped] if dropped else self.tasks
         kept = [task.rewired(rewired) for task in without] if rewired else without
         told = renamed(self.synthesis, rewired or {}) if synthesis is None else _text(synthesis)
-        return Plan((*kept, *added), told, self.clarification)._since(
+        reasons = {**self.unused, **unused} if unused else self.unused
+        return Plan((*kept, *added), told, self.clarification, reasons)._since(
             self.grown + len(added),
             self.dropped.union(dropped) if dropped else self.dropped,
             self.replaced.union(rewired).difference(dropped) if rewired else self.replaced,
@@ -298,11 +304,12 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values."""
-        return {
+        document = {
             "tasks": [task.to_dict() for task in self.tasks],
             "synthesis": self.synthesis,
             "clarification": self.clarification,
         }
+        return document | {"unused": dict(self.unused)} if self.unused else document
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
@@ -311,6 +318,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
             tasks=tuple(Task.from_dict(row) for row in document.get("tasks") or ()),
             synthesis=_text(document.get("synthesis")),
             clarification=_text(document.get("clarification")),
+            unused=dict(document.get("unused") or {}),
         )
 
 

@@ -24,9 +24,15 @@ _ADAPTIVE: dict[str, Any] = {
 
 _OF_GOALS: dict[str, Any] = {"most_tasks": {"type": ["integer", "null"]}, "max_cost": {"type": ["number", "null"]}}
 
+# Why skills that fit are not used, by their names.
+UNUSED: dict[str, Any] = {"type": ["object", "null"], "additionalProperties": {"type": "string"}}
 
-def plan_schema(*, sub_goals: bool = True) -> dict[str, Any]:
-    """The schema of a plan: loose enough for every provider's dialect; validation does the rest."""
+
+def plan_schema(*, sub_goals: bool = True, unused: bool = False) -> dict[str, Any]:
+    """The schema of a plan: loose enough for every provider's dialect; validation does the rest.
+
+    It has `unused` only where a skill must be used: the hash of a request is made of its schema too.
+    """
     actions = [action for action in ACTION_TYPES if sub_goals or action != GOAL]
     optional_text = {"type": ["string", "null"]}
     task: dict[str, Any] = {
@@ -51,6 +57,7 @@ def plan_schema(*, sub_goals: bool = True) -> dict[str, Any]:
             "tasks": {"type": "array", "items": task},
             "synthesis": optional_text,
             "clarification": optional_text,
+            **({"unused": UNUSED} if unused else {}),
         },
         "required": ["tasks"],
     }

@@ -28,32 +28,49 @@ _LISTED = re.compile(r",\s*(?:and|or)\b|,|\band\b", re.IGNORECASE)
 class PlanShape(Protocol):
     """The schema that a plan is asked for with, and the way back to a full plan document."""
 
-    def schema(self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True) -> dict[str, Any]:
+    def schema(
+        self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True, unused: bool = False
+    ) -> dict[str, Any]:
         """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks.
 
-        Where goals may not be nested deeper, there are no `sub_goals`.
+        Where goals may not be nested deeper, there are no `sub_goals`; where a skill must be used, the plan may say in
+        `unused` why it is not.
         """
 
     def widen(self, document: Any) -> Any:
         """The full plan document for the one that the model wrote, in its normal form."""
 
+    def left_out(self, skill: str) -> str:
+        """The fault of a plan that leaves out a skill which must be used."""
+
 
 class FullShape:
     """The full plan: validation finds what the schema cannot express."""
 
-    def schema(self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True) -> dict[str, Any]:
-        """The same schema for all plans."""
-        return plan_schema(sub_goals=sub_goals)
+    def schema(
+        self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True, unused: bool = False
+    ) -> dict[str, Any]:
+        """The same schema for all goals."""
+        return plan_schema(sub_goals=sub_goals, unused=unused)
 
     def widen(self, document: Any) -> Any:
         """The document itself."""
         return document
 
+    def left_out(self, skill: str) -> str:
+        """The plan may say why."""
+        return (
+            f"no task uses the skill {skill!r}, which was selected with certainty; give it a task of action_type "
+            f"'skill', or say in 'unused' why none uses it: {{\"{skill}\": \"why\"}}"
+        )
+
 
 class NumberedShape:
     """A few tasks with ids by position, each with one of the selected skills or none."""
 
-    def schema(self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True) -> dict[str, Any]:
+    def schema(
+        self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True, unused: bool = False
+    ) -> dict[str, Any]:
         """A schema with room for every thing that the goal lists: small models use all the room they are given."""
         return numbered_schema(names, min(max_tasks, listed(goal)))
 
@@ -62,7 +79,12 @@ class NumberedShape:
         rows = document.get("tasks") if isinstance(document, dict) else None
         if not isinstance(rows, list) or not all(isinstance(row, dict) and "use" in row for row in rows):
             return document
-        return {"tasks": [_widened(row) for row in rows], "synthesis": None, "clarification": None}
+        whole = {"tasks": [_widened(row) for row in rows], "synthesis": None, "clarification": None}
+        return whole | {key: document[key] for key in ("unused",) if key in document}
+
+    def left_out(self, skill: str) -> str:
+        """There is no room for a reason."""
+        return f'no task uses the skill {skill}, which fits the goal; write it in the "use" of the task that it fits'
 
 
 SHAPES: dict[str, PlanShape] = {"full": FullShape(), "numbered": NumberedShape()}

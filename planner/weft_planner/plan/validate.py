@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.plan import conditions, fan_out
+from weft_planner.plan import conditions, fan_out, unused_skills
 from weft_planner.plan.changes import sub_goals
 from weft_planner.plan.forms.output_schema import type_of
 from weft_planner.plan.forms.result_keys import field_fault, form_faults
@@ -57,6 +57,7 @@ def problems(document: object, known: Known) -> list[str]:
         for key in ("synthesis", "clarification")
         if document.get(key) is not None and not isinstance(document[key], str)
     ]
+    faults += unused_skills.problems(document.get(unused_skills.KEY))
     rows = document.get("tasks")
     if not rows and isinstance(document.get("clarification"), str) and document["clarification"].strip():
         return faults

@@ -14,6 +14,7 @@ import yaml
 
 from weft_planner.plan.shape import SHAPES, PlanShape
 from weft_planner.prompting.prompts import SEED
+from weft_planner.prompting.skill_digest import SkillDigest, digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,16 +68,9 @@ class Profile:
         """The agent of `seed/agents.yaml` that fills a role; a `reader` reads files for models without tools."""
         return self.agents.get(role, role)
 
-    def digest(self, skill: str) -> str:
-        """As much of a skill's body as such a model can follow: its beginning, up to the first code block."""
-        if self.skill_characters is None or len(skill) <= self.skill_characters:
-            return skill
-        head = skill[: self.skill_characters].rpartition("\n")[0] or skill[: self.skill_characters]
-        before, fence, _ = head.partition("\n```")
-        if not fence:
-            return head
-        lines = before.rstrip().split("\n")
-        return "\n".join(lines[:-1] if lines[-1].startswith("#") else lines).rstrip()
+    def digest(self, skill: str) -> SkillDigest:
+        """As much of a skill's loaded text as such a model can follow."""
+        return SkillDigest(skill) if self.skill_characters is None else digest(skill, self.skill_characters)
 
 
 FULL = Profile()

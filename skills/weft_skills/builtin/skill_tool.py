@@ -11,7 +11,7 @@ from weft_skills.tools.effects import READ_ONLY, Effects
 from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.discovery.registry import Registry
@@ -25,7 +25,10 @@ RULES = """Load a skill: its instructions arrive as the result, in <skill-loaded
 
 
 class SkillTool:
-    """Loads skills for one task; `stack` names the skills that the task is already following."""
+    """Loads skills for one task; `stack` names the skills that the task is already following.
+
+    Those that are `withheld` are for people to choose, and this task's goal names none of them.
+    """
 
     name = "Skill"
     parameters: ClassVar[Mapping[str, Any]] = takes(
@@ -34,17 +37,21 @@ class SkillTool:
         args=text("Its arguments, which take the place of $ARGUMENTS."),
     )
 
-    def __init__(self, registry: Registry, *, stack: Sequence[str] = (), listing: str = "") -> None:
+    def __init__(
+        self, registry: Registry, *, stack: Sequence[str] = (), listing: str = "", withheld: Collection[str] = ()
+    ) -> None:
         self._registry = registry
         self._stack = tuple(stack)
         self._loaded: list[str] = []
         self._given: set[tuple[str, str]] = set()
         self._listing = listing
+        self._withheld = frozenset(withheld).difference(stack)
 
     @classmethod
     def of(cls, run: ToolContext) -> SkillTool:
         """The tool of one task."""
-        return cls(run.registry, stack=[run.follows] if run.follows else [], listing=run.listing)
+        stack = [run.follows] if run.follows else []
+        return cls(run.registry, stack=stack, listing=run.listing, withheld=run.withheld)
 
     @property
     def description(self) -> str:
@@ -92,6 +99,8 @@ class SkillTool:
 
     def _refusal(self, name: str) -> str:
         """Why a skill may not be loaded here; empty if it may."""
+        if name in self._withheld:
+            return f"skill {name!r} is used only if the user names it, and this goal does not; continue without it"
         chain = list(dict.fromkeys((*self._stack, *self._loaded)))
         if name in self._stack:
             path = " -> ".join([*chain, name])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from weft_skills.builtin.readable_roots import ReadableRoots
@@ -21,8 +21,9 @@ class ToolContext:
     """What the tools of one task can use; a planner sees tools that have neither `writing` nor a `host`.
 
     `roots` may be read, and files are written as `writing` says. `host` runs programs. `follows` is the skill that the
-    task follows, `listing` what its model is told of skills, `skills_in_use` are those that it follows or has loaded;
-    `trusted` says whether the scripts of one may run. `web_hosts` may be read, through a proxy only with `web_proxy`.
+    task follows, `listing` what its model is told of skills, `skills_in_use` are those that it follows or has loaded,
+    `withheld` those that it may not load; `trusted` says whether the scripts of one may run. `web_hosts` may be read,
+    through a proxy only with `web_proxy`.
     """
 
     registry: Registry
@@ -35,6 +36,7 @@ class ToolContext:
     host: Callable[[], ToolHost] | None = None
     web_hosts: tuple[str, ...] = ()
     web_proxy: bool = False
+    withheld: Collection[str] = ()
 
     @property
     def artifacts(self) -> Path | None:

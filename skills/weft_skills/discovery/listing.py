@@ -39,27 +39,31 @@ def render(
     limit: int = MAX_SKILLS,
     folders: Sequence[str] = (),
     needs: Mapping[str, str] | None = None,
+    pinned: Collection[str] = (),
 ) -> str:
     """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
 
-    `skills` are ordered best first; those named in `selected` move to the front and are marked. `folders` are the
-    locations they are in: the same skills in other folders give the same listing. `needs` says of some skills, by
-    name, what they need and whether it is there.
+    `skills` are ordered best first; those named in `selected` move to the front and are marked, those that are `pinned`
+    follow, and are neither shortened nor dropped for the budget. `folders` are the locations they are in: the same
+    skills in other folders give the same listing. `needs` says of some skills, by name, what they need and whether it
+    is there.
     """
-    chosen = [skill for skill in skills if skill.name in selected]
-    ordered = [*chosen, *(skill for skill in skills if skill.name not in selected)]
+    first = {*selected, *pinned}
+    front = sorted((skill for skill in skills if skill.name in first), key=lambda skill: skill.name not in selected)
+    ordered = [*front, *(skill for skill in skills if skill.name not in first)]
     notes = needs or {}
     items = [
         _Item.of(
             skill,
             _spare(skill.file, folders),
             marked=skill.name in selected,
+            pinned=skill.name in pinned,
             needs=notes.get(skill.name, ""),
         )
         for skill in ordered[:limit]
     ]
-    while items and _length(items, len(ordered), _MIN_DESCRIPTION) > budget:
-        items.pop()
+    while _length(items, len(ordered), _MIN_DESCRIPTION) > budget and _drop_last(items):
+        pass
     width = _width(items, len(ordered), budget)
     lines = ["<available_skills>", *(item.text(width) for item in items)]
     return "\n".join([*lines, *_left_out(items, len(ordered)), "</available_skills>"])
@@ -67,15 +71,19 @@ def render(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A skill's entry, with the description still to be cut to a width; `spare` is room reserved for its path."""
+    """A skill's entry, with the description still to be cut to a width, unless the skill is pinned.
+
+    `spare` is room reserved for its path.
+    """
 
     before: str
     description: str
     after: str
     spare: int
+    pinned: bool = False
 
     @classmethod
-    def of(cls, skill: Skill, spare: int, *, marked: bool, needs: str = "") -> _Item:
+    def of(cls, skill: Skill, spare: int, *, marked: bool, pinned: bool, needs: str = "") -> _Item:
         mark = "\n<selected>true</selected>" if marked else ""
         note = f"\n<needs>{_escaped(needs)}</needs>" if needs else ""
         return cls(
@@ -83,13 +91,25 @@ class _Item:
             _clean(one_line(skill.description)),
             f"</description>\n<location>{_escaped(_clean(skill.file))}</location>{note}{mark}\n</skill>",
             spare,
+            pinned,
         )
 
     def text(self, width: int) -> str:
-        return f"{self.before}{_escaped(cut(self.description, width))}{self.after}"
+        return f"{self.before}{_escaped(cut(self.description, self._width(width)))}{self.after}"
 
     def length(self, width: int) -> int:
-        return len(self.before) + _shown_length(self.description, width) + len(self.after) + self.spare
+        return len(self.before) + _shown_length(self.description, self._width(width)) + len(self.after) + self.spare
+
+    def _width(self, width: int) -> int:
+        return _MAX_DESCRIPTION if self.pinned else width
+
+
+def _drop_last(items: list[_Item]) -> bool:
+    """Drop the last skill that is not pinned; returns whether there was one."""
+    last = next((at for at in reversed(range(len(items))) if not items[at].pinned), None)
+    if last is not None:
+        del items[last]
+    return last is not None
 
 
 def _width(items: Sequence[_Item], total: int, budget: int) -> int:

@@ -1,4 +1,4 @@
-"""Which skills are active: the strongest of each name, unless a variable disables it."""
+"""Which skills are active: the strongest of each name, unless a variable or the user's settings disable it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_skills.discovery.entry import reason
+from weft_skills.preferences import OFF
 from weft_skills.skill import IGNORED, NAME_RULES, Problem, Skill
 from weft_skills.switches import is_off
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from weft_skills.discovery.entry import Entry
     from weft_skills.skill import State
 
 
-def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill], list[Problem]]:
+def settle(
+    entries: Iterable[Entry], env: Mapping[str, str], off: Collection[str] = ()
+) -> tuple[list[Skill], list[Problem]]:
     """Every skill with its state, in the order of the entries (strongest location first, then by path), and duplicates.
 
-    Of two with one name in the same location the last in path order is kept.
+    `off` are the names that the user has switched off. Of two with one name in the same location the last in path order
+    is kept.
     """
     rows = [(skill, entry.found.location) for entry in entries for skill in entry.skills]
     kept: dict[str, tuple[Skill, int]] = {}
@@ -34,8 +38,8 @@ def settle(entries: Iterable[Entry], env: Mapping[str, str]) -> tuple[list[Skill
             problems.append(Problem(skill.path, 1, what, "rename one of the two", "duplicate"))
         if before is None or before[1] == location:
             kept[skill.name] = (skill, location)
-    off = {name: value for name, value in env.items() if name.startswith("SKILL_") and is_off(value)}
-    return [_state(skill, kept, off) for skill, _ in rows], problems
+    disabled = {name: value for name, value in env.items() if name.startswith("SKILL_") and is_off(value)}
+    return [_state(skill, kept, disabled, off) for skill, _ in rows], problems
 
 
 def tighten(entry: Entry) -> Entry:
@@ -50,20 +54,27 @@ def tighten(entry: Entry) -> Entry:
 
 def switches(skill: Skill) -> Sequence[str]:
     """The environment variables that disable a skill: by its name, and for a tool also by its folder's name."""
-    names = [skill.name] if skill.kind == "context" else [skill.name, skill.base_dir.name]
-    return [f"SKILL_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_ENABLED" for name in names]
+    return [f"SKILL_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_ENABLED" for name in _names(skill)]
 
 
-def _state(skill: Skill, kept: Mapping[str, tuple[Skill, int]], off: Mapping[str, str]) -> Skill:
+def _names(skill: Skill) -> Sequence[str]:
+    return [skill.name] if skill.kind == "context" else [skill.name, skill.base_dir.name]
+
+
+def _state(
+    skill: Skill, kept: Mapping[str, tuple[Skill, int]], disabled: Mapping[str, str], off: Collection[str]
+) -> Skill:
     if skill.state == "broken":
         return skill
     winner = kept[skill.name][0]
     if winner is not skill:
         return _marked(skill, "shadowed", f"shadowed by {winner.file}")
-    if off:
+    if disabled:
         for switch in switches(skill):
-            if switch in off:
-                return _marked(skill, "disabled", f"disabled by {switch}={off[switch]}")
+            if switch in disabled:
+                return _marked(skill, "disabled", f"disabled by {switch}={disabled[switch]}")
+    if off and any(name in off for name in _names(skill)):
+        return _marked(skill, "disabled", OFF)
     return skill
 
 

@@ -24,7 +24,7 @@ from weft_skills.text.nearest import nearest_names
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from weft_skills.discovery.entry import Entry
     from weft_skills.discovery.locations import Location
@@ -40,7 +40,7 @@ class Registry:
     """The skills of a workspace, read once and reread when they change.
 
     `env` and `home` default to the process's own. `cache` is a folder for the index that is kept between starts
-    (usually `index.cache_folder`), or None to keep nothing.
+    (usually `index.cache_folder`), or None to keep nothing. `off` are names that count as disabled.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Registry:
         strict: bool = False,
         cache: Path | None = None,
         library: Path = LIBRARY,
+        off: Collection[str] = (),
     ) -> None:
         self.workspace = workspace.absolute()
         self.cache = cache
@@ -59,6 +60,7 @@ class Registry:
         self._home = Path(self._env.get("HOME") or os.path.expanduser("~")) if home is None else home
         self._strict = strict
         self._library = library
+        self._off = frozenset(off)
         # Tools refresh from their own threads.
         self._lock = threading.RLock()
         self._tree: Tree | None = None
@@ -67,6 +69,8 @@ class Registry:
         self._active: dict[str, Skill] = {}
         self._warnings: list[Problem] = []
         self.is_shared = False
+        # Counts how often the skills were settled: the same number means the same skills.
+        self.version = 0
         self._next_check = 0.0
 
     def share(self) -> None:
@@ -179,7 +183,8 @@ class Registry:
 
     def _settle(self) -> None:
         entries = [tighten(entry) for entry in self._entries] if self._strict else self._entries
-        rows, duplicates = settle(entries, self._env)
+        rows, duplicates = settle(entries, self._env, self._off)
+        self.version += 1
         self._rows = rows
         self._active = {skill.name: skill for skill in rows if skill.state == "active"}
         found = [problem for entry in entries for problem in entry.problems]

@@ -25,13 +25,17 @@ EXAMPLE = '{"goal": "Write release notes", "expected": "release-notes"}, or null
 
 @dataclass(frozen=True, slots=True)
 class LabelledGoal:
-    """A goal and the skills that should be selected for it; None if the line does not say."""
+    """A goal and the skills that should be selected for it; None if the line does not say.
+
+    It is measured with its `set`, or else with its `pool`.
+    """
 
     id: str
     line: int
     goal: str
     expected: tuple[str, ...] | None
     pool: str = ""
+    set: str = ""
 
 
 class _Fault(ValueError):
@@ -93,18 +97,17 @@ def _goal(line: bytes, number: int, *, labelled: bool) -> LabelledGoal:
         raise _Fault("it is not JSON that can be read") from error
     if not isinstance(row, dict):
         raise _Fault("it is not an object with 'goal' and 'expected'")
-    goal, pool = row.get("goal"), row.get("pool")
+    goal = row.get("goal")
     if not isinstance(goal, str) or not goal.strip():
         raise _Fault("'goal' is missing or empty")
     if join_surrogates(goal) != goal:
         raise _Fault("the goal is not UTF-8 text")
-    name = row.get("id")
-    if name is not None and (isinstance(name, bool) or not isinstance(name, str | int) or name == ""):
+    given = row.get("id")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, str | int) or given == ""):
         raise _Fault("'id' must be a string or an integer")
-    identity = f"line-{number}" if name is None else str(name)
-    return LabelledGoal(
-        identity, number, goal, _expected(row, labelled=labelled), pool if isinstance(pool, str) else ""
-    )
+    identity = f"line-{number}" if given is None else str(given)
+    pool, name = (value if isinstance(value := row.get(key), str) else "" for key in ("pool", "set"))
+    return LabelledGoal(identity, number, goal, _expected(row, labelled=labelled), pool, name)
 
 
 def _expected(row: Mapping[str, Any], *, labelled: bool) -> tuple[str, ...] | None:

@@ -5,10 +5,11 @@ which finds a detector by name, then `ranked`, the default one.
 
     detector      the port: `SkillDetector` and the `Selection` it gives
     triggers      skills that a goal names outright
-    ranked        the default: `terms` (stems), `descriptions` (clauses), and `ranking/`, the index and what it gives
+    ranked        the default: `terms` (stems), `descriptions` (clauses), `parts` (of a goal), `encoder/` (meaning) and
+                  `ranking/`, the index and what it gives
     translated    ranked by a goal's words and by keywords in the skills' `language`
     keyword       shared words only
-    embedding     ranked plus meaning: `minilm` (the encoder), `vectors` (its cache)
+    explanation   why skills were selected or not
     plugin        detectors of other packages, with their answers checked
 
 The detector `llm` is in `weft.workspace.llm_detector`, since it calls a model.

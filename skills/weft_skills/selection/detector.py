@@ -13,11 +13,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read."""
+    """A skill that fits a goal, with the detector's confidence (0 to 1) and a reason for people to read.
+
+    One that is `certain` has to be used by the plan, or left out with a reason.
+    """
 
     name: str
     score: float
     reason: str
+    certain: bool = False
+
+    def to_dict(self) -> dict[str, str | float]:
+        """The selection as `skills select --json` and `run --dry-run --json` print it."""
+        return {"name": self.name, "score": self.score, "reason": self.reason}
 
 
 class SkillDetector(Protocol):

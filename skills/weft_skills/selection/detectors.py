@@ -70,15 +70,7 @@ def _keyword(_: Path | None) -> SkillDetector:
     return KeywordDetector()
 
 
-def _embedding(cache: Path | None) -> SkillDetector:
-    from weft_skills.selection.embedding import EmbeddingDetector
-    from weft_skills.selection.minilm import MiniLM
-
-    return EmbeddingDetector(MiniLM.installed(), cache)
-
-
 _OWN: Mapping[str, Callable[[Path | None], SkillDetector]] = {
     "ranked": _ranked,
     "keyword": _keyword,
-    "embedding": _embedding,
 }

@@ -55,7 +55,7 @@ class RankingPluginDetector(PluginDetector):
 def _selection(given: Any) -> Selection:
     """A selection as given, or made from a plain (name, score, reason)."""
     match given if isinstance(given, Selection) else Selection(*given):
-        case Selection(str(), int() | float(), str()) as selection:
+        case Selection(str(), int() | float(), str(), bool()) as selection:
             return selection
         case other:
             raise TypeError(f"{other} is not a name, a score and a reason")

@@ -1,6 +1,6 @@
-"""The default detector: ranked retrieval over names, descriptions and bodies, with no model and no network.
+"""The default detector: skills ranked by words and by meaning, with no model to call and no network.
 
-`ranking` finds the candidates; here the confident ones are selected, as a set that covers the goal.
+`ranking` reads the goal and its parts and chooses; here the index is kept, and choices become selections with reasons.
 """
 
 from __future__ import annotations
@@ -8,42 +8,42 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING
 
+from weft_skills.errors import SetupError
 from weft_skills.selection import language, triggers
-from weft_skills.selection.descriptions import spoken_name
 from weft_skills.selection.detector import Selection, merge
-from weft_skills.selection.ranking import building, confidence, intents, postings
-from weft_skills.selection.ranking.bm25 import CANDIDATES, Scorer
-from weft_skills.selection.ranking.cover import MOST, Cover, bound
+from weft_skills.selection.encoder import Table
+from weft_skills.selection.ranking import building, explaining, listing, postings, reasons
+from weft_skills.selection.ranking.bm25 import Scorer
+from weft_skills.selection.ranking.choosing import MOST, Choosing
+from weft_skills.selection.ranking.naming import named
+from weft_skills.selection.ranking.pool import Pool
 from weft_skills.selection.ranking.postings import Postings
-from weft_skills.selection.terms import spelled, terms
+from weft_skills.selection.ranking.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
     from typing import TypeVar
 
+    from weft_skills.selection.explanation import Explanation
     from weft_skills.selection.language import Foreign
-    from weft_skills.selection.ranking.bm25 import Query
-    from weft_skills.selection.ranking.candidate import Candidate
-    from weft_skills.selection.ranking.cover import Pick
     from weft_skills.skill import Skill
 
     T = TypeVar("T")
 
-# The probability from which a skill is selected: it keeps 98 % of the right first selections.
-THRESHOLD = 0.34
 MAX_SELECTED = MOST
-# The factor for bundled skills: on a near tie the user's own comes first.
-BUNDLED = 0.97
+# How many skills a planner is shown.
+LISTED = 30
 
 
 class RankedDetector:
-    """Ranks skills by the goal's words; the words of all skills are cached in `cache` between starts."""
+    """Ranks skills for a goal; the index of all skills is cached in `cache` between starts."""
 
-    def __init__(self, cache: Path | None = None) -> None:
+    def __init__(self, cache: Path | None = None, table: Table | None = None) -> None:
         self._cache = cache
-        self._skills: list[Skill] = []
-        self._scorer: Scorer | None = None
+        self._table = table or shipped_table()
+        self._pool: Pool | None = None
+        self._reading: Reading | None = None
         self._languages: list[str] | None = None
 
     def warm(self, skills: Sequence[Skill]) -> None:
@@ -54,56 +54,40 @@ class RankedDetector:
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit well enough; an empty list if none does."""
         rest = triggers.without_names(goal, skills)
-        return merge(triggers.named(goal, skills), self._with(skills, lambda scorer: self._fitting(rest, scorer)))
+        return merge(triggers.named(goal, skills), self._with(skills, lambda pool: _fitting(self._read(rest, pool))))
 
     def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
-        """The skills that the goal names, then the best, whatever their confidence."""
-        found = [selection for _, selection in self.scored(goal, skills, limit)]
+        """The skills that the goal names, then the best, whatever their confidence; each part of the goal has some."""
+        found = self._with(skills, lambda pool: listing.ranked(self._read(goal, pool, limit), limit))
         return merge(triggers.named(goal, skills), found)[:limit]
 
-    def scored(self, goal: str, skills: Sequence[Skill], limit: int) -> list[tuple[float, Selection]]:
-        """The best skills by the goal's words, each with its score, whatever their confidence."""
-        return self._with(skills, lambda scorer: self._ranked(goal, limit, scorer))
+    def explain(self, goal: str, skills: Sequence[Skill], limit: int) -> Explanation:
+        """Why skills were selected or not, for the best `limit` of them."""
+        selected = {selection.name: selection for selection in self.detect(goal, skills)}
+        rest = triggers.without_names(goal, skills)
+        found = self._with(
+            skills, lambda pool: [explaining.explained(goal, self._read(rest, pool, limit), selected, limit)]
+        )
+        return found[0] if found else explaining.nothing(goal)
 
     def foreign(self, goal: str, skills: Sequence[Skill]) -> Foreign | None:
         """The languages of goal and skills, if they differ: the reason why few or no skills fit."""
-        return next(iter(self._with(skills, lambda scorer: [self._foreign(goal, scorer)])), None)
+        return next(iter(self._with(skills, lambda pool: [self._foreign(goal, pool)])), None)
 
-    def _foreign(self, goal: str, scorer: Scorer) -> Foreign | None:
+    def _read(self, text: str, pool: Pool, limit: int = 0) -> Reading:
+        """The goal read for the pool; it is read once for its selection and its listing."""
+        last = self._reading
+        if last is None or last.pool is not pool or last.whole.text != text or last.limit < limit:
+            last = self._reading = Reading(text, pool, max(limit, LISTED))
+        return last
+
+    def _foreign(self, goal: str, pool: Pool) -> Foreign | None:
         if self._languages is None:
-            self._languages = language.described_in(self._skills)
-        return language.foreign(goal, self._languages, scorer.known)
+            self._languages = language.described_in(pool.skills)
+        return language.foreign(goal, self._languages, pool.scorer.known)
 
-    def _fitting(self, text: str, scorer: Scorer) -> list[Selection]:
-        """The first skill if it is probably right, then those that fit what it leaves of the goal."""
-        reader = _Reader(text, scorer, self._skills)
-        candidates = reader.candidates(CANDIDATES)
-        if not candidates or reader.probability(candidates[0]) < THRESHOLD:
-            return []
-        cover = Cover(reader.query, scorer, reader.name, reader.bundled)
-        chosen = cover.chosen(candidates, min(MAX_SELECTED, bound(text)))
-        most = reader.probability(candidates[0])
-        scores = [min(most, confidence.probability(pick.strength, pick.words) * pick.share) for pick in chosen]
-        found = [
-            Selection(reader.skill(pick.candidate).name, round(score, 4), reader.reason(pick))
-            for pick, score in zip(chosen, scores, strict=True)
-        ]
-        return sorted(found, key=lambda selection: -selection.score)
-
-    def _ranked(self, text: str, limit: int, scorer: Scorer) -> list[tuple[float, Selection]]:
-        reader = _Reader(text, scorer, self._skills)
-        found: list[tuple[float, Selection]] = []
-        most = confidence.MOST
-        for candidate in reader.candidates(limit):
-            share = confidence.behind(candidate.score, found[0][0]) if found else 1.0
-            most = min(most, reader.probability(candidate) * share)
-            found.append(
-                (candidate.score, Selection(reader.skill(candidate).name, round(most, 4), reader.reason_of(candidate)))
-            )
-        return found
-
-    def _with(self, skills: Sequence[Skill], work: Callable[[Scorer], list[T]]) -> list[T]:
-        """What `work` gives for the scorer of these skills."""
+    def _with(self, skills: Sequence[Skill], work: Callable[[Pool], list[T]]) -> list[T]:
+        """What `work` gives for the pool of these skills."""
         if not skills:
             return []
         try:
@@ -112,79 +96,44 @@ class RankedDetector:
             # Only a cache with impossible numbers leads here: do without it.
             return work(self._build(skills, None))
 
-    def _load(self, skills: Sequence[Skill]) -> Scorer:
-        """The scorer of exactly these skills: from memory, else from the cache, else built."""
-        if self._scorer is not None and len(skills) == len(self._skills) and all(map(is_, skills, self._skills)):
-            return self._scorer
+    def _load(self, skills: Sequence[Skill]) -> Pool:
+        """The pool of exactly these skills: from memory, else from the cache, else built."""
+        pool = self._pool
+        if pool is not None and len(skills) == len(pool.skills) and all(map(is_, skills, pool.skills)):
+            return pool
         path = self._cache / "postings.bin" if self._cache is not None else None
         cached = postings.open_file(path) if path is not None else None
-        if cached is None or not postings.cacheable(skills) or cached.digest != postings.digest(skills):
+        digest = postings.digest(skills, building.encoder_name(self._table))
+        if cached is None or not postings.cacheable(skills) or cached.digest != digest:
             return self._build(skills, cached)
         return self._keep(cached, skills)
 
-    def _build(self, skills: Sequence[Skill], old: Postings | None) -> Scorer:
-        data = building.build(skills, old)
+    def _build(self, skills: Sequence[Skill], old: Postings | None) -> Pool:
+        data = building.build(skills, self._table, old)
         if self._cache is not None:
             postings.save(self._cache / "postings.bin", data)
         return self._keep(Postings(data), skills)
 
-    def _keep(self, data: Postings, skills: Sequence[Skill]) -> Scorer:
-        self._scorer, self._skills, self._languages = Scorer(data), list(skills), None
-        return self._scorer
+    def _keep(self, data: Postings, skills: Sequence[Skill]) -> Pool:
+        self._pool, self._languages = Pool(list(skills), Scorer(data), data.vectors, self._table), None
+        return self._pool
 
 
-class _Reader:
-    """One goal's text read for a pool: its words, the candidates for them, and why each is one."""
+def shipped_table() -> Table | None:
+    """The encoder's table; None where it is missing, and skills are then ranked by words alone."""
+    try:
+        return Table.shipped()
+    except SetupError:
+        return None
 
-    def __init__(self, text: str, scorer: Scorer, skills: Sequence[Skill]) -> None:
-        self._scorer = scorer
-        self._skills = skills
-        self._words = spelled(text)
-        self._asked = {term: name for term, name in intents.asked(text).items() if term not in self._words}
-        self.query: Query = scorer.query(list(self._words), list(self._asked))
 
-    def candidates(self, limit: int) -> list[Candidate]:
-        """The best skills, best first."""
-        found = self._scorer.best(self.query, limit)
-        return sorted(
-            found, key=lambda candidate: -candidate.score * (BUNDLED if self.bundled(candidate.document) else 1.0)
-        )
-
-    def probability(self, candidate: Candidate) -> float:
-        """The probability that a skill is the right one for the whole goal."""
-        strength = confidence.strength(candidate.score, self.query.weight, self._scorer.unseen, candidate.words)
-        return confidence.probability(strength, candidate.words)
-
-    def skill(self, candidate: Candidate) -> Skill:
-        """The skill of a candidate."""
-        return self._skills[candidate.document]
-
-    def bundled(self, document: int) -> bool:
-        """Whether a skill ships with weft."""
-        return self._skills[document].source == "bundled"
-
-    def name(self, document: int) -> set[int]:
-        """The terms of a skill's name."""
-        numbers = map(self._scorer.data.term, terms(spoken_name(self._skills[document])))
-        return {number for number in numbers if number is not None}
-
-    def reason(self, pick: Pick) -> str:
-        """Why a skill was chosen."""
-        own = self.reason_of(pick.candidate)
-        if pick.partner is None:
-            return own
-        partner = self._skills[pick.partner].name
-        return "; ".join(filter(None, (own, f"{partner} is used with it" if pick.needed else f"goes with {partner}")))
-
-    def reason_of(self, candidate: Candidate) -> str:
-        """Which words of the goal are in which part of a skill."""
-        brief, body = self._scorer.shared(candidate.document, self._words)
-        parts = (("description", brief), ("body", body))
-        found = [f"{part}: {', '.join(words[:8])}" for part, words in parts if words]
-        reasons = [f"words of the goal in its {'; in its '.join(found)}"] if found else []
-        terms_asked = {term: term for term in self._asked}
-        has = {*self._scorer.shared(candidate.document, terms_asked)[0]}
-        reasons += [f"the goal asks for {name}" for name in dict.fromkeys(self._asked[term] for term in has)]
-        if candidate.nested is not None:
-            reasons.append(f"{self._skills[candidate.nested].name} in its folder fits")
-        return "; ".join(reasons)
+def _fitting(reading: Reading) -> list[Selection]:
+    """The skills that a goal needs, with the probability that each is right, best first."""
+    names = named(reading.whole)
+    found: dict[int, Selection] = {}
+    for choice in Choosing(reading, names).choices():
+        score = choice.score
+        certain = score >= reading.pool.combination.certain or choice.document in names
+        reason = reasons.of_choice(choice, reading, names.get(choice.document))
+        found[choice.document] = Selection(reading.pool.skills[choice.document].name, round(score, 4), reason, certain)
+    return sorted(found.values(), key=lambda selection: -selection.score)

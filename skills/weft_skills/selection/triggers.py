@@ -38,11 +38,19 @@ _MATHEMATICS = re.compile(r"[\\^_={}<>+*|∈≤≥×·]|^\$\w\$$|^\$\w\b")
 
 
 def named(goal: str, skills: Sequence[Skill]) -> list[Selection]:
-    """The known skills that the goal names, in the order it names them."""
+    """The known skills that the goal names and that may be called by name, in the order it names them."""
     first: dict[str, Selection] = {}
-    for match, name in sorted(_mentions(goal, skills), key=lambda found: found[0].start()):
-        first.setdefault(name, Selection(name, 1.0, f"the goal asks for it: {match[0].strip()!r}"))
+    for match, skill in sorted(_mentions(goal, skills), key=lambda found: found[0].start()):
+        if skill.user_invocable:
+            reason = f"the goal asks for it: {match[0].strip()!r}"
+            first.setdefault(skill.name, Selection(skill.name, 1.0, reason, certain=True))
     return list(first.values())
+
+
+def uncallable(goal: str, skills: Sequence[Skill]) -> list[Skill]:
+    """The known skills that the goal names, though they are not for people to call."""
+    found = {skill.name: skill for _, skill in _mentions(goal, skills) if not skill.user_invocable}
+    return list(found.values())
 
 
 def without_names(goal: str, skills: Sequence[Skill]) -> str:
@@ -52,13 +60,13 @@ def without_names(goal: str, skills: Sequence[Skill]) -> str:
     return goal
 
 
-def _mentions(goal: str, skills: Sequence[Skill]) -> Iterator[tuple[re.Match[str], str]]:
+def _mentions(goal: str, skills: Sequence[Skill]) -> Iterator[tuple[re.Match[str], Skill]]:
     matches = [*(found for form in _FORMS for found in form.finditer(goal)), *_dollars(goal)]
-    known = {skill.name for skill in skills} if matches else set()
+    known = {skill.name: skill for skill in skills} if matches else {}
     for match in matches:
         name = match[1] if match[1] in known else match[1].lower()
         if name in known:
-            yield match, name
+            yield match, known[name]
 
 
 def _dollars(goal: str) -> Iterator[re.Match[str]]:

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from tests.fakes import Recorder, ScriptedModel, saying
-from weft_planner.decompose.decompose import Brief, decompose, messages
+from weft_planner.decompose.brief import Brief
+from weft_planner.decompose.decompose import decompose, messages
 from weft_planner.errors import PlanError
 from weft_planner.events import PlanMade, PlanRefused, PromptMade
 from weft_planner.model import Reply

@@ -6,7 +6,8 @@ import json
 import re
 from typing import Any
 
-from weft_planner.decompose.decompose import Brief, messages
+from weft_planner.decompose.brief import Brief
+from weft_planner.decompose.decompose import messages
 from weft_planner.plan.plan import Task
 from weft_planner.plan.schema import plan_schema
 from weft_planner.plan.validate import Known, row_problems

@@ -8,12 +8,14 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes import Recorder, saying
-from weft_planner.decompose.decompose import Brief, decompose, messages
+from weft_planner.decompose.brief import Brief
+from weft_planner.decompose.decompose import decompose, messages
 from weft_planner.events import PlanMade, Warned
 from weft_planner.plan.shape import SHAPES, listed
 from weft_planner.plan.validate import Known, problems
 from weft_planner.prompting.profile import FULL, profile_of, profiles
 from weft_planner.prompting.prompts import Prompts
+from weft_planner.prompting.skill_digest import SkillDigest
 
 SMALL = profiles()["small"]
 PLANNER = profiles()["small-planner"]
@@ -119,10 +121,9 @@ def test_an_instruction_that_repeats_the_goal_is_given_once() -> None:
     assert "Goal: Write notes\n\nYour task: Find facts" in both
 
 
-def test_a_small_model_gets_the_beginning_of_a_skill_before_its_template() -> None:
-    skill = "Base directory: /x\n\nSay it briefly.\n\n## Output\n\n```\n<Name>\n" + "row\n" * 200
-    assert SMALL.digest(skill) == "Base directory: /x\n\nSay it briefly."
-    assert FULL.digest(skill) == skill
-    assert SMALL.digest("short") == "short"
-    long = "word " * 50 + "\n" + "more " * 200
-    assert SMALL.digest(long) == "word " * 50
+def test_a_small_model_gets_a_skill_without_its_template_and_others_all_of_it() -> None:
+    skill = "Say it briefly.\n\n## Output\n\n```\n<Name>\n" + "row\n" * 1000
+    assert SMALL.digest(skill).text == "Say it briefly."
+    assert SMALL.digest(skill).left_out == ("Output",)
+    assert FULL.digest(skill) == SkillDigest(skill)
+    assert SMALL.digest("short") == SkillDigest("short")

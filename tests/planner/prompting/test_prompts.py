@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_planner.decompose.decompose import Brief, variables_of
+from weft_planner.decompose.brief import Brief, variables_of
 from weft_planner.errors import TemplateError
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.prompts import SEED, Prompts

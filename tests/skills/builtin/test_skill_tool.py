@@ -66,6 +66,17 @@ async def test_failures_have_their_codes(tmp_path: Path) -> None:
     assert gone.error.code == "EXECUTION_ERROR"
 
 
+async def test_a_skill_that_only_people_choose_is_withheld_unless_the_task_follows_it(tmp_path: Path) -> None:
+    for name in "ab":
+        put(tmp_path / f"skills/{name}", name)
+    answer = await SkillTool(registry(tmp_path), withheld={"a"}).call({"name": "a"})
+    assert answer.error is not None
+    assert (answer.error.code, "used only if the user names it" in answer.text) == ("INVALID_PARAM", True)
+    assert (await SkillTool(registry(tmp_path), withheld={"a"}).call({"name": "b"})).status == "success"
+    own = await SkillTool(registry(tmp_path), stack=["a"], withheld={"a"}).call({"name": "a"})
+    assert "already in use" in own.text
+
+
 def test_the_description_holds_the_rules_and_the_listing(tmp_path: Path) -> None:
     tool = SkillTool(registry(tmp_path), listing="<available_skills>\n</available_skills>")
     assert "never in advance" in tool.description

@@ -113,3 +113,23 @@ def test_the_environment_sets_the_budget() -> None:
 def test_shortening_cuts_at_a_words_end() -> None:
     assert shorten("one two three", 10) == "one two…"
     assert shorten("onetwothree", 10) == "onetwothr…"
+
+
+def test_pinned_skills_follow_the_selected_ones_in_full_and_are_never_dropped() -> None:
+    text = "Writes what the house wants. " * 10
+    many = [skill(f"s{number:02}", "word " * 200) for number in range(40)] + [skill("pinned", text)]
+    block = render(["s07"], many, budget=6_000, pinned=["pinned", "not-there"])
+    assert names(block)[:3] == ["s07", "pinned", "s00"]
+    shown = {item.findtext("name"): item.findtext("description") for item in tree(block)}
+    assert shown["pinned"] == text.strip()
+    assert len(shown["s00"] or "") < 200
+    assert len(block) <= 6_000
+    small = render(["s07"], many, budget=200, pinned=["pinned"])
+    assert names(small) == ["pinned"]
+    assert tree(small)[0].findtext("description") == text.strip()
+
+
+def test_a_pinned_skill_that_is_selected_is_listed_once_with_its_mark() -> None:
+    block = render(["b"], [skill("a"), skill("b")], pinned=["b"])
+    assert names(block) == ["b", "a"]
+    assert tree(block)[0].findtext("selected") == "true"

@@ -247,3 +247,16 @@ def test_a_shared_registry_is_checked_seldom_but_still_sees_changes(tmp_path: Pa
         while not found.refresh():
             assert time.monotonic() < end, "the new skill was never seen"
     assert [skill.name for skill in found.list_skills()] == ["a", "b"]
+
+
+def test_the_version_changes_with_the_skills_alone(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a")
+    found = registry(tmp_path, {"SKILLS_REFRESH_ON_CALL": "false"})
+    found.list_skills()
+    before = found.version
+    found.refresh()
+    found.list_skills(all=True)
+    assert found.version == before
+    put(tmp_path / "skills/b", "b")
+    found.scan()
+    assert found.version == before + 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.skills.evaluation.pool import Fixed, pool
-from weft_skills.evaluation.evaluate import Evaluation, Outcome, evaluate
+from weft_skills.evaluation.evaluate import Evaluation, Figures, Outcome, evaluate
 from weft_skills.evaluation.labelled import LabelledGoal
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def test_the_measures_are_means_over_the_goals_that_expect_a_skill(tmp_path: Pat
     found = measured(
         tmp_path, ("right", one), ("second", one), ("below", one), ("sixth", one), ("none picked", ()), ("nothing", ())
     )
-    assert found.goals == 6
-    assert (found.r_at_1, found.r_at_5) == (0.5, 0.75)
-    assert found.set_recall == 0.5
-    assert found.picked_for_none == 1
+    figures = found.figures
+    assert figures.goals == 6
+    assert (figures.r_at_1, figures.r_at_5, figures.r_at_30) == (0.5, 0.75, 1.0)
+    assert (figures.set_recall, figures.nothing_selected, figures.picked_for_none) == (0.5, 1, 1)
     assert [(miss.outcome.goal.id, miss.why) for miss in found.misses] == [
         ("second", "why second"), ("below", "why below"), ("sixth", "why sixth"), ("none picked", "why none picked"),
     ]  # fmt: skip
@@ -46,19 +46,34 @@ def test_the_measures_are_means_over_the_goals_that_expect_a_skill(tmp_path: Pat
 
 def test_several_expected_skills_count_in_shares(tmp_path: Path) -> None:
     found = measured(tmp_path, ("two", ("a", "b")))
-    assert (found.r_at_1, found.r_at_5, found.set_recall) == (1.0, 1.0, 0.5)
+    assert (found.figures.r_at_1, found.figures.r_at_5, found.figures.set_recall) == (1.0, 1.0, 0.5)
     assert found.misses[0].outcome.missing == ("b",)
 
 
 def test_more_expected_skills_than_places_can_still_be_found(tmp_path: Path) -> None:
-    found = measured(tmp_path, ("sixth", tuple("abcdef")))
+    found = measured(tmp_path, ("sixth", tuple("abcdef"))).figures
     assert (found.r_at_1, found.r_at_5) == (1.0, 1.0)
 
 
 def test_without_goals_that_expect_a_skill_nothing_is_measured(tmp_path: Path) -> None:
     found = measured(tmp_path, ("nothing", ()))
-    assert (found.r_at_1, found.r_at_5, found.set_recall, found.picked_for_none) == (None, None, None, 0)
+    assert found.figures == Figures(1, None, None, None, 0, None, 0)
     assert found.misses == ()
+
+
+def test_goals_are_measured_with_their_set_and_else_with_their_pool(tmp_path: Path) -> None:
+    skills = pool(tmp_path, {name: (f"Does {name}.", "") for name in NAMES})
+    rows = [
+        LabelledGoal("1", 1, "right", ("a",), "p", "s"),
+        LabelledGoal("2", 2, "second", ("a",), "p"),
+        LabelledGoal("3", 3, "none picked", (), "p"),
+        LabelledGoal("4", 4, "below", ("a",)),
+    ]
+    found = Evaluation.of(evaluate(rows, skills, Fixed(TABLE)), lambda _: "")
+    assert list(found.sets) == ["p", "s"]
+    assert found.sets["p"] == Figures(2, 0.0, 1.0, 1.0, 0, 1.0, 1)
+    assert found.sets["s"] == Figures(1, 1.0, 1.0, 1.0, 0, 1.0, 0)
+    assert found.figures.goals == 4
 
 
 @pytest.mark.parametrize(("goal", "expected", "miss"), [("right", ("a",), False), ("second", ("a",), True)])

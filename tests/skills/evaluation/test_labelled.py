@@ -20,12 +20,16 @@ def test_each_form_of_a_line_is_read() -> None:
         b'{"id": 7, "goal": "b", "expected": ["x", " y ", "x"], "note": 1}\r',
         b'{"id": "q3", "pool": "p", "goal": "c", "expected": null}',
         b'{"goal": "d", "expected": []}',
+        b'{"goal": "e", "expected": null, "pool": "p", "set": "s"}',
+        b'{"goal": "f", "expected": null, "pool": 1, "set": ["s"]}',
     ]
     assert parse(b"\n".join(lines), "f") == [
         LabelledGoal("line-1", 1, "a", ("x",)),
         LabelledGoal("7", 3, "b", ("x", "y")),
         LabelledGoal("q3", 4, "c", (), "p"),
         LabelledGoal("line-5", 5, "d", ()),
+        LabelledGoal("line-6", 6, "e", (), "p", "s"),
+        LabelledGoal("line-7", 7, "f", ()),
     ]
 
 

@@ -94,8 +94,7 @@ def test_two_rankings_become_one_by_the_better_score(pool: list[Skill]) -> None:
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     (pricing,) = (one for one in found if one.name == "pricing")
     assert pricing.reason.startswith("by the goal's keywords in translation: words of the goal in its description: ")
-    assert ranked.detect(goal, pool) == []
-    assert [one.name for one in translated.detect(goal, pool)] == [one.name for one in found[:2]]
+    assert {one.name for one in translated.detect(goal, pool)} == {"pricing", "api-docs"}
     assert len(translated.rank(goal, pool, 1)) == 1
 
 

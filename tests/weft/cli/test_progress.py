@@ -19,6 +19,7 @@ from weft_planner.events import (
     PlanMade,
     PlanRefused,
     SkillLoaded,
+    SkillShortened,
     SkillsSelected,
     TaskFinished,
     TaskReused,
@@ -50,6 +51,7 @@ EVENTS: list[Event] = [
     PlanMade(PLAN, 2),
     TaskStarted("a"),
     SkillLoaded("a", "code-review", "abc"),
+    SkillShortened("a", "code-review", ("Output", "Steps (in part)"), 1_234),
     ToolCalled("a", "ReadFile", {"status": "success"}),
     CallRetried("task", "a", "openai/x", 1, 2.0, "slow down"),
     CallFinished("task", "a", "openai/x", Reply("x", usage=Usage(1, 1200, 34)), 1.0),
@@ -80,6 +82,7 @@ def test_plain_lines_report_what_happens(capsys: pytest.CaptureFixture[str]) -> 
     ):
         assert text in err
     assert "ReadFile" not in err
+    assert "shortened" not in err
 
 
 def test_verbose_lines_name_tools_and_skills_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,6 +92,8 @@ def test_verbose_lines_name_tools_and_skills_too(capsys: pytest.CaptureFixture[s
     err = capsys.readouterr().err
     assert "a: tool ReadFile: success" in err
     assert "a: skill code-review loaded" in err
+    shortened = "a: skill code-review shortened for its model by 1,234 characters: Output, Steps (in part)"
+    assert shortened in " ".join(err.split())
     assert "none of 7 skills fits" in err
 
 
@@ -129,4 +134,4 @@ def test_every_event_becomes_plain_json() -> None:
     documents = [json.loads(json.dumps(to_dict(event))) for event in EVENTS]
     assert documents[4]["type"] == "plan_made"
     assert documents[4]["plan"]["tasks"][1]["depends_on"] == ["a"]
-    assert documents[9]["reply"]["usage"]["prompt_tokens"] == 1200
+    assert documents[10]["reply"]["usage"]["prompt_tokens"] == 1200

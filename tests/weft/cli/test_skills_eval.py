@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import pytest
 from tests.openai_server import Say
 from tests.weft.cli.test_main import ended
 from weft.cli.view import counting, evaluation, output
-from weft_skills.evaluation.evaluate import Evaluation
+from weft_skills.evaluation.evaluate import Evaluation, Figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,10 @@ def test_the_document_has_the_fields_of_the_contract(
     assert ended("skills", "eval", goals(REVIEW, NOTES, NONE, WRONG), "--json") == 0
     document = json.loads(capsys.readouterr().out)
     misses = document.pop("misses")
-    assert document == {"goals": 4, "r_at_1": 0.6667, "r_at_5": 1.0, "set_recall": 0.6667, "picked_for_none": 1}
+    assert document == {
+        "goals": 4, "r_at_1": 0.6667, "r_at_5": 1.0, "r_at_30": 1.0, "nothing_selected": 0, "set_recall": 0.6667,
+        "picked_for_none": 1, "sets": {},
+    }  # fmt: skip
     assert [miss["id"] for miss in misses] == ["line-3", "w"]
     none, wrong = misses
     assert list(wrong) == ["id", "goal", "expected", "selected", "why"]
@@ -62,9 +66,26 @@ def test_people_read_measures_misses_and_what_to_change(
 ) -> None:
     assert ended("skills", "eval", goals(REVIEW, NONE, WRONG)) == 0
     out = capsys.readouterr().out
-    assert out.startswith("3 goals: R@1 0.500, R@5 1.000, set recall 0.500, picked for none 1; 2 misses\n")
+    head, row, _, misses, *_ = out.splitlines()
+    assert re.split(r"\s{2,}", head.strip()) == [
+        "goals", "first place", "R@5", "R@30", "nothing selected", "set recall", "picked for none",
+    ]  # fmt: skip
+    assert row.split() == ["all", "goals", "3", "0.500", "1.000", "1.000", "0", "0.500", "1"]
+    assert misses == "2 misses of 3 goals"
     assert "\nw  Write release notes for version 2.0\n  expected meeting-notes; selected release-notes" in out
     assert "  meeting-notes: missed by 1 goal; first instead: release-notes (1); its description lacks: " in out
+
+
+def test_figures_are_printed_for_each_set(goals: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
+    rows = {**REVIEW, "set": "reviews"}, {**WRONG, "pool": "notes"}, {**NONE, "pool": "notes"}
+    assert ended("skills", "eval", goals(*rows)) == 0
+    _, notes, reviews, every, *_ = capsys.readouterr().out.splitlines()
+    assert notes.split() == ["notes", "2", "0.000", "1.000", "1.000", "0", "0.000", "1"]
+    assert reviews.split() == ["reviews", "1", "1.000", "1.000", "1.000", "0", "1.000", "0"]
+    assert every.startswith("all goals")
+    assert ended("skills", "eval", goals(*rows), "--json") == 0
+    sets = json.loads(capsys.readouterr().out)["sets"]
+    assert (sets["notes"]["goals"], sets["notes"]["picked_for_none"], sets["reviews"]["r_at_1"]) == (2, 1, 1.0)
 
 
 def test_only_a_few_misses_are_printed_unless_all_are_asked_for(
@@ -80,11 +101,17 @@ def test_only_a_few_misses_are_printed_unless_all_are_asked_for(
 @pytest.mark.parametrize(
     ("flags", "status", "said"),
     [
-        (["--check", "--min-r-at-1", "0.5", "--min-r-at-5", "1", "--max-picked-for-none", "1"], 0, ""),
-        (["--check", "--min-r-at-1", ".8"], 1, "check failed: R@1 is 0.500, below 0.800"),
+        (["--check", "--allow-misses", "1", "--min-r-at-1", "0.5", "--min-r-at-5", "1"], 0, ""),
+        (["--check", "--allow-misses", "1", "--max-picked-for-none", "1", "--max-nothing-selected", "0"], 0, ""),
+        (["--check", "--min-r-at-1", "0.5"], 1, "check failed: 1 goal missed"),
+        (["--check", "--min-r-at-1", ".8"], 1, "check failed: first place is 0.500, below 0.800"),
+        (["--check", "--min-r-at-30", "1", "--allow-misses", "1"], 0, ""),
         (["--check", "--min-set-recall", "0.6"], 1, "check failed: set recall is 0.500, below 0.600"),
         (["--check", "--max-picked-for-none", "0"], 1, "check failed: picked for none is 1, above 0"),
-        (["--check"], 1, "check failed: 2 missed"),
+        (["--check"], 1, "check failed: 2 goals missed"),
+        (["--check", "--allow-misses", "2"], 0, ""),
+        (["--check", "--allow-misses", "1"], 1, "check failed: 2 goals missed, more than 1"),
+        (["--allow-misses", "1"], 2, "bounds have no effect without --check"),
         (["--min-r-at-1", "0.8"], 2, "bounds have no effect without --check"),
         (["--check", "--min-r-at-1", "80"], 2, "80"),
         (["--detector", "nope"], 2, "there is no detector 'nope'"),
@@ -99,8 +126,18 @@ def test_a_check_fails_below_its_bounds(
 
 
 def test_a_bound_of_what_no_goal_measures_fails() -> None:
-    nothing = Evaluation(1, None, None, None, 0, ())
-    assert list(evaluation.below(nothing, {"r_at_1": 0.1})) == ["R@1 is not measured, below 0.100"]
+    nothing = Evaluation(Figures(1, None, None, None, 0, None, 0), {}, ())
+    assert list(evaluation.below(nothing, {"r_at_1": 0.1})) == ["first place is not measured, below 0.100"]
+
+
+def test_more_goals_without_a_skill_than_allowed_fail_a_check(
+    goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost = {"goal": "Bake a sourdough loaf", "expected": "code-review"}
+    flags = ("--check", "--allow-misses", "1", "-q", "--max-nothing-selected")
+    assert ended("skills", "eval", goals(REVIEW, lost), *flags, "1") == 0
+    assert ended("skills", "eval", goals(REVIEW, lost), *flags, "0") == 1
+    assert "check failed: nothing selected is 1, above 0" in capsys.readouterr().err
 
 
 def test_wrong_lines_are_an_error_with_file_and_line(

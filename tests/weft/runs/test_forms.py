@@ -16,7 +16,8 @@ from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
 from weft_planner.approvals import Answer as Allowed
-from weft_planner.decompose.decompose import Brief, messages
+from weft_planner.decompose.brief import Brief
+from weft_planner.decompose.decompose import messages
 from weft_planner.events import (
     CallFinished,
     CallStarted,

@@ -88,8 +88,8 @@ async def test_the_result_has_every_field_of_the_contract(workspace: Path, serve
     serve(scripted(PLAN))
     document = (await run(workspace))[0].to_dict()
     assert list(document) == [
-        "run_id", "status", "goal", "answer", "error", "question", "skills", "tasks", "usage", "model",
-        "cost_usd", "artifacts", "waiting", "journal",
+        "run_id", "status", "goal", "answer", "error", "question", "skills", "skills_used", "warnings",
+        "tasks", "usage", "model", "cost_usd", "artifacts", "waiting", "journal",
     ]  # fmt: skip
     assert list(document["tasks"][0]) == [
         "id", "action_type", "name", "status", "attempts", "seconds", "output", "error",

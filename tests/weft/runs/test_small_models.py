@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import add_skill
 from tests.fakes import Recorder
-from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
+from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, in_turn
 from tests.weft.recorded import replayed, rows
+from weft.cli.view.timeline import draw
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft.traces.timeline import timeline
 from weft_executor.journal import trace_file
-from weft_planner.events import FileRead, PlanMade, Warned
+from weft_planner.events import FileRead, PlanMade, PlanRefused, SkillShortened, Warned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -302,3 +305,72 @@ async def test_what_was_asked_first_is_in_the_answer_too(workspace: Path, small:
     assert len(server.calls) == 2
     result, _ = await run(workspace, "Write a haiku, then shorten it")
     assert result.answer == "did: Shorten it."
+
+
+def small_plan(*tasks: tuple[str, str]) -> Say:
+    """A plan as a small model writes it: what each task uses, and what it is to do."""
+    made = [
+        {"id": f"t{number}", "use": use, "instruction": text, "depends_on": []}
+        for number, (use, text) in enumerate(tasks, 1)
+    ]
+    return Say(json.dumps({"tasks": made}))
+
+
+PARTS = "Write a haiku and list the endpoints of a service"
+NO_SKILL = small_plan(("no skill", "Write a haiku."), ("no skill", "List the endpoints of a service."))
+SKILLED = small_plan(("no skill", "Write a haiku."), ("cataloging-apis", "List the endpoints of a service."))
+
+
+def planning(*plans: Say) -> Script:
+    planner = in_turn(*plans)
+    return lambda call: planner(call) if "Goal: Explain how tides" in call.user else answering(call)
+
+
+async def test_a_small_model_is_asked_again_for_a_skill_that_its_plan_leaves_out(workspace: Path, small: Serve) -> None:
+    server = small(planning(NO_SKILL, SKILLED))
+    result, record = await run(workspace, f"{PARTS} $cataloging-apis", PLANNER)
+    assert "no task uses the skill cataloging-apis, which fits the goal" in server.calls[1].user
+    assert (result.status, result.skills_used) == ("done", ("cataloging-apis",))
+    assert len(record.of(PlanRefused)) == 1
+    assert not [text for text in result.warnings if "does not use" in text]
+
+
+async def test_a_skill_that_it_still_leaves_out_goes_to_the_task_that_it_fits(workspace: Path, small: Serve) -> None:
+    server = small(planning(NO_SKILL))
+    result, _ = await run(workspace, f"{PARTS} $cataloging-apis", PLANNER)
+    assert sum("Goal: Explain how tides" in call.user for call in server.calls) == 2
+    assert result.skills_used == ("cataloging-apis",)
+    assert any("the plan left out the skill 'cataloging-apis': t2 uses it now" in text for text in result.warnings)
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+async def test_a_plan_by_rule_is_only_warned_of(workspace: Path, small: Serve) -> None:
+    server = small(answering)
+    add_skill(workspace, "writing-haiku", "---\nname: writing-haiku\ndescription: Write a haiku.\n---\nThree lines.\n")
+    result, _ = await run(workspace, "Explain the tides $cataloging-apis $writing-haiku")
+    assert len(server.calls) == 1
+    assert result.skills_used == ("cataloging-apis",)
+    assert [text for text in result.warnings if "does not use" in text] == [
+        "the plan does not use the skill 'writing-haiku', which was selected with certainty: it gives no reason"
+    ]
+
+
+async def test_what_a_small_model_does_not_get_of_a_skill_is_told(workspace: Path, small: Serve) -> None:
+    long = "It is told here at length. " * 100
+    body = f"# Haiku\n\nBe brief.\n\n## Example\n\n{long}\n\n## Steps\n\n1. Count.\n\n## Rules\n\n- No rhyme.\n"
+    add_skill(workspace, "writing-haiku", f"---\nname: writing-haiku\ndescription: Write a haiku.\n---\n{body}")
+    server = small(answering)
+    result, record = await run(workspace, "Write a haiku")
+    (call,) = server.calls
+    assert call.system.endswith("# Haiku\n\nBe brief.\n\n## Steps\n\n1. Count.\n\n## Rules\n\n- No rhyme.")
+    (told,) = record.of(SkillShortened)
+    assert isinstance(told, SkillShortened)
+    assert (told.task, told.name, told.left_out) == ("t1", "writing-haiku", ("Example",))
+    assert told.characters > 2_600
+    shown = draw(timeline(rows(workspace)))
+    assert f"t1: skill writing-haiku shortened for its model by {told.characters:,} characters: Example" in shown
+    assert timeline(rows(workspace)).to_dict()["skills_shortened"] == [
+        {"task": "t1", "name": "writing-haiku", "left_out": ["Example"], "characters": told.characters}
+    ]
+    assert result.skills_used == ("writing-haiku",)
+    assert (await replayed(workspace, rows(workspace))).drift == ()

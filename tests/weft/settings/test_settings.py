@@ -116,3 +116,27 @@ def test_a_misspelt_variable_is_told_and_others_are_left_alone(tmp_path: Path) -
     assert resolved(tmp_path, env=env).warnings == (
         "WEFT_MODLE is ignored: it is not a setting; did you mean WEFT_MODEL?",
     )
+
+
+def test_the_lists_of_skills_of_both_files_count_and_a_variable_replaces_them(tmp_path: Path) -> None:
+    user = '[skills]\npin = ["a", "b"]\nrequire = ["r"]'
+    project = '[skills]\npin = ["b", "c"]\noff = "x, y"'
+    settings = resolved(tmp_path, user=user, project=project).settings
+    assert (settings.skills_pin, settings.skills_require, settings.skills_off) == (("a", "b", "c"), ("r",), ("x", "y"))
+    env = {"WEFT_SKILLS_PIN": "z", "WEFT_SKILLS_REQUIRE": ","}
+    settings = resolved(tmp_path, user=user, project=project, env=env).settings
+    assert (settings.skills_pin, settings.skills_require) == (("z",), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("pins = []", "unknown setting 'skills_pins'; did you mean 'skills_pin'?"),
+        ("pin = [1]", "'skills_pin' must be a list of strings"),
+        (f"off = {[f'x{n}' for n in range(1_001)]}", "'skills_off' has 1,001 names, more than 1,000"),
+    ],
+)
+def test_a_wrong_list_of_skills_is_a_fault(tmp_path: Path, text: str, fault: str) -> None:
+    with pytest.raises(SetupError, match=r"weft\.toml") as caught:
+        resolved(tmp_path, project=f"[skills]\n{text}")
+    assert fault in caught.value.message

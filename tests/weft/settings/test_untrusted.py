@@ -212,3 +212,33 @@ def test_a_recorded_run_with_templates_of_the_workspace_needs_trust(tmp_path: Pa
         check_recorded(recorded, Settings(), paths)
     check_recorded(recorded, recorded, paths)
     check_recorded(Settings(seed=str(tmp_path.parent)), Settings(), paths)
+
+
+SKILL_LISTS = """
+[skills]
+pin = ["a"]
+require = ["b"]
+manual = ["c"]
+off = ["d"]
+"""
+
+
+def test_the_skills_of_a_stranger_are_pinned_manual_or_off_but_never_required(tmp_path: Path) -> None:
+    found = resolved(tmp_path, project=SKILL_LISTS)
+    settings = found.settings
+    assert (settings.skills_pin, settings.skills_manual, settings.skills_off) == (("a",), ("c",), ("d",))
+    assert settings.skills_require == ()
+    (warning,) = found.warnings
+    assert "'skills_require' is ignored, because this workspace is not trusted and may not say what" in warning
+    trusted = resolved(tmp_path, project=SKILL_LISTS, trusted=True)
+    assert (trusted.settings.skills_require, trusted.warnings) == (("b",), ())
+
+
+def test_a_stranger_cannot_take_away_what_the_user_pins_or_requires(tmp_path: Path) -> None:
+    user = '[skills]\npin = ["p"]\nrequire = ["r"]'
+    project = '[skills]\noff = ["p", "x"]\nmanual = ["r"]'
+    found = resolved(tmp_path, user=user, project=project)
+    assert (found.settings.skills_off, found.settings.skills_manual) == (("x",), ())
+    assert [text.partition(" is ignored for ")[2].partition(",")[0] for text in found.warnings] == ["r", "p"]
+    trusted = resolved(tmp_path, user=user, project=project, trusted=True)
+    assert (trusted.settings.skills_off, trusted.settings.skills_manual) == (("p", "x"), ("r",))

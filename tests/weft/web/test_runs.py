@@ -72,6 +72,8 @@ async def test_a_run_is_on_disk_when_it_is_acknowledged_and_is_shown_when_it_end
         assert all("output" not in task for task in shown["tasks"])
         assert shown["settings"]["max_cost"] == 2
         assert shown["last_seq"] > 0
+        assert shown["skills_used"] == [SKILL]
+        assert [text.partition(":")[0] for text in shown["warnings"]] == ["scripted does not report its usage"]
         (line,) = (await asked.get("/runs")).json()["runs"]
         assert (line["run_id"], line["status"], line["done"], line["tasks"]) == (run_id, "done", 3, 3)
         assert SKILL in line["skills"]

@@ -45,6 +45,21 @@ async def test_skills_are_listed_with_who_may_change_them(workspace: Path) -> No
         assert "shadowed" in {row["state"] for row in everything}  # the bundled one of the same name
 
 
+async def test_what_the_settings_decide_about_skills_is_shown_and_kept(workspace: Path) -> None:
+    text = '[skills]\npin = ["decision-memo"]\nmanual = ["cataloging-apis"]\noff = ["debugging"]\n'
+    (workspace / "weft.toml").write_text(text, encoding="utf-8")
+    async with asking(workspace) as asked:
+        rows = {row["name"]: row for row in (await asked.get("/skills?all=1")).json() if row["state"] != "shadowed"}
+        decided = {name: row["decided"] for name, row in rows.items() if row["decided"]}
+        assert decided == {"cataloging-apis": ["manual"], "decision-memo": ["pinned"]}
+        assert (rows["debugging"]["state"], rows["debugging"]["reason"]) == ("disabled", "disabled by [skills] off")
+        goal = {"goal": "Write the API documentation"}
+        tried = (await asked.post("/skills/select", json=goal)).json()["selected"]
+        assert "cataloging-apis" not in {one["name"] for one in tried}
+        named = (await asked.post("/skills/select", json={"goal": "$cataloging-apis"})).json()["selected"]
+        assert named[0]["name"] == "cataloging-apis"
+
+
 async def test_a_skill_is_added_shown_edited_and_deleted(workspace: Path) -> None:
     async with asking(workspace) as asked:
         made = await asked.post(

@@ -19,13 +19,13 @@ from weft.runs.goal import Goal
 from weft.runs.stop import Stop
 from weft.settings.settings import Settings, resolve
 from weft.workspace.blocking_model import BlockingModel
-from weft.workspace.llm_detector import SHORTLIST, LlmDetector
+from weft.workspace.llm_detector import PICKED, SHORTLIST, LlmDetector
 from weft_planner.errors import BudgetSpent, Overloaded
 from weft_planner.events import CallFinished, SkillsSelected, Warned
 from weft_planner.model import Reply, Request
 from weft_planner.prompting.profile import profiles
 from weft_planner.prompting.prompts import Prompts
-from weft_skills.selection.ranked import THRESHOLD, RankedDetector
+from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ def test_the_model_picks_from_a_bounded_shortlist_in_its_own_order(pool: list[Sk
     found = chooser.detect("Write report number 2", pool)
     assert [one.name for one in found] == [last, first]
     assert [one.reason for one in found] == ["the model picked it: a", "the model picked it"]
-    assert all(THRESHOLD <= one.score <= 1 for one in found)
+    assert all(PICKED <= one.score <= 1 for one in found)
     (request,) = asked.requests
     assert request.role == "detector"
     assert request.messages[1].content.count("\n- report-") == SHORTLIST
@@ -104,10 +104,11 @@ def test_the_model_picks_from_a_bounded_shortlist_in_its_own_order(pool: list[Sk
 
 
 def test_a_small_model_picks_names_from_a_few_in_a_short_prompt(pool: list[Skill]) -> None:
-    asked = Asked('{"skills": ["report-2"]}')
+    shown = RankedDetector().rank("Write report number 2", pool, 6)[-1].name
+    asked = Asked(json.dumps({"skills": [shown]}))
     chooser = LlmDetector(RankedDetector(), Prompts(), asked, profiles()["small"])
     found = chooser.detect("Write report number 2", pool)
-    assert [(one.name, one.reason) for one in found] == [("report-2", "the model picked it")]
+    assert [(one.name, one.reason) for one in found] == [(shown, "the model picked it")]
     (request,) = asked.requests
     (message,) = request.messages
     assert message.content.count("\n- report-") == 6
@@ -123,14 +124,14 @@ def test_the_model_may_pick_nothing(pool: list[Skill]) -> None:
 
 
 def test_a_skill_that_the_goal_names_is_selected_whatever_the_model_says(pool: list[Skill]) -> None:
-    chooser, _ = llm_detector('{"skills": [{"name": "report-3", "reason": "r"}]}')
+    shown = RankedDetector().rank("Write report number 3", pool, 3)[-1].name
+    chooser, _ = llm_detector(json.dumps({"skills": [{"name": shown, "reason": "r"}]}))
     found = chooser.detect("Write report number 3, use skill poems", pool)
-    assert [(one.name, one.score >= 0.5) for one in found] == [("poems", True), ("report-3", True)]
+    assert [(one.name, one.score >= 0.5) for one in found] == [("poems", True), (shown, True)]
 
 
-def test_nothing_is_asked_where_nothing_shares_a_word(pool: list[Skill]) -> None:
+def test_nothing_is_asked_where_there_are_no_skills() -> None:
     chooser, asked = llm_detector(PICK)
-    assert chooser.detect("zzz qqq", pool) == []
     assert chooser.detect("Write report number 2", []) == []
     assert asked.requests == []
 
@@ -365,10 +366,11 @@ async def test_selecting_again_needs_a_detector_that_asks_no_model(workspace: Pa
     add_skill(workspace, "poems", "---\nname: poems\ndescription: Writes verse.\n---\nx")
     from tests.weft import recorded
 
-    async with recorded.weft(workspace, ScriptedModel(picking()), detector="llm") as runtime:
+    verse = json.dumps({"skills": [{"name": "poems", "reason": "verse"}]})
+    async with recorded.weft(workspace, ScriptedModel(picking(verse)), detector="llm") as runtime:
         await runtime.run(GOAL)
     refused = await asyncio.to_thread(weft, "replay", "--select", cwd=workspace)
     assert (refused.status, "asks a model" in refused.err) == (2, True)
     ran = await asyncio.to_thread(weft, "replay", "--select", "--check", "--detector", "ranked", cwd=workspace)
-    assert ran.status == 3, "the other detector selects one more"
-    assert "+ tabulating-endpoints" in ran.out
+    assert ran.status == 3, "the other detector selects others"
+    assert "- poems" in ran.out

@@ -39,7 +39,8 @@ def standing_in(workspace: Path, draft: Path, body: str, keys: str = "") -> Skil
 
 
 def scores(skill: Skill, cache: Path | None = None) -> list[str]:
-    return [one.name for one in RankedDetector(cache).rank("sharpen kitchen knives", [skill], 5)]
+    found = RankedDetector(cache).rank("sharpen kitchen knives", [skill], 5)
+    return [one.name for one in found if "words of the goal" in one.reason]
 
 
 def test_a_draft_carries_its_own_stamp_so_that_an_edit_is_seen(workspace: Path, draft: Path, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from weft.settings.settings import Settings
 from weft.settings.untrusted import MODELS, names_in
 from weft_skills.text.model_names import carries_address
 
-# What belongs to the machine that runs the goals, besides what no untrusted weft.toml may set.
-_OWN = frozenset({"helper_minutes"})
+# Besides what no untrusted weft.toml may set: what belongs to the machine that runs the goals, or is sent as a flag.
+_OWN = frozenset({"helper_minutes", "skills_require"})
 
 
 def settings_text(settings: Settings) -> str:

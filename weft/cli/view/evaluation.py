@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from weft.cli.view import output
+from weft.cli.view import output, width
 from weft_skills.text.plural import counted
 from weft_skills.text.shorten import shorten
 
@@ -19,14 +19,26 @@ _MOST_MISSES = 20
 _MOST_SKILLS = 10
 _MOST_WORDS = 6
 _GOAL = 200
-_NAMES = {"r_at_1": "R@1", "r_at_5": "R@5", "set_recall": "set recall", "picked_for_none": "picked for none"}
+_NAMES = {
+    "r_at_1": "first place",
+    "r_at_5": "R@5",
+    "r_at_30": "R@30",
+    "nothing_selected": "nothing selected",
+    "set_recall": "set recall",
+    "picked_for_none": "picked for none",
+}
+# Figures that are better the lower they are.
+_AT_MOST = ("nothing_selected", "picked_for_none")
+_ALL = "all goals"
+_SET = 30
+_NUMBER = 5
 
 
 def document(found: Evaluation) -> dict[str, Any]:
     """An evaluation as `--json` prints it."""
     return {
-        "goals": found.goals,
-        **{name: getattr(found, name) for name in _NAMES},
+        **found.figures.to_dict(),
+        "sets": {name: figures.to_dict() for name, figures in found.sets.items()},
         "misses": [
             {
                 "id": miss.outcome.goal.id,
@@ -41,9 +53,10 @@ def document(found: Evaluation) -> dict[str, Any]:
 
 
 def print_evaluation(found: Evaluation, explainer: Explainer, *, every: bool) -> None:
-    """Print the measures, then misses, at most a few unless `every` is asked for."""
-    measures = ", ".join(f"{title} {_figure(getattr(found, name))}" for name, title in _NAMES.items())
-    output.print_text(f"{counted(found.goals, 'goal')}: {measures}; {counted(len(found.misses), 'miss', 'misses')}")
+    """Print the measures by set, then misses, at most a few unless `every` is asked for."""
+    goals, missed = found.figures.goals, len(found.misses)
+    output.print_text("\n".join(table(found)))
+    output.print_text(f"\n{counted(missed, 'miss', 'misses')} of {counted(goals, 'goal')}")
     shown = found.misses if every else found.misses[:_MOST_MISSES]
     for miss in shown:
         outcome = miss.outcome
@@ -55,6 +68,19 @@ def print_evaluation(found: Evaluation, explainer: Explainer, *, every: bool) ->
     lines = list(changes([miss.outcome for miss in found.misses], explainer))
     if len(found.misses) > 1 and lines:
         output.print_text("\n".join(["", "What to change first:", *lines]))
+
+
+def table(found: Evaluation) -> Iterator[str]:
+    """The measures, a line for each set and one for all goals."""
+    rows = [*((shorten(name, _SET), figures) for name, figures in found.sets.items()), (_ALL, found.figures)]
+    wide = max(width.columns(name) for name, _ in rows)
+    head = [title.rjust(_NUMBER) for title in ("goals", *_NAMES.values())]
+    yield "  ".join((" " * wide, *head))
+    for name, figures in rows:
+        cells = (f"{figures.goals:,}", *(_figure(getattr(figures, key), "–") for key in _NAMES))
+        yield "  ".join(
+            (width.pad(name, wide), *(cell.rjust(len(title)) for cell, title in zip(cells, head, strict=True)))
+        )
 
 
 def changes(misses: Sequence[Outcome], explainer: Explainer) -> Iterator[str]:
@@ -78,13 +104,13 @@ def changes(misses: Sequence[Outcome], explainer: Explainer) -> Iterator[str]:
 def below(found: Evaluation, bounds: Mapping[str, float]) -> Iterator[str]:
     """What is worse than its bound; a measure that no goal has counts as worse."""
     for name, bound in bounds.items():
-        value, most = getattr(found, name), name == "picked_for_none"
+        value, most = getattr(found.figures, name), name in _AT_MOST
         if value is None or (value > bound if most else value < bound):
             yield f"{_NAMES[name]} is {_figure(value)}, {'above' if most else 'below'} {_figure(bound)}"
 
 
-def _figure(value: float | None) -> str:
-    return "not measured" if value is None else f"{value:g}" if isinstance(value, int) else f"{value:.3f}"
+def _figure(value: float | None, nothing: str = "not measured") -> str:
+    return nothing if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def _counts(found: Counter[str], most: int) -> str:

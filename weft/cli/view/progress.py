@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 from weft.cli.view import output, width
 from weft.cli.view.event_text import describe
 from weft.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
+from weft.traces.change_text import shortened_text
 from weft_planner.events import (
     CallFailed,
     Event,
     SkillLoaded,
+    SkillShortened,
     ToolCalled,
     ToolLogged,
 )
@@ -114,8 +116,10 @@ class ProgressLines:
 
     def _text(self, event: Event) -> str | None:
         match event:
-            case SkillLoaded() | ToolCalled() | ToolLogged() if not self._verbose:
+            case SkillLoaded() | SkillShortened() | ToolCalled() | ToolLogged() if not self._verbose:
                 return None
+            case SkillShortened():
+                return shortened_text(event)
             case SkillLoaded():
                 return f"{event.task}: skill {event.name} loaded"
             case ToolLogged():

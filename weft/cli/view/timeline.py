@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import request_text
 from weft.cli.view import output, width
-from weft.traces.change_text import change_text
+from weft.traces.change_text import change_text, shortened_text
 from weft.traces.spent import spent
 from weft_skills.text.plural import counted
 
@@ -58,11 +58,16 @@ def _head(view: Timeline, max_width: int | None) -> Iterator[str]:
     if view.resumed:
         yield f"resumed {counted(view.resumed, 'time')}"
     for skill in view.selections:
-        yield width.wrap(f"skill: {skill.name} {skill.score:.2f} ({skill.reason})", max_width)
+        unused = ", not used" if skill.certain and not view.alive and skill.name not in result.skills_used else ""
+        yield width.wrap(f"skill: {skill.name} {skill.score:.2f} ({skill.reason}){unused}", max_width)
+    for event in view.shortened:
+        yield width.wrap(shortened_text(event), max_width)
     for fault in view.faults:
         yield width.wrap(f"plan refused: {fault}", max_width)
     for change in view.changes:
         yield width.wrap(f"{_CAUSES[change.cause]}: {change_text(change)}", max_width)
+    for warning in result.warnings:
+        yield width.wrap(f"warning: {warning}", max_width)
 
 
 def _graph(view: Timeline, max_width: int | None) -> Iterator[str]:

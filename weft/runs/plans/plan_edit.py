@@ -66,8 +66,9 @@ def edit(before: PlanInHand, after: Plan, known: Known, where: str) -> PlanChang
     dropped = tuple(name for name in old if name not in new and name not in rewired)
     added = tuple(task for name, task in new.items() if name not in old or name in edited)
     synthesis = None if after.synthesis == before.plan.synthesis else after.synthesis or ""
-    change = Change(added, (*dropped, *edited), rewired, synthesis)
-    if not (added or change.dropped or rewired or synthesis is not None):
+    unused = {name: why for name, why in after.unused.items() if before.plan.unused.get(name) != why}
+    change = Change(added, (*dropped, *edited), rewired, synthesis, unused)
+    if not (added or change.dropped or rewired or synthesis is not None or unused):
         return None
     begun = before.begun
     faults = [f"task {name!r} has begun and cannot be changed: it is {begun[name]}" for name in edited if name in begun]
@@ -76,7 +77,7 @@ def edit(before: PlanInHand, after: Plan, known: Known, where: str) -> PlanChang
     faults += problems(change_alone, before.whole, begun, known, edited=sound)
     if faults:
         raise InputError(f"the plan {where} cannot be used: {'; '.join(faults)}", hint=_HINT)
-    return PlanChanged("person", None, change.added, change.dropped, change.rewired, change.synthesis, "edited")
+    return PlanChanged("person", None, added, change.dropped, rewired, synthesis, "edited", unused)
 
 
 def _replacements(before: PlanInHand, old: Mapping[str, Task], new: Mapping[str, Task]) -> dict[str, str]:

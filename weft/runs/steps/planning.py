@@ -7,15 +7,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from weft.workspace.planned_selection import planned_skills
-from weft_planner.decompose.decompose import Brief, decompose
+from weft_planner.decompose import required
+from weft_planner.decompose.brief import Brief
+from weft_planner.decompose.decompose import decompose
 from weft_planner.events import PlanMade, Warned
-from weft_planner.plan import reading
+from weft_planner.plan import reading, unused_skills
 from weft_skills.discovery.needs import SWITCHES
 
 if TYPE_CHECKING:
     from weft.runs.run_context import RunContext
     from weft.workspace.workspace import Catalogue
-    from weft_planner.decompose.decompose import EarlyStart
+    from weft_planner.decompose.judging import EarlyStart
     from weft_planner.plan.plan import Plan
 
 
@@ -45,8 +47,10 @@ class Planning:
 
     async def plan(self, early: EarlyStart | None = None) -> Plan:
         """The plan on record, or else a new one; with `early`, its tasks start while it is being written."""
-        if self.context.history.plan is not None:
-            return self.context.history.plan
+        if (recorded := self.context.history.plan) is not None:
+            self.warn_of_unused(recorded)  # a person may have edited it
+            return recorded
+        self._check_required()
         if self.context.goal.plan is not None:
             plan = self._given(self.context.goal.plan)
         else:
@@ -55,7 +59,14 @@ class Planning:
         self.warn(plan)
         return plan
 
+    def _check_required(self) -> None:
+        """Raise before anything is spent if a skill that the plan must use is not there."""
+        for name in self.catalogue.required:
+            if name not in self.catalogue.known.skills:
+                raise required.missing(name, self.context.workspace.skills.why_absent(name))
+
     def _given(self, plan: Plan) -> Plan:
+        required.check(plan, self.catalogue.required, "the given plan")
         plan, repairs = plan.without_grown(), self.context.goal.repairs  # they grow again, and equal ones are reused
         plan = self.context.memo.recorded(PlanMade(plan, 0, repairs)).plan
         if repairs:
@@ -86,12 +97,40 @@ class Planning:
             schema=goal.data.document if goal.data else None,
             skill_for=partial(context.workspace.best_skill, skills=catalogue.skills),
             earlier=follow_up.for_planner() if follow_up is not None else "",
+            certain=self.certain,
+            required=catalogue.required,
         )
 
     def warn(self, plan: Plan) -> None:
+        """Record what to warn of in a new plan: skills whose needs are not met, and skills that it should use."""
+        self.warn_of_needs(plan)
+        self.warn_of_unused(plan)
+
+    def warn_of_needs(self, plan: Plan) -> None:
         """Record a warning for each skill of a plan whose needs are not met."""
         for warning in self.unmet_needs(plan):
             self.context.record(Warned(warning))
+
+    def warn_of_unused(self, plan: Plan, before: Plan | None = None, task: str | None = None) -> None:
+        """Record a warning for each skill that was selected with certainty and that a plan does not use.
+
+        Of a plan that was changed, for each that the one `before` it used. `task` is the sub-goal that it is for.
+        """
+        if not plan.tasks:
+            return
+        certain = [name for name in self.certain if before is None or unused_skills.used_in(before.tasks, name)]
+        unknown = unused_skills.unknown_names(plan.unused, self.catalogue.known.skills) if before is None else ""
+        said = [*unused_skills.warnings(plan.tasks, certain, plan.unused), *filter(None, [unknown])]
+        known = self.context.history.ledger.warnings
+        for text in (f"task {task!r}: {one}" if task else one for one in said):
+            if text not in known:
+                self.context.record(Warned(text))
+
+    @property
+    def certain(self) -> tuple[str, ...]:
+        """The skills that a plan has to use, or say why not."""
+        known = self.catalogue.known.skills
+        return tuple(one.name for one in self.catalogue.selections if one.certain and one.name in known)
 
     def unmet_needs(self, plan: Plan) -> list[str]:
         """A warning for each skill of a plan that needs what this run does not have."""

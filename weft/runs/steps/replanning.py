@@ -125,7 +125,7 @@ class Replanning:
         event = record.event
         plan = self._plan.having_grown(record.grown)
         if event.cause == "person":
-            change = Change(event.added, event.dropped, event.rewired, event.synthesis)
+            change = Change(event.added, event.dropped, event.rewired, event.synthesis, event.unused)
             stood = states(plan, record.tasks, self._context.memo.capture, record.items)
             begun = {state.id: state.status for state in stood if state.has_begun}
             if not problems(change, plan, begun, self.planning.catalogue.known, edited=event.dropped):
@@ -149,7 +149,7 @@ class Replanning:
             replanned = Replanned(None, f"the model gave no answer: {error}")
         change = replanned.change or Change()
         self._repeated += 1
-        told = (change.rewired, change.synthesis, replanned.note)
+        told = (change.rewired, change.synthesis, replanned.note, change.unused)
         event = PlanChanged("replan", None, change.added, change.dropped, *told)
         if not self.repeats:
             context.memo.approvals.withdraw(self.current.plan, event)
@@ -158,7 +158,8 @@ class Replanning:
             self._given_up = replanned.given_up
             context.record(Warned(f"{NOT_CHANGED}{replanned.note}"))
         else:
-            self.planning.warn(situation.plan.with_tasks(change.added))
+            self.planning.warn_of_needs(situation.plan.with_tasks(change.added))
+            self.planning.warn_of_unused(change.applied(situation.plan), before=situation.plan)
         return replanned
 
     @property

@@ -28,5 +28,6 @@ async def reviewed(review: Review, current: CurrentPlan, planning: Planning) -> 
     change = edit(PlanInHand(plan, {}, plan), wanted, planning.catalogue.known, "as reviewed")
     if change is not None:
         current.change(change)
-        planning.warn(current.plan.with_tasks(change.added))
+        planning.warn_of_needs(current.plan.with_tasks(change.added))
+        planning.warn_of_unused(current.plan, before=plan)
     return True

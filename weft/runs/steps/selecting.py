@@ -102,8 +102,10 @@ class Selecting:
         return await asyncio.to_thread(self._catalogue_by, detector)
 
     def _catalogue_by(self, detector: SkillDetector | None) -> Catalogue:
-        context = self.context
-        return context.workspace.catalogue(context.goal, detector, offered=context.tool_set, mcp=self.mcp)
+        context, whole = self.context, self.task is None
+        return context.workspace.catalogue(
+            context.goal, detector, offered=context.tool_set, mcp=self.mcp, required=whole
+        )
 
     async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
         """The skills that a model picks."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.workspace import Catalogue
     from weft_executor.scheduling.expand import FanOut
-    from weft_planner.decompose.decompose import Brief
+    from weft_planner.decompose.brief import Brief
     from weft_planner.plan.plan import Plan, Task
 
 
@@ -80,6 +80,7 @@ class SubGoals:
         while not (plan := await planning.decompose(brief)).tasks:
             answer = await planning.answer_to(plan, brief.answers, brief.task)
             brief = replace(brief, answers=(*brief.answers, answer))
+        planning.warn_of_unused(plan, task=brief.task)
         return plan
 
     async def _result(self, task: Task, goal: str, plan: Plan, outcomes: Mapping[str, Outcome]) -> str:

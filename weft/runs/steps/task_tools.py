@@ -26,7 +26,8 @@ class TaskTools:
     """The tools of one run's tasks; `callable_by_plan` are those that a task of a plan may be."""
 
     def __init__(self, context: RunContext, catalogue: Catalogue, current: CurrentPlan) -> None:
-        self._context, self._listing, self._current = context, catalogue.skill_listing, current
+        self._context, self._current = context, current
+        self._listing, self._withheld = catalogue.skill_listing, catalogue.withheld
         self._by_name = context.workspace.tools.by_name(
             context.artifacts.folder,
             log=self._log,
@@ -55,7 +56,13 @@ class TaskTools:
             )
         loaded = context.memo.loaded
         place = ToolPlace(
-            task, self._listing, context.goal.files, writing, lambda: self._host, lambda: tuple(loaded.get(task.id, ()))
+            task,
+            self._listing,
+            context.goal.files,
+            writing,
+            lambda: self._host,
+            lambda: tuple(loaded.get(task.id, ())),
+            self._withheld,
         )
         return context.workspace.task_tools(context.tool_set, place, bound(self._by_name, writing))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from weft.runs.plans import plan_check, plan_file
@@ -116,4 +115,4 @@ def _selected(site: Site, goal: Goal) -> list[dict[str, Any]]:
     skills = site.workspace.skills
     with site.selecting:
         found = skills.select(goal.text, goal.skills, skills.active())
-    return [asdict(selection) for selection in found]
+    return [selection.to_dict() for selection in found]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from weft_executor.stores.row import Row
     from weft_executor.stores.store import Store
 
-_MOST_WARNINGS = 100
-
 
 @in_thread
 def list_runs(site: Site, request: Request) -> dict[str, Any]:
@@ -50,8 +48,7 @@ def show_run(site: Site, request: Request) -> dict[str, Any]:
     held_by = site.held_by(run)
     store = site.reading()
     document = shapes.run(store.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
-    warned = [row.body.get("message", "") for row in store.rows(run.run_id, types=("warned",))]
-    return document | {"warnings": warned[:_MOST_WARNINGS], "journal": store.url}
+    return document | {"journal": store.url}
 
 
 @in_thread

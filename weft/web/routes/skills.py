@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
     """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted.
 
-    The tools of MCP servers are in the list of servers.
+    `decided` is what settings and authors say about when a skill is used. The tools of MCP servers are in the list of
+    servers.
     """
     everything = request.query_params.get("all", "") not in ("", "0", "false")
     workspace = site.workspace
@@ -36,7 +37,7 @@ def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
     untrusted = {row.base_dir for row in workspace.tools.untrusted()}
     others = skill_list.installed_tools(everything=everything)
     return [_line(site, row, trusted=row.base_dir not in untrusted) for row in rows] + [
-        skill.to_dict() | {"editable": False, "trusted": True} for skill in others
+        skill.to_dict() | {"editable": False, "trusted": True, "decided": []} for skill in others
     ]
 
 
@@ -149,4 +150,5 @@ def _find(site: Site, name: str) -> Skill:
 
 def _line(site: Site, skill: Skill, *, trusted: bool) -> dict[str, Any]:
     editable = skill.source == "workspace" and not site.read_only
-    return skill.to_dict() | {"editable": editable, "trusted": trusted}
+    decided = site.workspace.skills.preferences.notes(skill) if skill.state == "active" else []
+    return skill.to_dict() | {"editable": editable, "trusted": trusted, "decided": decided}

@@ -23,16 +23,20 @@ _MAY_GROW = "the plan may grow by"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Tasks that join a plan, tasks that leave it, and tasks that others take the place of."""
+    """Tasks that join a plan, tasks that leave it, and tasks that others take the place of.
+
+    `unused` says of skills that no task uses any more why not.
+    """
 
     added: tuple[Task, ...] = ()
     dropped: tuple[str, ...] = ()
     rewired: Mapping[str, str] = field(default_factory=dict)
     synthesis: str | None = None
+    unused: Mapping[str, str] = field(default_factory=dict)
 
     def applied(self, plan: Plan) -> Plan:
         """The plan after the change."""
-        return plan.changed(self.added, self.dropped, self.rewired, self.synthesis)
+        return plan.changed(self.added, self.dropped, self.rewired, self.synthesis, self.unused)
 
 
 def problems(

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft_planner.plan import unused_skills
 from weft_planner.plan.changes.change import Change, problems
 from weft_planner.plan.json_answer import NotJson
 from weft_planner.plan.normal_form import normal_form
 from weft_planner.plan.plan import ACTION_TYPES, Task
 from weft_planner.plan.reading import beside_faults, find_in
-from weft_planner.plan.schema import plan_schema
+from weft_planner.plan.schema import UNUSED, plan_schema
 from weft_planner.plan.task_id import parent_of
 from weft_planner.plan.validate import row_problems
 from weft_skills.text.nesting import is_too_deep
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan
     from weft_planner.plan.validate import Known
 
-_KEYS = ("add", "drop", "rewire", "synthesis", "give_up")
+_KEYS = ("add", "drop", "rewire", "synthesis", "give_up", unused_skills.KEY)
 _DECIDING = ("add", "drop", "rewire", "give_up")
 _FORM = "one JSON object with 'add', 'drop', 'rewire', 'synthesis' and 'give_up'"
 
@@ -40,8 +41,8 @@ class ChangeReading:
     repairs: tuple[str, ...] = ()
 
 
-def change_schema() -> dict[str, Any]:
-    """The schema of a change, for providers that support structured output."""
+def change_schema(*, unused: bool = False) -> dict[str, Any]:
+    """The schema of a change, for providers that support structured output; `unused` as in a plan's."""
     text: dict[str, Any] = {"type": ["string", "null"]}
     return {
         "type": "object",
@@ -51,6 +52,7 @@ def change_schema() -> dict[str, Any]:
             "rewire": {"type": "object", "additionalProperties": {"type": "string"}},
             "synthesis": text,
             "give_up": text,
+            **({unused_skills.KEY: UNUSED} if unused else {}),
         },
         "required": ["add", "drop", "rewire", "give_up"],
     }
@@ -86,6 +88,7 @@ def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -
         tuple(dict.fromkeys(_listed(document.get("drop")))),
         dict(document.get("rewire") or {}),
         document.get("synthesis"),
+        dict(unused_skills.reasons_in(document.get(unused_skills.KEY)) or {}),
     )
     faults = [*_sense_problems(change, give_up), *problems(change, plan, begun, known)]
     return ChangeReading(change, give_up, tuple(faults), tuple(repairs + repaired))
@@ -114,6 +117,7 @@ def _kind_problems(document: Mapping[str, Any]) -> Iterator[str]:
     for key in ("synthesis", "give_up"):
         if document.get(key) is not None and not isinstance(document[key], str):
             yield f"'{key}' must be a string or null"
+    yield from unused_skills.problems(unused_skills.reasons_in(document.get(unused_skills.KEY)))
 
 
 def _sense_problems(change: Change, give_up: str) -> Iterator[str]:

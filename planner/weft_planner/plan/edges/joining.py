@@ -23,7 +23,7 @@ _WRITE = "write what each task waits for in its 'depends_on'"
 PROSE = frozenset(
     {"title", "name", "summary", "description", "objective", "reasoning", "thought", "thoughts", "thinking", "analysis"}
     | {"rationale", "explanation", "notes", "note", "comment", "comments", "version", "id", "overview", "context"}
-    | {"unused", "answer", "language"}
+    | {"answer", "language"}
 )
 
 

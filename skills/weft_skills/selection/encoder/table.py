@@ -5,6 +5,8 @@
     bounds  uint32: where each entry begins, and where the last one ends
     scales  uint16: what each entry's row is multiplied by
     rows    for each entry, one byte a dimension, 128 for zero
+    ordinary  for each entry: 1 for a word of general English texts, else 0
+    familiar  words of many skills that are no entries, with spaces between them
 
 A text's vector is the sum of its tokens' rows, each times its scale, at length one. `training` makes the file; numbers
 are little-endian.
@@ -16,7 +18,7 @@ import json
 import math
 import mmap
 import sys
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -49,8 +51,10 @@ class Table:
         parts = {name: view[start:end] for name, (start, end) in head["sections"].items()}
         self._words, self._rows = parts["words"], parts["rows"]
         self._bounds, self._scales = parts["bounds"].cast("I"), parts["scales"].cast("H")
+        self._ordinary, self._familiar_words = parts["ordinary"], parts["familiar"]
         self._count = len(self._scales)
-        if len(self._bounds) != self._count + 1 or len(self._rows) != self._count * self.dimensions:
+        lengths = len(self._bounds) - 1, len(self._rows) / self.dimensions, len(self._ordinary)
+        if lengths != (self._count, self._count, self._count):
             raise ValueError("sections of different lengths")
         self._tokens = Tokens(self._find)
         self._spread: dict[int, int] = {}
@@ -92,6 +96,15 @@ class Table:
         """The first `limit` tokens of a text, at most 256."""
         return self._tokens.of(text, min(limit, TOKEN_LIMIT))
 
+    def commonness(self, word: str) -> int:
+        """How common a word is: 2 in general texts, 1 among skills or in another language, 0 if it is rare."""
+        number = self._find(word)
+        return int(word in self._familiar) if number is None else 1 + self._ordinary[number]
+
+    @cached_property
+    def _familiar(self) -> frozenset[str]:
+        return frozenset(bytes(self._familiar_words).decode().split())
+
     def _lanes(self, token: int) -> int:
         """A row as one number with 32 bits a dimension, so that adding such numbers adds all dimensions at once."""
         if (known := self._spread.get(token)) is not None:
@@ -119,7 +132,7 @@ def _head(view: memoryview) -> Mapping[str, Any]:
     size = int.from_bytes(view[:8], "little")
     if not 2 <= size <= min(len(view) - 8, _HEAD_LIMIT):
         raise ValueError("no head")
-    head = json.loads(bytes(view[8 : 8 + size]))
+    head: dict[str, Any] = json.loads(bytes(view[8 : 8 + size]))
     if head["version"] != VERSION:
         raise ValueError(f"version {head['version']!r}, this weft reads {VERSION}")
     if not (isinstance(head["dimensions"], int) and 0 < head["dimensions"] <= _MOST_DIMENSIONS):

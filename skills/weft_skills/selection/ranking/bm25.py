@@ -9,14 +9,12 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.ranking import nesting
 from weft_skills.selection.ranking.candidate import Candidate
-from weft_skills.selection.ranking.everyday import EVERYDAY_TERMS
 from weft_skills.selection.ranking.weights import MIN_POOL, WHOLE, Rule, idf
 from weft_skills.selection.terms import dense
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft_skills.selection.ranking.postings import Postings
 
@@ -24,15 +22,12 @@ SHORT_PAIRS, WHOLE_PAIRS = 0.5, 0.75
 WINDOW = 3
 # The places of a word in a text that are looked at for pairs: more add nothing.
 OFTEN = 100
-CANDIDATES = 40
 # A goal says first what is wanted and then under which circumstances: each further word counts a little less.
 FADE = 0.06
 # What a word counts that the goal asks for without saying it, beside one that it says.
 ASKED = 0.4
 # Most pairs of characters in a text without spaces are not words, so pairs unknown to the pool say little.
 UNKNOWN_DENSE = 0.25
-# How much a word of everyday talk speaks for a skill.
-EVERYDAY = 0.5
 
 Pair = tuple[int, int]
 Places = dict[int, list[int]]
@@ -59,35 +54,27 @@ class Query:
         return self.unknown + sum(self.weights.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranking:
-    """The ranked candidates of a query, and where each has the query's terms."""
-
-    wanted: tuple[list[tuple[int, float]], set[int], int]
-    best: list[Candidate]
-    places: Mapping[int, Places]
-
-
 class Scorer:
-    """Scores the skills of a pool; keeps what is computed once: length norms, and the last query's ranking."""
+    """Scores the skills of a pool by words; keeps the length norms, and where candidates have the last goal's words."""
 
     def __init__(self, data: Postings) -> None:
         self.data = data
         self.rule = Rule.of(data.places)
         self.unseen = idf(self.rule.count, 0)
-        self._last: _Ranking | None = None
+        self._terms: frozenset[int] = frozenset()
+        self._read: dict[int, Places] = {}
 
-    def query(self, words: Sequence[str], asked: Sequence[str] = ()) -> Query:
-        """The goal of these terms, and of those that it asks for without saying them."""
+    def query(self, words: Mapping[str, float], asked: Sequence[str] = ()) -> Query:
+        """The text of these terms, each with how much it speaks, and of those that it asks for without saying them."""
         query = Query()
-        for position, word in enumerate(words):
+        for position, (word, evidence) in enumerate(words.items()):
             share, term = 1 / (1 + FADE * position), self.data.term(word)
             if term is None:
                 query.unknown += (1 + WHOLE) * self.unseen * share * (UNKNOWN_DENSE if dense(word) else 1)
                 continue
             self._want(query, term, share)
             if len(word) > 1:
-                query.evidence[term] = EVERYDAY if word in EVERYDAY_TERMS else 1.0
+                query.evidence[term] = evidence
         for word in asked:
             term = self.data.term(word)
             if term is not None and term not in query.shares:
@@ -100,27 +87,22 @@ class Scorer:
         query.rarities[term] = self.rule.rarity(self.data.brief[term], self.data.having[term])
         query.weights[term] = share * sum(query.rarities[term])
 
-    def best(self, query: Query, limit: int) -> list[Candidate]:
-        """The best skills for a goal, best first."""
-        return self._ranking(query, max(CANDIDATES, limit)).best[:limit]
+    def begin(self, terms: frozenset[int]) -> None:
+        """Begin a goal of these terms, in its whole and in its parts."""
+        if terms != self._terms:
+            self._terms, self._read = terms, {}
 
-    def _ranking(self, query: Query, count: int) -> _Ranking:
-        """The best candidates in order; a goal is ranked for its selection and again for its listing."""
-        wanted = list(query.shares.items()), query.asked, count
-        if self._last is not None and self._last.wanted == wanted:
-            return self._last
-        places = {at: self._places(at, query) for at in self._likely(query, count)}
+    def candidates(self, query: Query, likely: Iterable[int], others: Iterable[int]) -> list[Candidate]:
+        """These skills with their scores for a text; pairs of words are looked for in the likely ones alone."""
+        places = {at: self._places(at, query) for at in likely}
         pairs = self._pairs(query, places)
-        best = [self._candidate(at, pairs[at], query, there) for at, there in places.items()]
-        best = nesting.lead(best, self.data.parent)
-        best.sort(key=lambda candidate: (-candidate.score, candidate.document))
-        self._last = _Ranking(wanted, best, places)
-        return self._last
+        places.update((at, self._places(at, query)) for at in others if at not in places)
+        return [self._candidate(at, pairs.get(at, 0.0), query, there) for at, there in places.items()]
 
     def shared(self, at: int, words: Mapping[str, str]) -> tuple[list[str], list[str]]:
         """Which of the words, as spelled in the goal, are in a skill's short text, and which only in its body."""
         short = self.data.short_length(at)
-        known = self._last.places.get(at, {}) if self._last is not None else {}
+        known = self._read.get(at, {})
         brief: list[str] = []
         body: list[str] = []
         for term, word in words.items():
@@ -135,7 +117,7 @@ class Scorer:
         numbers = map(self.data.term, words)
         return sum(self.data.brief[number] > 0 for number in numbers if number is not None)
 
-    def _likely(self, query: Query, limit: int) -> list[int]:
+    def likely(self, query: Query, limit: int) -> list[int]:
         """The skills with the highest scores by single words, as far as the index lists them."""
         scores = [0.0] * self.data.count
         for term, share in query.shares.items():
@@ -147,8 +129,11 @@ class Scorer:
         return found if len(found) <= limit else sorted(found, key=lambda at: -scores[at])[:limit]
 
     def _places(self, at: int, query: Query) -> Places:
-        found = ((term, self.data.positions(at, term)) for term in query.shares)
-        return {term: positions for term, positions in found if positions}
+        there = self._read.get(at)
+        if there is None:
+            read = ((term, self.data.positions(at, term)) for term in self._terms)
+            there = self._read[at] = {term: positions for term, positions in read if positions}
+        return {term: there[term] for term in query.shares if term in there}
 
     def _candidate(self, at: int, pairs: float, query: Query, places: Places) -> Candidate:
         short, add = self.data.short_length(at), self.rule.add

@@ -17,10 +17,12 @@ from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.selection.ranking import nesting, weights
 from weft_skills.selection.ranking.postings import NOBODY, SECTIONS, VERSION, digest
 from weft_skills.selection.ranking.skill_text import SkillTerms, skill_terms
+from weft_skills.selection.ranking.vectors import columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from weft_skills.selection.encoder import Table
     from weft_skills.selection.ranking.postings import Postings
     from weft_skills.skill import Skill
 
@@ -28,19 +30,24 @@ if TYPE_CHECKING:
 LISTED, FEWEST = 5, 300
 
 
-def build(skills: Sequence[Skill], old: Postings | None = None) -> bytes:
-    """The file of these skills, reusing what `old` has of unchanged ones."""
+def build(skills: Sequence[Skill], table: Table | None = None, old: Postings | None = None) -> bytes:
+    """The file of these skills, with vectors by `table`, reusing what `old` has of unchanged ones."""
     collecting = gc.isenabled()
     gc.disable()  # millions of small objects and no garbage: collecting would take most of the time
     try:
-        return _build(skills, _reusable(old) if old is not None else {})
+        return _build(skills, table, _reusable(old, encoder_name(table)) if old is not None else {})
     finally:
         if collecting:
             gc.enable()
 
 
-def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], SkillTerms]) -> bytes:
-    sources = [known.get((skill.file, skill.name, skill.stamp)) or skill_terms(skill) for skill in skills]
+def encoder_name(table: Table | None) -> str:
+    """The name of the encoder that a pool's vectors are made with; empty without one."""
+    return table.name if table is not None else ""
+
+
+def _build(skills: Sequence[Skill], table: Table | None, known: Mapping[tuple[str, str, int], SkillTerms]) -> bytes:
+    sources = [known.get((skill.file, skill.name, skill.stamp)) or skill_terms(skill, table) for skill in skills]
     referred: list[list[str]] = [[] for _ in skills]
     number = {skill.name: at for at, skill in enumerate(skills)}
     for at, each in enumerate(sources):
@@ -49,9 +56,9 @@ def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], SkillTe
             target = number.get(other, at)
             referred[target] += clause if target == at else subject
     words = {word for each in sources for text in (each.short, each.body) for word in text}.union(*referred)
-    table = _Table(sorted(words))
+    index = _Index(sorted(words))
     for each, more in zip(sources, referred, strict=True):
-        table.add(each.short + more, each.body)
+        index.add(each.short + more, each.body)
     docs = [
         [skill.name, skill.file, skill.stamp, len(each.short), each.referrals, each.mentions, each.needs]
         for skill, each in zip(skills, sources, strict=True)
@@ -59,7 +66,11 @@ def _build(skills: Sequence[Skill], known: Mapping[tuple[str, str, int], SkillTe
     above = array("I", (NOBODY if at is None else at for at in nesting.parents(skills)))
     links = _lists(_both_ways([[number[name] for name in each.mentions if name in number] for each in sources]))
     needs = _lists([{number[name] for name in each.needs if name in number} for each in sources])
-    return _layout(digest(skills), docs, table, (bytes(above), *links, *needs))
+    rows = [each.vector for each in sources]
+    vectors = b"".join(rows), columns(rows, table.dimensions if table is not None else 0)
+    encoder = encoder_name(table)
+    head = {"version": VERSION, "digest": digest(skills, encoder), "encoder": encoder}
+    return _layout(head, docs, index, (bytes(above), *links, *needs, *vectors))
 
 
 def _both_ways(named: Sequence[Sequence[int]]) -> list[set[int]]:
@@ -78,7 +89,7 @@ def _lists(related: Sequence[set[int]]) -> tuple[bytes, bytes]:
     return bytes(flat), bytes(array("I", accumulate(map(len, own), initial=0)))
 
 
-class _Table:
+class _Index:
     """The terms of all skills under construction."""
 
     def __init__(self, vocabulary: list[str]) -> None:
@@ -136,9 +147,9 @@ class _Table:
         return kept
 
 
-def _layout(digest: str, docs: list[list[Any]], table: _Table, relations: Sequence[bytes]) -> bytes:
+def _layout(head: Mapping[str, Any], docs: list[list[Any]], index: _Index, more: Sequence[bytes]) -> bytes:
     """Head and sections, each on an eight-byte boundary; the head is padded to a fixed length."""
-    parts = dict(zip(SECTIONS, (json.dumps(docs).encode(), *table.parts(), *relations), strict=True))
+    parts = dict(zip(SECTIONS, (json.dumps(docs).encode(), *index.parts(), *more), strict=True))
     room = 2_048
     at, sections, padded_parts = 8 + room, {}, []
     for name, part in parts.items():
@@ -146,13 +157,15 @@ def _layout(digest: str, docs: list[list[Any]], table: _Table, relations: Sequen
         padded = part + b"\0" * (-len(part) % 8)
         padded_parts.append(padded)
         at += len(padded)
-    head = json.dumps({"version": VERSION, "digest": digest, "sections": sections}).encode().ljust(room)
-    return b"".join((room.to_bytes(8, "little"), head, *padded_parts))
+    text = json.dumps({**head, "sections": sections}).encode().ljust(room)
+    return b"".join((room.to_bytes(8, "little"), text, *padded_parts))
 
 
-def _reusable(old: Postings) -> dict[tuple[str, str, int], SkillTerms]:
+def _reusable(old: Postings, encoder: str) -> dict[tuple[str, str, int], SkillTerms]:
     """What the old file has, by path, name and stamp; stops at the first entry that makes no sense."""
     found: dict[tuple[str, str, int], SkillTerms] = {}
+    if old.encoder != encoder:
+        return found
     with contextlib.suppress(ValueError, TypeError, IndexError, KeyError):
         words = old.vocabulary()
         for at, (name, path, stamp, own, referrals, mentions, needs) in enumerate(old.docs()):
@@ -164,5 +177,5 @@ def _reusable(old: Postings) -> dict[tuple[str, str, int], SkillTerms]:
                 (str(other), list(map(str, subject)), list(map(str, clause))) for other, subject, clause in referrals
             ]
             names = list(map(str, mentions)), list(map(str, needs))
-            found[path, name, stamp] = SkillTerms(text[:own], text[short:], known, *names)
+            found[path, name, stamp] = SkillTerms(text[:own], text[short:], known, *names, old.vector(at))
     return found

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Candidate:
-    """A ranked skill: its number, its score, what of it comes from which term, and how many words speak for it.
-
-    `nested` is the skill in its folder that brought it to its place.
-    """
+    """A skill's number, its score by words, what of that comes from which term, and how many words speak for it."""
 
     document: int
     score: float
     adds: dict[int, float]
     words: float
-    nested: int | None = None

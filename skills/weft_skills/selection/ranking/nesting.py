@@ -1,7 +1,7 @@
-"""Skills inside another skill's folder: they yield to it, unless their own words clearly fit better.
+"""Skills inside another skill's folder: on a near tie the one whose folder it is comes first.
 
     qdrant-scaling/SKILL.md                     "How do I scale Qdrant?"
-    qdrant-scaling/tenant-scaling/SKILL.md      selected only for goals about tenants
+    qdrant-scaling/tenant-scaling/SKILL.md      "Move the largest tenant to a shard of its own"
 
 A folder `skills` in between begins a collection of its own, whose skills are nobody's parts.
 """
@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from weft_skills.selection.ranking.candidate import Candidate
     from weft_skills.skill import Skill
 
-# A nested skill stands before its parent if it scores this many times as high.
-CLEARLY = 2.0
-_BEFORE = 1.0001
+# A nested skill comes before its hub if its score is so much higher.
+NEAR = 0.1
+_BEFORE = 1e-6
 
 
 def parents(skills: Sequence[Skill]) -> list[int | None]:
@@ -31,32 +30,14 @@ def parents(skills: Sequence[Skill]) -> list[int | None]:
     return [_parent(skill, folders) if skill.kind == "context" else None for skill in skills]
 
 
-def lead(candidates: Sequence[Candidate], parent: Callable[[int], int | None]) -> list[Candidate]:
-    """The candidates, each parent raised to the best of the nested skills that yield to it, and just before it."""
-    by_number = {candidate.document: candidate for candidate in candidates}
-    # The best first: a parent that was raised may in turn raise its own.
-    for child in sorted(candidates, key=lambda candidate: candidate.score, reverse=True):
-        above = _above(child, by_number, parent)
-        while above is not None and child.score <= CLEARLY * above.score:
-            if above.score <= child.score:
-                _raise(above, child)
-            child, above = above, _above(above, by_number, parent)
-    return list(by_number.values())
-
-
-def _above(child: Candidate, known: Mapping[int, Candidate], parent: Callable[[int], int | None]) -> Candidate | None:
-    number = parent(child.document)
-    return known.get(number) if number is not None else None
-
-
-def _raise(parent: Candidate, child: Candidate) -> None:
-    """Let a parent stand for what its nested skill has."""
-    parent.score = child.score * _BEFORE
-    parent.words = max(parent.words, child.words)
-    parent.nested = child.document
-    parent.adds = {
-        term: max(parent.adds.get(term, 0.0), child.adds.get(term, 0.0)) for term in {**parent.adds, **child.adds}
-    }
+def hubs_first(scores: Mapping[int, float], parent: Callable[[int], int | None]) -> dict[int, float]:
+    """The scores, each hub raised to just before a nested skill that is not clearly better."""
+    found = dict(scores)
+    for child in sorted(scores, key=scores.__getitem__):
+        hub = parent(child)
+        if hub in found and found[child] - NEAR < found[hub] <= found[child]:
+            found[hub] = found[child] + _BEFORE
+    return found
 
 
 def _parent(skill: Skill, folders: dict[tuple[str, str], int]) -> int | None:

@@ -6,6 +6,7 @@
     postings   by term: the skills it adds most to, what it adds to each one's score, how many have it, short and whole
     positions  by skill: its term numbers, sorted, and the position of each in its text, the short text first
     relations  by skill: the one whose folder contains it, those it names or is named by, those it is used with
+    vectors    by skill: its vector, a byte a dimension; and the same by dimension, see `vectors`
 
 Only numbers and text are read from it, so a hostile file can give wrong ranks but cannot run code. `building` makes it.
 """
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.discovery.index import write
+from weft_skills.selection.ranking.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,20 +31,20 @@ if TYPE_CHECKING:
 
     from weft_skills.skill import Skill
 
-VERSION = 9
+VERSION = 10
 SECTIONS = (
     "docs", "text", "bounds", "starts", "ids", "adds", "brief", "having", "sorted", "positions", "spans",
-    "parents", "links", "linked", "needs", "needed",
+    "parents", "links", "linked", "needs", "needed", "vectors", "columns",
 )  # fmt: skip
 NOBODY = 0xFFFFFFFF
 # How many looked-up terms are cached.
 _LOOKUP_LIMIT = 50_000
 
 
-def digest(skills: Sequence[Skill]) -> str:
-    """A hash that identifies a pool of skills."""
+def digest(skills: Sequence[Skill], encoder: str) -> str:
+    """A hash that identifies a pool of skills and the encoder of their vectors."""
     stamps = "\0".join(f"{skill.name}\0{skill.file}\0{skill.stamp}" for skill in skills)
-    return hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(f"{encoder}\0{stamps}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def cacheable(skills: Sequence[Skill]) -> bool:
@@ -60,6 +62,7 @@ class Postings:
         if head["version"] != VERSION:
             raise ValueError(head["version"])
         self.digest: str = head["digest"]
+        self.encoder: str = head["encoder"]
         self._parts = {name: view[start:end] for name, (start, end) in head["sections"].items()}
         self._text = self._parts["text"]
         self._bounds = self._parts["bounds"].cast("I")
@@ -78,6 +81,7 @@ class Postings:
         self.places = spans = self._parts["spans"].cast("I").tolist()
         self.spans = list(zip(spans[::3], spans[1::3], spans[2::3], strict=True))
         self.count = len(self.spans)
+        self.vectors = Vectors(self._parts["vectors"], self._parts["columns"], self.count)
         self._known: dict[str, int | None] = {}
 
     def term(self, text: str) -> int | None:
@@ -128,6 +132,11 @@ class Postings:
     def needs(self, document: int) -> list[int]:
         """The skills that a skill says it is used with."""
         return self._needs[self._needed[document] : self._needed[document + 1]].tolist()
+
+    def vector(self, document: int) -> bytes:
+        """A skill's vector; empty without an encoder."""
+        size = self.vectors.dimensions
+        return bytes(self._parts["vectors"][document * size : (document + 1) * size])
 
     def tokens(self, document: int) -> list[int]:
         """A skill's terms in order."""

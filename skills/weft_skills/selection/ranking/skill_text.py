@@ -10,9 +10,11 @@ from weft_skills.discovery.skill_file import read_all
 from weft_skills.format import frontmatter
 from weft_skills.selection.descriptions import cut, spoken_name, when_to_use
 from weft_skills.selection.ranking.relations import mentioned, required
+from weft_skills.selection.ranking.vectors import encoded
 from weft_skills.selection.terms import terms
 
 if TYPE_CHECKING:
+    from weft_skills.selection.encoder import Table
     from weft_skills.skill import Skill
 
 BODY_LIMIT = 200_000
@@ -23,6 +25,7 @@ class SkillTerms:
     """A skill's own terms, its referrals (another skill's name, what that is for, the whole clause), and other names.
 
     `mentions` are words that may name other skills, `needs` those of them that the skill says it is used with.
+    `vector` is for its meaning, see `vectors`.
     """
 
     short: list[str]
@@ -30,10 +33,11 @@ class SkillTerms:
     referrals: list[tuple[str, list[str], list[str]]] = field(default_factory=list)
     mentions: list[str] = field(default_factory=list)
     needs: list[str] = field(default_factory=list)
+    vector: bytes = b""
 
 
-def skill_terms(skill: Skill) -> SkillTerms:
-    """A skill's text as terms; an unreadable body is treated as empty."""
+def skill_terms(skill: Skill, table: Table | None = None) -> SkillTerms:
+    """A skill's text as terms, and as a vector by `table`; an unreadable body is treated as empty."""
     clauses = cut(skill.description)
     when = cut(when_to_use(skill))
     name = terms(spoken_name(skill))
@@ -45,4 +49,6 @@ def skill_terms(skill: Skill) -> SkillTerms:
             body = frontmatter.split(frontmatter.decode(read_all(skill.path))[:BODY_LIMIT]).body
     mentions = mentioned(f"{skill.description}\n{body}", skill.extra)
     needs = required(f"{skill.description}\n{when_to_use(skill)}", skill.extra)
-    return SkillTerms(name * 3 + terms(clauses.own) + terms(when.own), terms(body), referrals, mentions, needs)
+    short = name * 3 + terms(clauses.own) + terms(when.own)
+    vector = encoded(skill, body, table) if table is not None else b""
+    return SkillTerms(short, terms(body), referrals, mentions, needs, vector)

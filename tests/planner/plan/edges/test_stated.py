@@ -102,7 +102,6 @@ def test_what_cannot_be_read_exactly_is_a_fault_that_names_the_key(form: str) ->
         {"dependencies": ["numpy"]},
         {"reasoning": "First the survey, then the sheet; the brief is last."},
         {"title": "Write the brief"},
-        {"unused": {"survey": "not needed"}},
         {"edges": [], "order": None},
     ],
 )

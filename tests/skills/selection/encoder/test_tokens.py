@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 
 from weft_skills.selection.encoder.tokens import Tokens, fold
 
-ENTRIES = "make chart uber strasse cafe 电子 表格 子 制 データ c++ c don re ##chart ##s s3 heure ж ##у".split()
+ENTRIES = re.findall(
+    r"\S+", "make chart uber strasse cafe 电子 表格 子 制 データ c++ c don re ##chart ##s s3 heure ж ##у"
+)
 
 
 def spelled(text: str, limit: int = 256) -> list[str]:

@@ -1,4 +1,4 @@
-"""Skills in another skill's folder yield to it."""
+"""Skills in another skill's folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.skills.tree import put, registry
 from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.ranking.nesting import parents
+from weft_skills.selection.ranking.nesting import hubs_first, parents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,18 +26,23 @@ def pool(tmp_path: Path) -> list[Skill]:
     return registry(tmp_path).list_skills()
 
 
-def test_a_nested_skill_yields_to_its_parent(pool: list[Skill]) -> None:
-    found = RankedDetector().rank("How do we scale the vector database?", pool, 3)
-    assert [one.name for one in found][:2] == ["vector-search", "scaling"]
-    assert "scaling in its folder fits" in found[0].reason
-    assert [one.name for one in RankedDetector().detect("How do we scale the vector database?", pool)] == [
-        "vector-search"
-    ]
+def test_on_a_near_tie_the_hub_comes_first() -> None:
+    above = {1: 0}.get
+    assert hubs_first({0: 5.0, 1: 5.05}, above)[0] > 5.05
+    assert hubs_first({0: 5.0, 1: 5.5}, above) == {0: 5.0, 1: 5.5}
+    assert hubs_first({0: 5.6, 1: 5.5}, above) == {0: 5.6, 1: 5.5}
 
 
-def test_a_nested_skill_whose_own_words_fit_clearly_better_comes_first(pool: list[Skill]) -> None:
-    found = RankedDetector().detect("Quotas and payload partitions for tenant migration", pool)
-    assert found[0].name == "tenants"
+@pytest.mark.parametrize(
+    ("goal", "expected"),
+    [
+        ("Quotas and payload partitions for tenant migration", "tenants"),
+        ("Scale the vector database cluster to more nodes", "scaling"),
+        ("Latency and memory of the vector database cluster", "vector-search"),
+    ],
+)
+def test_a_hub_does_not_hide_a_nested_skill_that_fits_better(pool: list[Skill], goal: str, expected: str) -> None:
+    assert RankedDetector().detect(goal, pool)[0].name == expected
 
 
 def test_a_nested_skill_that_the_goal_names_comes_first(pool: list[Skill]) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from tests.skills.tree import put, registry
 from weft_skills.selection.ranked import MAX_SELECTED, RankedDetector
-from weft_skills.selection.ranking.cover import bound
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,12 +56,13 @@ def test_scores_fall_and_only_a_named_skill_has_one(pool: list[Skill]) -> None:
     assert all(one.score < 1 for one in rest)
 
 
-def test_the_number_of_skills_is_bound_by_the_parts_of_the_goal() -> None:
-    assert bound("Review the code") == 2
-    assert bound("Review the code, fix the bugs and write the release notes") == 4
-    assert bound("a b. " * 20) == MAX_SELECTED
-    assert bound("审查代码，修复错误，撰写发布说明") == 4
-    assert bound("") == 2
+def test_the_number_of_skills_is_bound_by_the_parts_of_the_goal(tmp_path: Path) -> None:
+    for number in range(20):
+        put(tmp_path / "skills" / f"tables-{number}", f"tables-{number}", "Reads tables from scanned PDF pages.")
+    skills = registry(tmp_path).list_skills()
+    assert len(names("Read the tables from these scanned PDF pages", skills)) <= 2
+    goal = " ".join(f"Read the tables from the scanned PDF pages of volume {letter}." for letter in "abcdefghijklmn")
+    assert len(names(goal, skills)) <= MAX_SELECTED
 
 
 def test_a_skill_that_another_says_it_is_used_with_comes_with_it(tmp_path: Path) -> None:

@@ -276,3 +276,24 @@ async def test_a_phone_shows_the_graph_and_the_drawer_over_it(workspace: Path, o
         assert await page.evaluate("document.documentElement.scrollWidth") == 390
         await drawer.get_by_role("button", name="Close the drawer").click()
         await expect(drawer).to_have_count(0)
+
+
+async def test_a_selected_skill_that_no_task_used_is_marked_and_warned_of(workspace: Path, open_page: OpenPage) -> None:
+    model = PageModel(
+        {"tasks": [task("needs", "Gather the needs")], "unused": {"comparing-options": "there is one option"}}
+    )
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/"))
+        await run_goal(page, server, f"{GOAL} $comparing-options")
+        await finished(page)
+        drawer = page.get_by_role("complementary", name="The run")
+        await expect(drawer).to_contain_text("does not use the skill 'comparing-options'")
+        await expect(drawer).to_contain_text("there is one option")
+        await page.get_by_role("tab", name="Skills").click()
+        await expect(drawer.locator(".scoreline", has_text="comparing-options")).to_contain_text(
+            "No finished task used it."
+        )
+        await page.reload()
+        await expect(drawer.locator(".scoreline", has_text="comparing-options")).to_contain_text(
+            "No finished task used it."
+        )

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 # What every worker is told anyway, or what makes no difference there.
 _NOT_SENT = frozenset({"journal", "stream_plan"})
+# What holds on every machine, wherever the batch has it from.
+_ALWAYS_SENT = frozenset({"skills_require"})
 # What only a machine's own user decides.
 _GUARDED = frozenset(one.name for one in fields(Settings) if one.metadata["guarded"] or one.metadata["own"])
 
 
 def flags_for_workers(given: Iterable[str], settings: Settings) -> dict[str, Any]:
     """The `given` settings as workers must have them; with a model, all models: a role's own would replace it."""
-    names = set(given) - _NOT_SENT
+    names = set(given) - _NOT_SENT | {name for name in _ALWAYS_SENT if getattr(settings, name)}
     if not names.isdisjoint(MODELS):
         names |= set(MODELS)
     return {name: getattr(settings, name) for name in sorted(names)}

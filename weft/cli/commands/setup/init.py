@@ -59,11 +59,13 @@ def template() -> str:
     """The text of weft.toml: every setting with its explanation, commented out."""
     from dataclasses import fields
 
+    from weft.settings import skill_lists
     from weft.settings.settings import Settings
 
     roles = ("decomposer", "task", "synthesis", "checker")
     known = (setting for setting in fields(Settings) if not setting.metadata["own"])  # the others count nowhere here
-    settings = [setting for setting in known if setting.name not in (*roles, "models")]
+    in_tables = (*roles, "models", *skill_lists.LISTS)
+    settings = [setting for setting in known if setting.name not in in_tables]
     guarded = "; ignored here until you trust this workspace (weft run --trust)"
     lines = [
         f"# {setting.metadata['help']}{guarded if setting.metadata['guarded'] else ''}\n"
@@ -72,7 +74,14 @@ def template() -> str:
     ]
     models = "".join(f'# {role} = "openai/gpt-4o"\n' for role in roles)
     named = '# Any other name is one that a task of a plan may choose.\n# fast = "openai/gpt-4o-mini"\n'
-    return "\n".join([_HEAD, *lines, f"# A model for one role only.\n# [models]\n{models}{named}"])
+    lists = "".join(
+        f"# {setting.name.removeprefix(skill_lists.PREFIX)} = []  # {setting.metadata['help']}"
+        f"{guarded if setting.name == skill_lists.REQUIRE else ''}\n"
+        for setting in fields(Settings)
+        if setting.name in skill_lists.LISTS
+    )
+    tables = [f"# A model for one role only.\n# [models]\n{models}{named}", f"# Skills by name.\n# [skills]\n{lists}"]
+    return "\n".join([_HEAD, *lines, *tables])
 
 
 def _toml(name: str, default: Any) -> str:

@@ -17,15 +17,16 @@ from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
     from weft.workspace.skills import WorkspaceSkills
-    from weft_skills.evaluation.evaluate import Outcome
+    from weft_skills.evaluation.evaluate import Evaluation, Outcome
     from weft_skills.evaluation.explain import Explainer
     from weft_skills.evaluation.labelled import LabelledGoal
     from weft_skills.selection.detector import SkillDetector
+    from weft_skills.skill import Skill
 
 _SHARE = click.FloatRange(0, 1)
 _MOST_NAMED = 5
@@ -37,27 +38,51 @@ class EvalBounds:
 
     r_at_1: float | None
     r_at_5: float | None
+    r_at_30: float | None
     set_recall: float | None
+    nothing_selected: int | None
     picked_for_none: int | None
+    allow_misses: int | None
 
     def given(self) -> dict[str, float]:
-        """The bounds that were given."""
-        return {name: bound for name, bound in asdict(self).items() if bound is not None}
+        """The bounds that were given, without how many goals may miss."""
+        bounds = asdict(self) | {"allow_misses": None}
+        return {name: bound for name, bound in bounds.items() if bound is not None}
+
+    def missed(self, found: Evaluation) -> Iterator[str]:
+        """What is worse than demanded: goals whose skill is not selected, or without bounds any miss; then measures."""
+        from weft.cli.view import evaluation as view
+
+        allowed, bounds = self.allow_misses or 0, self.given()
+        count = sum(bool(miss.outcome.missing) or not bounds for miss in found.misses)
+        if count > allowed:
+            yield f"{counted(count, 'goal')} missed" + (f", more than {allowed:,}" if allowed else "")
+        yield from view.below(found, bounds)
 
 
 @click.command("eval")
 @click.argument("source", metavar="FILE")
 @click.option("--pool", metavar="NAME", help='Only the goals whose line says `"pool": NAME`.')
 @click.option(
-    "--check", is_flag=True, help="Exit with status 1 if a bound is missed; without bounds, if any goal misses."
+    "--check",
+    is_flag=True,
+    help="Exit with status 1 if an expected skill is not selected or a bound is missed; without bounds, on any miss.",
 )
 @option_value(
     "bounds",
     EvalBounds,
     click.option("--min-r-at-1", "r_at_1", type=_SHARE, metavar="X", help="Least R@1: the expected skill ranks first."),
     click.option("--min-r-at-5", "r_at_5", type=_SHARE, metavar="X", help="Least R@5: it is among the first five."),
+    click.option("--min-r-at-30", "r_at_30", type=_SHARE, metavar="X", help="Least R@30: it is among the first 30."),
     click.option(
         "--min-set-recall", "set_recall", type=_SHARE, metavar="X", help="Least share of the expected skills selected."
+    ),
+    click.option(
+        "--max-nothing-selected",
+        "nothing_selected",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Most goals that need a skill but get none.",
     ),
     click.option(
         "--max-picked-for-none",
@@ -65,6 +90,12 @@ class EvalBounds:
         type=click.IntRange(0),
         metavar="N",
         help="Most goals that need no skill but get one.",
+    ),
+    click.option(
+        "--allow-misses",
+        type=click.IntRange(0),
+        metavar="N",
+        help="How many goals may miss under --check (default: 0).",
     ),
 )
 @options.selecting_model
@@ -84,7 +115,7 @@ def evaluate(
 
     FILE has one JSON object per line: the goal and the skills that should be selected, null where none should (`-`:
     stdin). Each miss is explained: which skill came first and by which words, and which words of the goal the expected
-    skill's description lacks.
+    skill's description lacks. Figures are printed for each set: a line's `set`, or else its `pool`.
 
     \b
     A line:
@@ -96,15 +127,16 @@ def evaluate(
     Examples:
       weft skills eval goals.jsonl
       weft skills eval goals.jsonl --json > eval.json
-      weft skills eval goals.jsonl --check --min-r-at-1 0.8 --max-picked-for-none 2
+      weft skills eval goals.jsonl --check --allow-misses 3 --min-r-at-1 0.8 --max-picked-for-none 2
 
-    Exit status: 0 done; 1 with --check, if a bound is missed; 2 wrong usage or a wrong line.
+    Exit status: 0 done; 1 with --check, if more goals miss than allowed or a bound is missed; 2 wrong usage or a wrong
+    line.
     """
     from weft.cli.commands.skills.select import with_llm_detector
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.selection import detectors
 
-    if bounds.given() and not check:
+    if (bounds.given() or bounds.allow_misses is not None) and not check:
         raise InputError(
             "bounds have no effect without --check", hint="add --check to exit with status 1 if one is missed"
         )
@@ -114,7 +146,7 @@ def evaluate(
     skills = WorkspaceSkills(where, settings)
 
     def work(detector: SkillDetector | None = None) -> int:
-        return _evaluate(goals, skills, detector or skills.detector, bounds.given() if check else None, mode)
+        return _evaluate(goals, skills, detector or skills.detector, bounds if check else None, mode)
 
     if settings.detector != detectors.ASKING:
         return work()
@@ -140,7 +172,7 @@ def _evaluate(
     goals: Sequence[LabelledGoal],
     skills: WorkspaceSkills,
     detector: SkillDetector,
-    bounds: Mapping[str, float] | None,
+    bounds: EvalBounds | None,
     mode: OutputMode,
 ) -> int:
     from weft.cli.view import evaluation as view
@@ -148,12 +180,9 @@ def _evaluate(
     from weft_skills.evaluation.evaluate import Evaluation, evaluate
     from weft_skills.evaluation.explain import Explainer
 
-    active = skills.active()
-    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
-    absent = {
-        row.name: "a tool" if row.kind == "executable" else f"{row.state} ({row.reason})"
-        for row in skills.registry.list_skills(all=True)
-    }
+    active = skills.preferences.selectable(skills.active())
+    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=skills.warnings)
+    absent = {row.name: _absent(row) for row in skills.registry.list_skills(all=True)}
     explainer = Explainer(active, detector, absent)
     if not mode.quiet:
         for text in _unknown(goals, explainer):
@@ -171,16 +200,17 @@ def _evaluate(
         output.print_json(view.document(evaluation))
     else:
         view.print_evaluation(evaluation, explainer, every=mode.verbose)
-    if bounds is None:
-        return 0
-    worse = (
-        list(view.below(evaluation, bounds))
-        if bounds
-        else [f"{len(evaluation.misses):,} missed"] * bool(evaluation.misses)
-    )
+    worse = list(bounds.missed(evaluation)) if bounds is not None else []
     for text in worse:
         output.say(f"check failed: {text}")
     return 1 if worse else 0
+
+
+def _absent(row: Skill) -> str:
+    """Why a skill that the detector does not see cannot be selected."""
+    if row.kind == "executable":
+        return "a tool"
+    return f"{row.state} ({row.reason})" if row.state != "active" else "used only by name"
 
 
 def _unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> Iterator[str]:

@@ -20,6 +20,7 @@ _SUBCOMMANDS = {
     "select": ("weft.cli.commands.skills.select:select", "Show which skills fit a goal, how well and why."),
     "show": ("weft.cli.commands.skills.show:show", "Show a skill as a task receives it."),
     "update": ("weft.cli.commands.skills.update:update", "Update skills that came from git repositories."),
+    "why": ("weft.cli.commands.skills.why:why", "Show why a goal selects the skills that it does."),
 }
 
 
@@ -33,6 +34,7 @@ def skills() -> None:
     Examples:
       weft skills list --all
       weft skills select "Write API documentation"
+      weft skills why "Write API documentation"
       weft skills show cataloging-apis
       weft skills eval goals.jsonl
       weft skills add release-notes --description "Write release notes from a list of changes."

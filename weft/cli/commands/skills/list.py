@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
+    from weft_skills.preferences import Preferences
     from weft_skills.skill import Skill
 
 # Of more skills, only the frontmatter is asked for what they need.
@@ -45,15 +46,15 @@ def list_skills(workspace: Path, flags: SettingFlags, mode: OutputMode, *, every
     tools = skill_list.installed_tools(everything=everything)
     servers = skill_list.mcp_tools(server_states(workspace), everything=everything)
     rows = [*registry.list_skills(all=everything), *tools, *servers]
-    warn(registry, verbose=mode.verbose or everything, quiet=mode.quiet)
+    warn(registry, verbose=mode.verbose or everything, quiet=mode.quiet, more=skills.warnings)
     if mode.as_json:
         output.print_json([skill.to_dict() for skill in rows])
     else:
-        _print_table(rows, skill_list.task_capabilities(skills, tools))
+        _print_table(rows, skill_list.task_capabilities(skills, tools), skills.preferences)
     return 0
 
 
-def _print_table(rows: Sequence[Skill], able: Collection[str]) -> None:
+def _print_table(rows: Sequence[Skill], able: Collection[str], preferences: Preferences) -> None:
     if not rows:
         output.say("No skills found. `weft doctor` shows where weft looks for them.")
         return
@@ -61,15 +62,18 @@ def _print_table(rows: Sequence[Skill], able: Collection[str]) -> None:
     widest = 40 if room is None else max(room // 3, 16)
     names = min(max(len(skill.name) for skill in rows), widest)
     bodies = len(rows) <= _MOST_BODIES
-    output.print_lines(_line(skill, _notes(skill, able, bodies=bodies), names, room) for skill in rows)
+    output.print_lines(
+        _line(skill, _notes(skill, preferences.notes(skill), able, bodies=bodies), names, room) for skill in rows
+    )
 
 
-def _notes(skill: Skill, able: Collection[str], *, bodies: bool) -> str:
-    """Why a skill is not used, or what it needs and tasks here do not have."""
+def _notes(skill: Skill, decided: Sequence[str], able: Collection[str], *, bodies: bool) -> str:
+    """Why a skill is not used, or what was decided about it, and what it needs and tasks here do not have."""
     if skill.state != "active":
         return f"[{_state(skill)}] "
     missing = [need for need in needs(skill, body=bodies) if need.what not in able]
-    return f"[needs {told(missing, able)}] " if missing else ""
+    notes = [*decided, *([f"needs {told(missing, able)}"] if missing else [])]
+    return "".join(f"[{note}] " for note in notes)
 
 
 def _line(skill: Skill, notes: str, names: int, room: int | None) -> str:

@@ -9,6 +9,7 @@ from weft.cli.configuration import SettingFlags
 from weft.cli.view import output
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from weft.workspace.skills import WorkspaceSkills
@@ -42,12 +43,12 @@ def open_tools(workspace: Path, flags: SettingFlags, *, trust: bool, quiet: bool
     return WorkspaceTools(where, WorkspaceSkills(where, settings).registry, unsafe=settings.unsafe_tools)
 
 
-def warn(registry: Registry, *, verbose: bool, quiet: bool) -> None:
-    """Print the problems of skills: a summary, or with `verbose` each of them."""
+def warn(registry: Registry, *, verbose: bool, quiet: bool, more: Iterable[str] = ()) -> None:
+    """Print the problems of skills, a summary or with `verbose` each of them, then further warnings."""
     from weft_skills.discovery.registry import summary
 
     if quiet and not verbose:
         return
     problems = registry.warnings
-    for text in map(str, problems) if verbose else summary(problems):
+    for text in (*(map(str, problems) if verbose else summary(problems)), *more):
         output.say_warning(text)

@@ -57,9 +57,9 @@ def overlap(
 
     goals = read_goals(source, labelled=False) if source is not None else None
     skills = open_skills(workspace, flags, quiet=mode.quiet)
-    active = skills.active()
+    active = skills.preferences.selectable(skills.active())
     if skill is not None:
-        skills.check([skill], active)
+        skills.check_known([skill], active)
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
     detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
     if goals is not None:

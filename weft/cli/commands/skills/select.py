@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -67,7 +66,7 @@ def select(
         without = _print_all(select_for, source)
         if not mode.quiet:
             _say_language(skills, without)
-        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
+        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=skills.warnings)
         return 0
 
     if settings.detector != detectors.ASKING:
@@ -89,11 +88,12 @@ def _select(
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
     text = stdin.goal_text(goal)
     selections = select_for(text, ())
-    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
+    notes = [*skills.warnings, *skills.uncallable(text, skills.active())]
+    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=notes)
     if not selections and not mode.quiet:
         _say_language(skills, [text])
     if mode.as_json:
-        output.print_json({"goal": text, "selected": [asdict(selection) for selection in selections]})
+        output.print_json({"goal": text, "selected": [selection.to_dict() for selection in selections]})
         return 0
     for selection in selections:
         output.print_text(f"{selection.score:.2f}  {selection.name}  {selection.reason}")
@@ -122,7 +122,7 @@ def _print_all(select_for: Select, source: str) -> list[str]:
             if not selections:
                 without.append(goal.text)
             output.print_json(
-                {"id": goal.id, "goal": goal.text, "selected": [asdict(selection) for selection in selections]},
+                {"id": goal.id, "goal": goal.text, "selected": [selection.to_dict() for selection in selections]},
                 indent=None,
             )
     return without

@@ -6,13 +6,13 @@
  * @typedef {{ name: string, arguments: any, envelope: Row, log: Row | null, seq: number }} ToolUse
  * @typedef {object} Detail
  * @property {string | null} output @property {string | null} error @property {string} status @property {Call[]} calls @property {ToolUse[]} tools
- * @property {Row[]} prompts @property {Row[]} skills @property {Row[]} notes @property {string | null} source @property {Row[]} rows
+ * @property {Row[]} prompts @property {Row[]} skills @property {Row[]} shortened @property {Row[]} notes @property {string | null} source @property {Row[]} rows
  */
 
 /** @param {Row[]} rows @returns {Detail} */
 export function detailOf(rows) {
   /** @type {Detail} */
-  const detail = { output: null, error: null, status: "pending", calls: [], tools: [], prompts: [], skills: [], notes: [], source: null, rows };
+  const detail = { output: null, error: null, status: "pending", calls: [], tools: [], prompts: [], skills: [], shortened: [], notes: [], source: null, rows };
   /** @type {Row[]} */
   let logs = [];
   for (const row of rows) {
@@ -22,6 +22,7 @@ export function detailOf(rows) {
       case "task_finished": Object.assign(detail, { status: row.status, output: row.output ?? detail.output, error: row.error ?? null }); break;
       case "prompt_made": detail.prompts.push(row); break;
       case "skill_loaded": detail.skills.push(row); break;
+      case "skill_shortened": detail.shortened.push(row); break;
       case "call_started": detail.calls.push({ model: row.model, messages: row.messages ?? [], tools: row.tools ?? [], reply: null, seconds: null, error: "", retries: [], seq: row.seq }); break;
       case "call_retried": open(detail.calls, row)?.retries.push(row); break;
       case "call_finished": Object.assign(open(detail.calls, row) ?? {}, { reply: row.reply, seconds: row.seconds }); break;

@@ -9,7 +9,8 @@ import { noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
  * @typedef {object} State
  * @property {string} run_id @property {string} goal @property {string} status @property {string} started
  * @property {string | null} parent @property {string | null} answer @property {string | null} error @property {string | null} question
- * @property {Map<string, Span>} spans @property {{ name: string, score: number, reason: string }[]} selected
+ * @property {Map<string, Span>} spans @property {{ name: string, score: number, reason: string, certain?: boolean }[]} selected
+ * @property {string[]} used the skills that finished steps had used when the run was read @property {Map<string, string[]>} loaded those that models loaded since, by step
  * @property {string[]} faults @property {string[]} warnings @property {string[]} repairs @property {Change[]} changes
  * @property {Request[]} waiting @property {{ calls: number, prompt_tokens: number, completion_tokens: number, cached_tokens: number, estimated_calls: number }} usage
  * @property {number | null} cost @property {Record<string, any>} settings @property {Record<string, any>} given
@@ -22,13 +23,13 @@ import { noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
 const TIMED = new Set([
   "run_started", "run_resumed", "skills_selected", "plan_refused", "plan_made", "plan_changed", "task_started", "task_reused",
   "condition_checked", "result_checked", "task_finished", "call_retried", "call_broken", "call_failed", "call_finished", "tool_called", "approval_asked",
-  "approval_given", "run_finished",
+  "approval_given", "skill_shortened", "warned", "run_finished",
 ]);
 
 /** A run of which nothing is known yet. @returns {State} */
 export const empty = () => ({
   run_id: "", goal: "", status: "running", started: "", parent: null, answer: null, error: null, question: null,
-  spans: new Map([["(plan)", planning()]]), selected: [], faults: [], warnings: [], repairs: [], changes: [], waiting: [],
+  spans: new Map([["(plan)", planning()]]), selected: [], used: [], loaded: new Map(), faults: [], warnings: [], repairs: [], changes: [], waiting: [],
   usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, estimated_calls: 0 }, cost: 0, settings: {}, given: {},
   resumes: [], waited: new Set(), seconds: 0, clock: NaN, phase: "", last_seq: 0, version: 0,
 });
@@ -46,6 +47,7 @@ export function fromDocument(document) {
   Object.assign(state, { run_id, goal, status, started, parent, answer, error, question, usage, last_seq });
   state.spans = new Map(document.spans.map((/** @type {Span} */ span) => [span.id, { ...span, retries: span.retries ?? [] }]));
   state.selected = document.selected ?? [];
+  state.used = document.skills_used ?? [];
   state.faults = document.plan_faults ?? [];
   state.warnings = document.warnings ?? [];
   state.waiting = document.waiting ?? [];
@@ -86,6 +88,13 @@ export function apply(state, row) {
     case "run_finished": return finish(state, row);
     default: return row.task ? [row.task] : [];
   }
+}
+
+/** The skills of finished steps, and those that their models loaded, each once. @param {State} state @returns {string[]} */
+export function skillsUsed(state) {
+  const done = [...state.spans.values()].filter((span) => span.status === "done" || span.status === "reused");
+  const names = done.flatMap((span) => [...(span.kind === "skill" && span.name ? [span.name] : []), ...(state.loaded.get(span.id) ?? [])]);
+  return [...new Set([...state.used, ...names])];
 }
 
 /** A recorded time in milliseconds, with the microseconds that Date leaves out: they decide which of two tasks ended last. @param {string} at */
@@ -129,6 +138,8 @@ function noteTool(state, row) {
   const span = row.task ? state.spans.get(row.task) : undefined;
   if (!span) return [];
   span.tools = { ...span.tools, [row.name]: (span.tools[row.name] ?? 0) + 1 };
+  const skill = row.name === "Skill" && row.envelope?.status !== "error" ? row.envelope?.data?.name : null;
+  if (typeof skill === "string") state.loaded.set(span.id, [...(state.loaded.get(span.id) ?? []), skill]);
   return [span.id];
 }
 

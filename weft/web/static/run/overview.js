@@ -9,6 +9,7 @@ import { Markdown } from "../core/markdown.js";
 import { address, place, setQuery } from "../core/router.js";
 import { Tools } from "./drawer.js";
 import { FilesPart } from "./files.js";
+import { skillsUsed } from "./fold.js";
 import { Scores } from "./tabs.js";
 
 /** @param {{ source: any, feed: any | null, onClose: () => void, actions: any }} props */
@@ -23,7 +24,7 @@ export function RunDrawer({ source, feed, onClose, actions }) {
     <${Tabs} label="About this run" tabs=${tabs} chosen=${shown} onChoose=${(/** @type {string} */ id) => setQuery({ tab: id === "answer" ? null : id }, { replace: true })} />
     <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${shown}" tabIndex=${0}>
       ${shown === "answer" && html`<${AnswerPart} source=${source} actions=${actions} />`}
-      ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} />`}
+      ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} used=${source.isLive ? null : skillsUsed(state)} />`}
       ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} />`}
       ${shown === "files" && html`<${FilesPart} run=${source.id} status=${state.status} live=${source.isLive} />`}</div></aside>`;
 }

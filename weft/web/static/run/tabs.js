@@ -62,6 +62,7 @@ export function PromptTab({ detail }) {
   if (!detail.prompts.length && !detail.skills.length) return html`<p class="muted">No prompt was made for this step.</p>`;
   return html`${detail.prompts.map((row) => html`<h3 class="sec">Variables of the prompt (${row.role})</h3>
       ${Object.entries(row.variables ?? {}).map(([name, value]) => html`<${Folded} title=${name} hint=${typeof value === "string" ? "" : "value"} open=${pretty(value).length < 600}><${Text} text=${pretty(value) || "(empty)"} /></${Folded}>`)}`)}
+    ${detail.shortened.map((row) => html`<div class="note st-partial"><b>${row.name}</b> was shortened for this model by ${count(row.characters)} characters${row.left_out?.length ? `: ${row.left_out.join(", ")}` : ""}</div>`)}
     ${detail.skills.map((row) => html`<h3 class="sec">Skill as loaded</h3><${Folded} title=${row.name} open=${true}><${Text} text=${row.content} /></${Folded}>`)}`;
 }
 
@@ -89,10 +90,10 @@ export function WhyTab({ source, span, onSelect }) {
     ${dependents.length > 0 && html`<h3 class="sec">What waits for it</h3><p>${dependents.map((one, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(one.id)}>${one.id}</button>`)}</p>`}`;
 }
 
-/** Selected skills with their scores and reasons. @param {{ selected: { name: string, score: number, reason: string }[], marked?: string | null }} props */
-export const Scores = ({ selected, marked = null }) => (selected.length ? html`<div class="scores">${selected.map((one) => html`<div class="scoreline">
+/** Selected skills with their scores and reasons; of a run that is over, which of them no finished task used. @param {{ selected: { name: string, score: number, reason: string }[], marked?: string | null, used?: string[] | null }} props */
+export const Scores = ({ selected, marked = null, used = null }) => (selected.length ? html`<div class="scores">${selected.map((one) => html`<div class="scoreline">
   <a href=${address(`/skills/${encodeURIComponent(one.name)}`)} style=${{ fontWeight: one.name === marked ? 650 : 500 }}>${one.name}</a><span class="num muted">${score(one.score)}</span>
-  <span class="meter"><i style=${{ width: `${Math.min(100, Math.max(0, one.score * 100))}%` }}></i></span><small>${one.reason}</small></div>`)}</div>` : html`<p class="muted">No skill was selected.</p>`);
+  <span class="meter"><i style=${{ width: `${Math.min(100, Math.max(0, one.score * 100))}%` }}></i></span><small>${one.reason}</small>${used && !used.includes(one.name) && html`<small class="unused">No finished task used it.</small>`}</div>`)}</div>` : html`<p class="muted">No skill was selected.</p>`);
 
 /** @param {Props} props */
 export function EventsTab({ detail, source }) {

@@ -8,6 +8,7 @@ import pytest
 
 from weft.batch.bundle.pack import pack
 from weft.batch.bundle.refusal import BundleRefused
+from weft.batch.bundle.settings_file import settings_text
 from weft.batch.engines.ray.messages import WorkerSetup
 from weft.batch.engines.ray.sent_flags import flags_for_workers, follow
 from weft.batch.engines.ray.worker_workspace import open_workspace
@@ -48,3 +49,12 @@ def test_a_machine_that_cannot_follow_a_flag_refuses_it_by_name() -> None:
     assert "set `allow_web` in its config.toml" in (refused.value.hint or "")
     own = Settings(allow_web=("a.example", "b.example"))
     assert follow(web, own) == own, "it allows that and more"
+
+
+def test_skills_that_the_batch_requires_are_required_on_every_machine() -> None:
+    batch = Settings(skills_require=("house-style",), skills_pin=("a",))
+    flags = flags_for_workers([], batch)
+    assert follow(flags, Settings()).skills_require == ("house-style",)
+    assert "skills_require" not in settings_text(batch)
+    assert 'skills_pin = ["a"]' in settings_text(batch)
+    assert flags_for_workers([], Settings()) == {}

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { apply, empty, fromDocument } from "../../../../../weft/web/static/run/fold.js";
+import { apply, empty, fromDocument, skillsUsed } from "../../../../../weft/web/static/run/fold.js";
 import { criticalPath } from "../../../../../weft/web/static/run/spans.js";
 
 const at = (seconds) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
@@ -29,6 +29,20 @@ test("a run is folded from its events: spans, usage, cost and the critical path"
   assert.deepEqual([c.start, c.end, c.attempts, c.retries], [6, 9, 2, [7]]);
   assert.deepEqual([state.seconds, state.cost, state.usage.prompt_tokens, state.status], [12, 0.5, 10, "failed"]);
   assert.equal(state.spans.get("d").error, "no");
+});
+
+test("skills are used by finished steps: their own, and those that their models loaded", () => {
+  const skill = (id, name) => ({ ...task(id), action_type: "skill", name });
+  const loaded = (id, name, status = "success") => row(4, "tool_called", { task: id, name: "Skill", envelope: { status, data: { name } } });
+  const rows = [
+    started, row(1, "plan_made", plan(skill("a", "one"), skill("b", "two"), task("c"), task("d"))),
+    ...["a", "b", "c", "d"].map((id) => row(2, "task_started", { task: id })), loaded("c", "three"), loaded("c", "four", "error"), loaded("d", "five"),
+    row(5, "task_finished", { task: "a", status: "done" }), row(5, "task_finished", { task: "b", status: "failed" }), row(5, "task_finished", { task: "c", status: "done" }),
+    row(6, "warned", { message: "w" }), row(7, "warned", { message: "w" }),
+  ];
+  const state = fold(rows);
+  assert.deepEqual([skillsUsed(state), state.warnings, state.seconds], [["one", "three"], ["w"], 7]);
+  assert.deepEqual(skillsUsed({ ...empty(), used: ["before"] }), ["before"]);
 });
 
 test("the pause before a resume does not count, and what was interrupted waits again", () => {

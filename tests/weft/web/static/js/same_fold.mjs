@@ -1,7 +1,7 @@
 // Folds recorded runs and compares with what the server says of them: `node same_fold.mjs FILE`, a line for each run.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { apply, empty, fromDocument } from "../../../../../weft/web/static/run/fold.js";
+import { apply, empty, fromDocument, skillsUsed } from "../../../../../weft/web/static/run/fold.js";
 import { criticalPath } from "../../../../../weft/web/static/run/spans.js";
 
 /** Equal but for the digits that a browser's clock does not have. */
@@ -25,6 +25,8 @@ for (const line of readFileSync(process.argv[2], "utf8").split("\n").filter(Bool
   same(spansOf(folded), spansOf(read), document.run_id);
   assert.deepEqual(criticalPath(folded.spans), document.critical_path, document.run_id);
   for (const name of ["usage", "cost", "seconds", "answer", "question", "error", "status", "parent"]) same(folded[name], read[name], `${document.run_id}.${name}`);
+  assert.deepEqual([...skillsUsed(folded)].sort(), [...document.skills_used].sort(), document.run_id);
+  assert.deepEqual(folded.warnings, document.warnings, document.run_id);
   count++;
 }
 console.log(count);

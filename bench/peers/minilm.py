@@ -1,4 +1,4 @@
-"""The encoder of the extra `embedding`: all-MiniLM-L6-v2 in numpy, with the weights from an installed package.
+"""The encoder all-MiniLM-L6-v2 in numpy, with the weights from an installed package.
 
 That package is not imported and nothing is downloaded: its files are read as data and checked against the published
 hash.

@@ -1,0 +1,166 @@
+"""Many skills: how often a goal finds its skill among 1,000 to 80,000, how long that takes, and what the index costs.
+
+Floor: plain BM25 over names and descriptions, in memory. Beside it: the static encoder alone, where weft ships one.
+
+    python -m bench.skills_scale [CORPUS [SIZE…]]
+
+CORPUS has `skills/<pool>/**/SKILL.md` and `queries.jsonl`, as for `selection`. Its real files come first; pools are
+filled with mixtures of them, which have one's body, half of its description and half of another's. Without a corpus,
+the skills that weft ships are mixed, and their goals are the beginnings of their descriptions. Each index is built in
+one process and used in another, so that memory is its own; times are CPU time.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import statistics
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.harness import command
+from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
+from bench.harness.timing import exponent
+from bench.skills_index import SUBJECTS, Job, NotMeasured, answer, build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.harness.result import Cell
+
+SIZES = (1_000, 10_000, 30_000, 80_000)
+QUICK = 200
+GOALS, QUICK_GOALS = 150, 10
+# Seconds for one index, or for all goals of one size.
+LIMIT = 900.0
+MILLISECONDS = 15.0
+QUALITY = (Column("first place"), Column("R@5"), Column("R@30"))
+COST = (
+    Column("select, CPU a goal", "ms"), Column("rank 30, CPU a goal", "ms"), Column("index built, CPU", "s"),
+    Column("index loaded, CPU", "ms"), Column("index on disk", "MB"), Column("peak while building", "MB"),
+    Column("memory in use", "MB"),
+)  # fmt: skip
+WEFT, FLOOR, _ = SUBJECTS
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one subject did at one size, or why there are no figures."""
+
+    figures: dict[str, Any]
+    note: str = ""
+
+    def row(self, *names: str) -> tuple[Cell, ...]:
+        """Its cells; a figure that a subject does not have is a dash."""
+        return cells(*(self.note or self.figures.get(name, "–") for name in names))
+
+    def median(self, name: str) -> float | None:
+        """One figure."""
+        samples = self.figures.get(name)
+        return statistics.median(samples) if isinstance(samples, list) else samples
+
+
+def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
+    """Measure each size, each subject in processes of its own."""
+    sizes = (QUICK,) if options.quick else sizes
+    goals = QUICK_GOALS if options.quick else GOALS
+    found = {
+        size: {subject: measured(Job(subject, size, options.corpus, goals)) for subject in SUBJECTS} for size in sizes
+    }
+    tables = []
+    for size, rows in found.items():
+        quality = {subject: one.row("first", "five", "thirty") for subject, one in rows.items()}
+        cost = {
+            subject: one.row("select", "rank", "built", "loaded", "disk", "peak", "memory")
+            for subject, one in rows.items()
+        }
+        tables += [
+            Table(f"{size:,} skills: which are found", QUALITY, quality, FLOOR),
+            Table(f"{size:,} skills: what it costs", COST, cost, FLOOR, is_plotted=False),
+        ]
+    real = next((one.figures["real"] for rows in found.values() for one in rows.values() if "real" in one.figures), 0)
+    note = f"{real:,} of the skills are real files, the others mixtures of them."
+    without = () if options.corpus is not None else ("Without --corpus DIR, goals are the beginnings of descriptions.",)
+    return Findings(tuple(tables), tuple(aims(found)), (note, *without))
+
+
+def aims(found: dict[int, dict[str, Measurement]]) -> list[Aim]:
+    """At every size no worse than BM25; the time of a goal bounded at the largest, and growing less than the pool."""
+    judged, times = [], {}
+    for size, rows in found.items():
+        weft, floor = rows[WEFT], rows[FLOOR]
+        for name, title in (("first", "first place"), ("thirty", "R@30")):
+            ours, theirs = weft.median(name), floor.median(name)
+            if ours is not None and theirs:
+                judged.append(Aim(f"{size:,} skills: {title}, weft over BM25", ours / theirs, 1.0, at_most=False))
+        if (spent := weft.median("select")) is not None:
+            times[size] = spent
+    if times and max(times) >= SIZES[-1]:
+        judged.append(Aim(f"{max(times):,} skills: CPU a goal, ms", times[max(times)], MILLISECONDS))
+    if len(times) > 1:
+        judged.append(Aim("exponent of a goal's CPU over skills", exponent(list(times), list(times.values())), 1.0))
+    return judged
+
+
+def measured(job: Job) -> Measurement:
+    """Build an index in one process and answer goals with it in another."""
+    with tempfile.TemporaryDirectory() as cache:
+        first = _in_process(build, job, Path(cache))
+        if first.note:
+            return first
+        second = _in_process(answer, job, Path(cache))
+        return Measurement(first.figures | second.figures, second.note)
+
+
+def _in_process(work: Callable[[Job, Path], dict[str, Any]], job: Job, cache: Path) -> Measurement:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_reported, args=(theirs, work, job, cache))
+    process.start()
+    theirs.close()
+    try:
+        if not ours.poll(LIMIT):
+            return Measurement({}, f"not within {LIMIT:.0f} s")
+        report = ours.recv()
+    except EOFError:
+        return Measurement({}, "not measured: the process ended")
+    finally:
+        process.kill()
+        process.join()
+    return Measurement(report) if isinstance(report, dict) else Measurement({}, report)
+
+
+def _reported(connection: Any, work: Callable[[Job, Path], dict[str, Any]], job: Job, cache: Path) -> None:
+    try:
+        connection.send(work(job, cache))
+    except NotMeasured as error:
+        connection.send(str(error))
+    except Exception as error:  # noqa: BLE001 - the figures of the other subjects are not lost
+        connection.send(f"not measured: {type(error).__name__}: {error}")
+
+
+BENCHMARK = Benchmark(
+    "skills_scale",
+    "How often a goal finds its skill among very many, how long that takes, and what the index costs.",
+    "Plain BM25 over names and descriptions, in memory.",
+    (),
+    run,
+)
+
+
+def main() -> int:
+    """As `python -m bench.skills_scale [CORPUS [SIZE…]]`."""
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    sizes = tuple(map(int, words[1:])) or SIZES
+
+    def with_corpus(options: Options) -> Findings:
+        corpus = Path(words[0]) if words else options.corpus
+        return run(Options(options.quick, corpus, options.peers), sizes)
+
+    return command.single(BENCHMARK, with_corpus)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

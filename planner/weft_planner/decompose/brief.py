@@ -1,0 +1,113 @@
+"""What the decomposer is given, and the variables of its prompts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from weft_planner.decompose import required
+from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, no_skill, plan_by_rule
+from weft_planner.prompting.profile import FULL, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from weft_planner.plan.plan import Task
+    from weft_planner.plan.validate import Known
+
+ATTEMPTS = 3
+_ATTEMPTS_OF_SUB_GOALS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What the decomposer is given: the goal, and the skills and tools for it; `names` are the selected skills.
+
+    `asked` are those among them that were asked for by name, `certain` those that a plan has to use or say why not,
+    `required` those that it has to use, and `skill_for` finds the best skill for a part of the goal. The answer must
+    have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends on.
+    `earlier` says what an earlier run came to. The plan must have the tasks that are `fixed`: they have begun.
+    """
+
+    goal: str
+    skills: str
+    tools: str
+    date: str
+    known: Known
+    names: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    profile: Profile = FULL
+    asked: tuple[str, ...] = ()
+    skill_for: SkillFor = no_skill
+    schema: Mapping[str, Any] | None = None
+    task: str | None = None
+    results: Sequence[Mapping[str, str]] = ()
+    earlier: str = ""
+    fixed: tuple[Task, ...] = ()
+    certain: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+
+    @property
+    def sub_goals(self) -> bool:
+        """Whether a task of the plan may be a goal itself."""
+        return self.known.max_depth > 0
+
+    @property
+    def attempts(self) -> int:
+        """How many answers a model may give."""
+        return ATTEMPTS if self.task is None else _ATTEMPTS_OF_SUB_GOALS
+
+    @property
+    def wanted(self) -> Wanted:
+        """What a plan by rule is made for."""
+        notes = tuple(f"Note: {answer}" for answer in self.answers)
+        best = self.names[0] if self.names else None
+        return Wanted(self.goal, best, self.skill_for, tuple(dict.fromkeys((*self.asked, *self.required))), notes)
+
+    @property
+    def judged_by(self) -> Known:
+        """What a plan may use; what it quotes from the goal, answers or earlier results refers to nothing."""
+        told = (self.goal, *self.answers, self.earlier, *(text for row in self.results for text in row.values()))
+        return replace(self.known, quoted=(*self.known.quoted, *filter(None, told)))
+
+    def by_rule(self) -> RulePlan | None:
+        """The plan that needs no model, if there is one that uses the skills it has to."""
+        ruled = plan_by_rule(self.wanted, self.profile, self.known.max_tasks)
+        return ruled if ruled is not None and not required.unused(ruled.plan, self.required) else None
+
+    @property
+    def max_tasks(self) -> int:
+        """How many tasks the plan may have."""
+        return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The selected skills that the model is shown."""
+        return self.names[: self.profile.skills_shown]
+
+    @property
+    def must_use(self) -> tuple[str, ...]:
+        """The skills that the model is asked for again if its plan leaves them out without a reason."""
+        return tuple(name for name in self.certain if name in self.shown)
+
+
+def variables_of(brief: Brief) -> dict[str, Any]:
+    """The variables of the decomposer's templates."""
+    return {
+        "goal": brief.goal,
+        "skills": brief.skills,
+        "tools": brief.tools,
+        "names": brief.shown,
+        "date": brief.date,
+        "most_tasks": brief.max_tasks,
+        "files": brief.files,
+        "answers": brief.answers,
+        "models": tuple(brief.known.models),
+        "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
+        "results": brief.results,
+        "sub_goals": brief.sub_goals,
+        "certain": brief.must_use,
+        "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
+    }

@@ -1,0 +1,80 @@
+"""What a user decides about skills: which are always listed, which must be used, which only by name, and which not.
+
+The lists are those of the table [skills] in the settings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from weft_skills.skill import MANUAL_KEY
+from weft_skills.text.nearest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weft_skills.skill import Skill
+
+OFF = "disabled by [skills] off"
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The names of skills by what was decided about them; `off` counts before the others, `manual` before `pin`."""
+
+    pin: tuple[str, ...] = ()
+    require: tuple[str, ...] = ()
+    manual: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+
+    def is_manual(self, skill: Skill) -> bool:
+        """Whether a skill is used only by name: the user's settings say so, or its author, unless it is pinned."""
+        return skill.name in self.manual or (skill.is_manual and skill.name not in self.pin)
+
+    def selectable(self, skills: Sequence[Skill]) -> list[Skill]:
+        """The skills that a detector may select, in their order."""
+        manual, pinned = frozenset(self.manual), frozenset(self.pin)  # there may be tens of thousands of skills
+        return [
+            skill
+            for skill in skills
+            if skill.name not in manual
+            and not (MANUAL_KEY in skill.extra and skill.is_manual and skill.name not in pinned)
+        ]
+
+    def by_name_only(self, skills: Sequence[Skill]) -> list[Skill]:
+        """The skills that are used only by name."""
+        selectable = {skill.name for skill in self.selectable(skills)}
+        return [skill for skill in skills if skill.name not in selectable]
+
+    def notes(self, skill: Skill) -> list[str]:
+        """What was decided about a skill, in a word or two each; empty for most skills."""
+        manual = self.is_manual(skill)
+        decided = {
+            "required": skill.name in self.require,
+            "pinned": skill.name in self.pin and not manual,
+            "manual": manual,
+            "not called by name": not skill.user_invocable,
+        }
+        return [note for note, holds in decided.items() if holds]
+
+    def faults(self, rows: Sequence[Skill]) -> list[str]:
+        """A warning for each name that no skill has, and for each that two lists contradict each other about."""
+        return [*self._unknown(rows), *self._contradictions()]
+
+    def _unknown(self, rows: Sequence[Skill]) -> Iterator[str]:
+        known = {skill.name for skill in rows}
+        domains = {skill.base_dir.name for skill in rows if skill.kind == "executable"} if self.off else set()
+        for setting in fields(self):
+            for name in getattr(self, setting.name):
+                if name not in known and not (setting.name == "off" and name in domains):
+                    near = ", ".join(nearest(name, known, _MOST_NAMES))
+                    said = f"; the nearest names are {near}" if near else ""
+                    yield f"[skills] {setting.name} names {name[:80]!r}, and there is no such skill{said}"
+
+    def _contradictions(self) -> Iterator[str]:
+        for stronger, weaker in (("off", "require"), ("off", "pin"), ("off", "manual"), ("manual", "pin")):
+            for name in getattr(self, stronger):
+                if name in getattr(self, weaker):
+                    yield f"[skills] names {name[:80]!r} under both {stronger} and {weaker}: {stronger} counts"

@@ -1,0 +1,39 @@
+"""Why skills are selected for a goal or not: the score of each candidate by part of the goal and by signal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class PartScore:
+    """How well a skill fits one part of a goal, and what each signal adds to that."""
+
+    part: str
+    score: float
+    signals: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A candidate: by how much it is above what a selection takes, or below it, and what would change that."""
+
+    name: str
+    score: float
+    selected: bool
+    margin: float
+    parts: tuple[PartScore, ...]
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The candidates for a goal, best first, and whether what is selected is certain."""
+
+    goal: str
+    certain: bool
+    candidates: tuple[Explained, ...]

@@ -1,0 +1,90 @@
+"""Why skills were selected or not, in numbers, from a goal that was read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft_skills.selection.explanation import Explained, Explanation, PartScore
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft_skills.selection.detector import Selection
+    from weft_skills.selection.ranking.reading import Passage, Reading
+
+_PARTS = 3
+
+
+def nothing(goal: str) -> Explanation:
+    """The explanation where there are no skills."""
+    return Explanation(goal, certain=False, candidates=())
+
+
+def explained(goal: str, reading: Reading, selected: Mapping[str, Selection], limit: int) -> Explanation:
+    """The best `limit` skills and all selected ones, each with its signals in the whole goal and where it fits best."""
+    skills = reading.pool.skills
+    numbers = {skill.name: at for at, skill in enumerate(skills)}
+    order = [*(numbers[name] for name in selected), *(document for document, _ in reading.ranked)]
+    found = [
+        _candidate(document, reading, selected.get(skills[document].name))
+        for document in list(dict.fromkeys(order))[: max(limit, len(selected))]
+    ]
+    return Explanation(goal, any(selection.certain for selection in selected.values()), tuple(found))
+
+
+def _candidate(document: int, reading: Reading, selection: Selection | None) -> Explained:
+    passages = [passage for passage in (reading.whole, *reading.parts) if document in passage.fits]
+    whole = [passage for passage in passages if not passage.is_part]
+    parts = sorted((passage for passage in passages if passage.is_part), key=lambda part: -part.fits[document].score)
+    shown = [*whole, *parts[:_PARTS]]
+    best = max(shown, key=lambda passage: passage.fits[document].score, default=reading.whole)
+    score = selection.score if selection is not None else round(reading.probability(document), 4)
+    scores = tuple(_part(passage, document) for passage in shown)
+    name = reading.pool.skills[document].name
+    margin = _margin(document, best, selection)
+    return Explained(name, score, selection is not None, margin, scores, _change(document, best, margin, selection))
+
+
+def _part(passage: Passage, document: int) -> PartScore:
+    """How a skill fits one text, and what of the score comes from which signal; `need` is the text's own."""
+    fit = passage.fits[document]
+    signals = {**passage.pool.combination.shares(fit.signals), "need": passage.need}
+    return PartScore(passage.text, round(fit.score, 3), {name: round(value, 3) for name, value in signals.items()})
+
+
+def _margin(document: int, best: Passage, selection: Selection | None) -> float:
+    """By how much a skill is above what a selection takes, or below it: the text's need, or the first skill's score."""
+    if document not in best.fits:
+        return 0.0
+    first, threshold = best.ranked[0], best.pool.combination.part if best.is_part else best.pool.combination.whole
+    if selection is None and first.candidate.document != document:
+        return round(best.fits[document].score - first.score, 3)
+    over = best.need - threshold
+    return round(over if selection is None else max(over, 0.0), 3)
+
+
+def _change(document: int, best: Passage, margin: float, selection: Selection | None) -> str:
+    """What would change that a skill was selected, or was not."""
+    threshold = best.pool.combination.part if best.is_part else best.pool.combination.whole
+    if selection is not None:
+        if selection.certain:
+            return "nothing: it is certain"
+        if best.need < threshold:
+            return "without what it was selected for, it would not be"
+        return f"a goal that needs a skill less ({best.need:.2f}, selected from {threshold:.2f})"
+    if best.need < threshold:
+        needs = f"{best.need:.2f}, selected from {threshold:.2f}"
+        return f"the goal would have to need a skill more ({needs}): {_words(document, best)}"
+    if best.ranked[0].candidate.document != document:
+        first = best.pool.skills[best.ranked[0].candidate.document].name
+        return f"it would have to come before {first}, {-margin:.2f} more: {_words(document, best)}"
+    return _words(document, best)
+
+
+def _words(document: int, passage: Passage) -> str:
+    """The words of a text that a skill's description lacks."""
+    has = set(passage.pool.scorer.shared(document, passage.words.spelling)[0])
+    lacking = [word for word in passage.words.spelling.values() if word not in has and len(word) > 2][:6]
+    if not lacking:
+        return "its description has every word of the goal"
+    return "its description lacks " + ", ".join(f'"{word}"' for word in lacking)

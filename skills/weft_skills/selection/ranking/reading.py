@@ -1,0 +1,169 @@
+"""A goal read for a pool of skills: the whole of it and each of its parts, with the skills that fit and how well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from weft_skills.selection.parts import parts_of
+from weft_skills.selection.ranking.combination import need_features, right_features
+from weft_skills.selection.ranking.goal_words import GoalWords
+from weft_skills.selection.ranking.nesting import hubs_first
+from weft_skills.selection.ranking.signals import Signals
+from weft_skills.selection.ranking.strength import strength
+
+if TYPE_CHECKING:
+    from weft_skills.selection.ranking.bm25 import Query
+    from weft_skills.selection.ranking.candidate import Candidate
+    from weft_skills.selection.ranking.pool import Pool
+    from weft_skills.selection.ranking.vectors import Cosines
+
+# How many skills are looked at closely, by words and by meaning: for a whole goal, and for a part of it.
+BY_WORDS, BY_MEANING = 32, 16
+PART_BY_WORDS, PART_BY_MEANING = 12, 8
+# What a bundled skill is behind: on a near tie the user's own comes first.
+BUNDLED = 0.6
+_FOUR_WORDS = 4
+# The need of a text of a few words that asks, without saying so, for what its best skill does.
+ASKED, _SHORT = 0.9, 10
+# The cosine below which meaning alone, without a shared word, says nothing.
+BY_MEANING_ALONE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How a skill fits a text: by its words, by all signals, and the score that these come to."""
+
+    candidate: Candidate
+    signals: Signals
+    score: float
+
+
+class Passage:
+    """A goal, or a part of the `whole` one, with the skills that may fit."""
+
+    def __init__(self, text: str, pool: Pool, whole: Passage | None = None) -> None:
+        self.text, self.pool, self._whole = text, pool, whole
+        self.words = GoalWords.of(text)
+        self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked))
+        self.fits: dict[int, Fit] = {}
+        self.most_meaning = 0.0
+
+    def look(self, by_words: int, by_meaning: int) -> None:
+        """Find the skills that may fit, so many by words and so many by meaning."""
+        scorer = self.pool.scorer
+        cosines = self._cosines()
+        near = cosines.nearest(by_meaning) if cosines is not None else []
+        found = scorer.candidates(self.query, scorer.likely(self.query, by_words), near)
+        best = max((candidate.score for candidate in found), default=0.0)
+        self.most_meaning = cosines[near[0]] if cosines is not None else 0.0
+        mean = cosines.mean if cosines is not None else 0.0
+        for candidate in found:
+            signals = self._signals(candidate, best, cosines[candidate.document] if cosines is not None else 0.0, mean)
+            score = self.pool.combination.passage(signals)
+            behind = BUNDLED if self.pool.bundled(candidate.document) else 0.0
+            self.fits[candidate.document] = Fit(candidate, signals, score - behind)
+
+    def _cosines(self) -> Cosines | None:
+        table = self.pool.table
+        vector = table.vector(self.text) if table is not None and self.pool.vectors else []
+        return self.pool.vectors.cosines(vector)
+
+    def _signals(self, candidate: Candidate, best: float, meaning: float, mean: float) -> Signals:
+        by_words = strength(candidate.score, self.query.weight, self.pool.scorer.unseen, candidate.words)
+        spread = self.most_meaning - mean
+        return Signals(
+            by_words,
+            candidate.score / best if best else 0.0,
+            meaning,
+            max(0.0, (meaning - mean) / spread) if spread > 0 else 0.0,
+            self._named(candidate.document),
+            min(candidate.words, _FOUR_WORDS) / _FOUR_WORDS,
+        )
+
+    def _named(self, document: int) -> float:
+        """The share of a skill's name that the text has, rare words counting more."""
+        name = self.pool.name(document)
+        said = sum(weight for term, weight in name.items() if term in self.query.evidence)
+        return said / sum(name.values()) if said else 0.0
+
+    @cached_property
+    def ranked(self) -> list[Fit]:
+        """The skills that may fit, best first."""
+        scores = hubs_first({document: fit.score for document, fit in self.fits.items()}, self.pool.scorer.data.parent)
+        return [self.fits[document] for document in sorted(scores, key=lambda at: (-scores[at], at))]
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of a goal."""
+        return self._whole is not None
+
+    @cached_property
+    def need(self) -> float:
+        """The probability that the text needs a skill of the pool."""
+        if not self.fits or not self.words.say_something:
+            return 0.0
+        if self._asks_for(self.ranked[0]):
+            return ASKED
+        pool, best = self.pool, self.ranked[0].signals
+        if not best.evidence and best.meaning < BY_MEANING_ALONE:
+            return 0.0
+        features = need_features(best, self.most_meaning, len(self.words.spelling), len(pool.skills))
+        if self._whole is None:
+            return pool.combination.needed(features)
+        return pool.combination.needed_by_part(features, self._whole.need)
+
+    def _asks_for(self, fit: Fit) -> bool:
+        """Whether a short text asks, without saying so, for what a skill says it does."""
+        asked = {term: term for term in self.words.asked}
+        if not asked or len(self.words.spelling) > _SHORT:
+            return False
+        return len(self.pool.scorer.shared(fit.candidate.document, asked)[0]) > 1
+
+    def probability(self, fit: Fit, best: float | None = None) -> float:
+        """The probability that a skill is the right one; `best` is the highest score of the others, if not here."""
+        others = (other.score for other in self.ranked[:2] if other.candidate.document != fit.candidate.document)
+        ahead = fit.score - (max(others, default=0.0) if best is None else best)
+        features = right_features(fit.signals, self.need, ahead, is_part=self.is_part)
+        return self.pool.combination.probably_right(features)
+
+
+class Reading:
+    """A goal's whole and its parts, read for a pool; `limit` skills at least are ranked."""
+
+    def __init__(self, text: str, pool: Pool, limit: int = 0) -> None:
+        self.pool, self.limit = pool, limit
+        self.whole = Passage(text, pool)
+        self.parts = [Passage(part, pool, self.whole) for part in parts_of(text)]
+        pool.scorer.begin(frozenset().union(*(passage.query.shares for passage in (self.whole, *self.parts))))
+        self.whole.look(max(BY_WORDS, limit), max(BY_MEANING, limit // 2))
+        for part in self.parts:
+            part.look(PART_BY_WORDS, PART_BY_MEANING)
+
+    @cached_property
+    def ranked(self) -> list[tuple[int, float]]:
+        """All skills that may fit the goal or a part of it, by number, with their scores, best first."""
+        return sorted(self._scores().items(), key=lambda item: (-item[1], item[0]))
+
+    def probability(self, document: int) -> float:
+        """The probability that a skill is the right one, where it fits best."""
+        found = [passage for passage in (self.whole, *self.parts) if document in passage.fits]
+        return max((passage.probability(passage.fits[document]) for passage in found), default=0.0)
+
+    def best_part(self, document: int) -> Passage | None:
+        """The part that a skill fits best."""
+        having = [part for part in self.parts if document in part.fits]
+        return max(having, key=lambda part: part.fits[document].score, default=None)
+
+    def _scores(self) -> dict[int, float]:
+        found: dict[int, float] = {}
+        for document in dict.fromkeys(at for passage in (self.whole, *self.parts) for at in passage.fits):
+            whole, part = self.whole.fits.get(document), self.best_part(document)
+            score = self.pool.combination.goal(
+                whole.signals if whole is not None else Signals(),
+                part.fits[document].signals if part is not None else None,
+                len(self.parts),
+            )
+            found[document] = score - (BUNDLED if self.pool.bundled(document) else 0.0)
+        return hubs_first(found, self.pool.scorer.data.parent)

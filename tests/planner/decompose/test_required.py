@@ -1,0 +1,70 @@
+"""Skills that every plan must use: asked for in every answer, and never excused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.fakes import Recorder, ScriptedModel, saying
+from weft_planner.decompose.brief import Brief
+from weft_planner.decompose.decompose import decompose
+from weft_planner.errors import PlanError, SkillNotUsed
+from weft_planner.events import PlanMade, PlanRefused
+from weft_planner.plan.validate import Known
+from weft_planner.prompting.profile import FULL
+from weft_planner.prompting.prompts import Prompts
+
+BRIEF = Brief("reach the moon", "", "", "Sunday", Known(["s", "t"]), names=("s",), certain=("s",), required=("s",))
+WITHOUT: dict[str, Any] = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "reach the moon"}]}
+WITH: dict[str, Any] = {"tasks": [{"id": "a", "action_type": "skill", "name": "s", "instruction": "reach the moon"}]}
+
+
+async def planned(brief: Brief, *answers: dict[str, Any] | str) -> tuple[Recorder, ScriptedModel]:
+    record, model = Recorder(), saying(*(text if isinstance(text, str) else json.dumps(text) for text in answers))
+    await decompose(brief, model, Prompts(), record)
+    return record, model
+
+
+async def test_a_reason_does_not_excuse_a_required_skill() -> None:
+    excused = WITHOUT | {"unused": {"s": "it does not fit"}}
+    record, model = await planned(BRIEF, excused, excused, WITH)
+    assert len(model.asked) == 3
+    assert [len(one.faults) for one in record.of(PlanRefused)] == [1, 1]
+    assert record.of(PlanMade)[0].plan.tasks[0].name == "s"
+
+
+async def test_a_skill_that_another_answer_used_is_required_of_the_last_one_too() -> None:
+    with pytest.raises(SkillNotUsed, match="the last of 3 plans of scripted does not use the required skill 's'") as no:
+        await planned(BRIEF, "no plan", WITHOUT, WITHOUT)
+    assert "say in the goal what it is for" in no.value.message
+
+
+async def test_other_faults_are_told_as_they_are() -> None:
+    with pytest.raises(PlanError, match="gave no valid plan in 3 attempts") as caught:
+        await planned(BRIEF, WITHOUT, WITHOUT, "no plan")
+    assert not isinstance(caught.value, SkillNotUsed)
+
+
+async def test_a_question_in_place_of_a_plan_needs_no_skill() -> None:
+    record, _ = await planned(BRIEF, {"tasks": [], "clarification": "Which moon?"})
+    assert record.of(PlanMade)[0].plan.clarification == "Which moon?"
+
+
+async def test_a_small_models_plan_gets_the_skill_back_that_it_left_out_twice() -> None:
+    small = replace(BRIEF, profile=replace(FULL, whole_goal=True))
+    record, model = await planned(small, WITHOUT, WITHOUT)
+    assert len(model.asked) == 2
+    (made,) = record.of(PlanMade)
+    assert (made.plan.tasks[0].name, "left out the skill 's'" in made.repairs[-1]) == ("s", True)
+
+
+async def test_a_plan_by_rule_has_the_skill_or_a_model_is_asked() -> None:
+    ruled = replace(BRIEF, profile=replace(FULL, simple_by_rule=True), goal="Write a haiku")
+    record, model = await planned(ruled, WITH)
+    assert (model.asked, record.of(PlanMade)[0].plan.tasks[0].name) == ([], "s")
+    both = {"tasks": [*WITH["tasks"], {"id": "b", "action_type": "skill", "name": "t", "instruction": "again"}]}
+    record, model = await planned(replace(ruled, required=("s", "t")), both)
+    assert (len(model.asked), len(record.of(PlanMade)[0].plan.tasks)) == (1, 2)

@@ -1,0 +1,90 @@
+"""Why a plan does not use skills: read from its document, and held against what was selected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weft.runs.plans import plan_file
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import read_plan
+from weft_planner.plan.unused_skills import left_out, unknown_names, warnings
+from weft_planner.plan.validate import Known
+
+TASK = {"id": "a", "action_type": "llm", "instruction": "do a", "depends_on": []}
+KNOWN = Known(["one", "two"])
+
+
+def read(**more: Any) -> Plan:
+    reading = read_plan({"tasks": [TASK], **more}, KNOWN)
+    assert reading.faults == ()
+    return Plan.from_dict(reading.document)
+
+
+@pytest.mark.parametrize(
+    ("given", "repair"),
+    [
+        ({"unused": {"one": "why"}}, ()),
+        ({"Unused": {"one": "why"}}, ("'Unused' read as 'unused'",)),
+        ({"unused_skills": {"one": "why"}}, ("'unused_skills' read as 'unused'",)),
+        ({"unused": [{"name": "one", "reason": "why"}]}, ("'unused' respelt",)),
+        ({"notUsed": [{"skill": "one", "why": "why"}]}, ("'notUsed' read as 'unused'", "'unused' respelt")),
+    ],
+)
+def test_reasons_are_read_under_their_aliases_too(given: dict[str, Any], repair: tuple[str, ...]) -> None:
+    reading = read_plan({"tasks": [TASK], **given}, KNOWN)
+    assert (reading.faults, reading.repairs) == ((), repair)
+    assert Plan.from_dict(reading.document).unused == {"one": "why"}
+
+
+@pytest.mark.parametrize("given", [["one"], "one", 3, {"one": None}, {"one": ["why"]}, [{"name": "one", "reason": 1}]])
+def test_anything_else_is_a_fault(given: object) -> None:
+    (fault,) = read_plan({"tasks": [TASK], "unused": given}, KNOWN).faults
+    assert fault.startswith("'unused' must")
+
+
+def test_null_and_nothing_are_the_same() -> None:
+    assert read(unused=None) == read(unused={}) == read()
+    assert "unused" not in read().to_dict()
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_a_plan_file_keeps_them(form: str) -> None:
+    plan = read(unused={"one": "a reason: with a colon", "nobody": "kept too"})
+    assert plan_file.parse(plan_file.dump(plan, form), "here", KNOWN).plan == plan
+
+
+def test_a_change_adds_to_them_and_tasks_leave_them() -> None:
+    plan = read(unused={"one": "why"})
+    assert plan.changed(unused={"two": "so"}).unused == {"one": "why", "two": "so"}
+    assert plan.with_tasks(()).unused == {"one": "why"}
+
+
+def test_a_skill_is_used_by_its_task_or_by_a_goal_that_names_it() -> None:
+    skill = TASK | {"action_type": "skill", "name": "one"}
+    goal = TASK | {"id": "g", "action_type": "goal", "instruction": "Reach it with two, not with one-half."}
+    assert left_out({"tasks": [skill, goal]}, ["one", "two"]) == ()
+    assert left_out({"tasks": [goal]}, ["one", "two"]) == ("one",)
+    assert left_out({"tasks": [TASK | {"name": "one"}]}, ["one"]) == ("one",)
+
+
+@pytest.mark.parametrize("document", [None, [], {}, {"tasks": []}, {"tasks": 3}, {"tasks": [], "clarification": "?"}])
+def test_what_has_no_tasks_leaves_nothing_out(document: object) -> None:
+    assert left_out(document, ["one"]) == ()
+
+
+def test_an_empty_reason_is_none() -> None:
+    assert left_out({"tasks": [TASK], "unused": {"one": " ", "two": "why"}}, ["one", "two"]) == ("one",)
+    assert left_out({"tasks": [TASK, "?"], "unused": ["one"]}, ["one"]) == ("one",)
+
+
+def test_a_warning_has_the_reason_in_one_line_and_not_without_end() -> None:
+    (said,) = warnings((), ["one"], {"one": "line\nbreak " + "word " * 200})
+    assert "selected with certainty: line break word" in said
+    assert len(said) < 400
+
+
+def test_unknown_names_are_told_a_few_of_them() -> None:
+    assert unknown_names({"one": ""}, ["one"]) == ""
+    assert unknown_names({f"x{at}": "" for at in range(9)}, []).endswith("'x4', 'x5' and 3 more")

@@ -1,0 +1,115 @@
+"""What of a skill's instructions a small model gets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from weft_planner.prompting.profile import profiles
+from weft_planner.prompting.skill_digest import SkillDigest, digest
+
+LONG = "More is said of it here. " * 40
+LIBRARY = Path(__file__).parents[3] / "skills" / "weft_skills" / "library"
+
+
+def skill(**sections: str) -> str:
+    """A skill with these sections below its title."""
+    return "\n\n".join(("# Title", "What it is for.", *(f"## {name}\n\n{text}" for name, text in sections.items())))
+
+
+def test_what_fits_stays_as_it_is() -> None:
+    assert digest("x" * 50, 50) == SkillDigest("x" * 50)
+
+
+def test_examples_and_background_go_first_and_are_named() -> None:
+    text = skill(Background=LONG, Steps="1. Do it.", Notes="Short.", Rules="- No more.", Examples=LONG)
+    cut = digest(text, 400)
+    assert cut.text == skill(Steps="1. Do it.", Notes="Short.", Rules="- No more.")
+    assert cut.left_out == ("Background", "Examples")
+    assert cut.characters == len(text) - len(cut.text)
+
+
+def test_other_sections_go_whole_before_steps_are_touched() -> None:
+    cut = digest(skill(Output=LONG, Steps="1. Do it.", Rules=f"- {'a rule ' * 30}"), 330)
+    assert cut.text == skill(Steps="1. Do it.", Rules=f"- {'a rule ' * 30}".rstrip())
+    assert cut.left_out == ("Output",)
+
+
+def test_steps_below_a_heading_of_their_own_belong_to_it() -> None:
+    text = "## Workflow\n\n### Look\n\n- Look around.\n\n### Say\n\n- Say it.\n\n## Why\n\n" + LONG
+    cut = digest(text, 200)
+    assert cut.text == "## Workflow\n\n### Look\n\n- Look around.\n\n### Say\n\n- Say it."
+    assert cut.left_out == ("Why",)
+
+
+def test_where_all_steps_do_not_fit_each_keeps_its_first_sentence() -> None:
+    steps = "\n".join(f"{at}. **Step {at}.** It has details, e.g. these. And more." for at in range(1, 5))
+    cut = digest(skill(Steps=steps, Rules="- One rule. With a reason."), 130)
+    assert cut.text == (
+        "# Title\n\n## Steps\n\n1. **Step 1.**\n2. **Step 2.**\n3. **Step 3.**\n4. **Step 4.**\n\n"
+        "## Rules\n\n- One rule. With a reason."
+    )
+    assert cut.left_out == ("Title (in part)", "Steps (in part)")
+
+
+def test_the_last_items_of_the_longest_section_go_at_last() -> None:
+    steps = "\n".join(f"{at}. Step number {at}" for at in range(1, 30))
+    cut = digest(skill(Steps=steps, Rules="- One rule.\n- Two rules."), 150)
+    assert cut.text.startswith("# Title\n\n## Steps\n\n1. Step number 1\n2. Step number 2\n")
+    assert cut.text.endswith("\n\n## Rules\n\n- One rule.\n- Two rules.")
+    assert 130 < len(cut.text) <= 150
+
+
+def test_no_sentence_ends_inside_code_or_after_an_abbreviation() -> None:
+    steps = "1. Write `# <n>. Decision` first, i.e. The title. Then go on. " + LONG
+    assert digest(skill(Steps=steps), 100).text.endswith("1. Write `# <n>. Decision` first, i.e. The title.")
+
+
+def test_code_blocks_are_left_out_with_the_headings_inside_them() -> None:
+    steps = "1. Do it:\n\n````\n```\n## Steps\n\n1. Not this.\n```\n````\n\n2. Do more."
+    cut = digest(skill(Output="```\n## Rules\n```", Steps=steps, More=LONG), 300)
+    assert cut.text == skill(Steps="1. Do it:\n2. Do more.")
+    assert cut.left_out == ("Output", "Steps (in part)", "More")
+
+
+def test_the_folder_and_the_arguments_stay_and_take_no_room() -> None:
+    text = f"Base directory for this skill: /x\n\n{skill(Steps='1. Do it.', Example=LONG)}\n\nARGUMENTS: all of it\n"
+    cut = digest(text, 100)
+    assert cut.text == (f"Base directory for this skill: /x\n\n{skill(Steps='1. Do it.')}\n\nARGUMENTS: all of it")
+
+
+def test_a_skill_without_steps_by_name_keeps_the_beginning_of_each_section() -> None:
+    cut = digest(skill(Analyse=f"Read it. {LONG}", Report=f"Write it. {LONG}"), 120)
+    assert cut.text == skill(Analyse="Read it.", Report="Write it.")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("word " * 9 + "\n" + "more " * 90, "word " * 9),
+        ("word " * 90, "word " * 10 + "word…"),
+        ("x" * 90, "x" * 59 + "…"),
+    ],
+)
+def test_a_text_without_sentences_is_cut_at_a_line_or_a_word(text: str, expected: str) -> None:
+    assert digest(text, 60).text.rstrip() == expected.rstrip()
+
+
+@pytest.mark.parametrize("file", sorted(LIBRARY.glob("*/SKILL.md")), ids=lambda file: file.parent.name)
+def test_every_step_and_rule_of_the_bundled_skills_reaches_a_small_model(file: Path) -> None:
+    whole = file.read_text(encoding="utf-8").split("\n---\n", 1)[1]
+    body = re.sub(r"(?ms)^(`{3,}).*?^\1$", "", whole)
+    text = profiles()["small"].digest(f"Base directory for this skill: /x\n\n{whole}").text
+    needed = ("Steps", "Rules", "步骤", "排版规则")
+    marker = re.compile(r"(?:\d+[.)]|-) +")
+    found = [(line, marker.match(line)) for name in needed for line in section(body, name)]
+    items = [line[match.end() :] for line, match in found if match is not None]
+    assert items
+    assert [item for item in items if item.partition(". ")[0][:20] not in text] == []
+
+
+def section(body: str, name: str) -> list[str]:
+    """The lines of the last section of that name."""
+    return body.rpartition(f"\n## {name}\n")[2].partition("\n## ")[0].splitlines() if f"\n## {name}\n" in body else []

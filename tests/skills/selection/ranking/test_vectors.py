@@ -1,0 +1,80 @@
+"""Cosines by long integers, beside the plain sums that they stand for."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from weft_skills.selection.ranking import vectors
+from weft_skills.selection.ranking.vectors import Vectors, columns
+
+DIMENSIONS = 96
+
+
+def unit(chance: random.Random) -> list[float]:
+    values = [chance.gauss(0, 1) for _ in range(DIMENSIONS)]
+    length = math.hypot(*values)
+    return [value / length for value in values]
+
+
+def packed(vector: list[float]) -> bytes:
+    return bytes([round(value * 254) + 128 for value in vector])
+
+
+def pool(rows: list[list[float]]) -> Vectors:
+    packed_rows = [packed(row) for row in rows]
+    lanes = columns(packed_rows, DIMENSIONS)
+    return Vectors(memoryview(b"".join(packed_rows)), memoryview(lanes), len(rows))
+
+
+def test_cosines_are_those_of_plain_sums() -> None:
+    chance = random.Random(4)
+    rows, goal = [unit(chance) for _ in range(50)], unit(chance)
+    found = pool(rows).cosines(goal)
+    assert found is not None
+    for at, row in enumerate(rows):
+        assert found[at] == pytest.approx(
+            math.sumprod(row, goal) if hasattr(math, "sumprod") else _dot(row, goal), abs=0.02
+        )
+    assert found.mean == pytest.approx(sum(found[at] for at in range(50)) / 50, abs=1e-6)
+
+
+def _dot(a: list[float], b: list[float]) -> float:
+    return math.fsum(one * other for one, other in zip(a, b, strict=True))
+
+
+def test_the_nearest_come_first() -> None:
+    chance = random.Random(5)
+    rows = [unit(chance) for _ in range(40)]
+    found = pool(rows).cosines(rows[7])
+    assert found is not None
+    assert found.nearest(1) == [7]
+    order = found.nearest(40)
+    assert [found[at] for at in order] == sorted((found[at] for at in range(40)), reverse=True)
+
+
+def test_in_a_large_pool_the_nearest_by_the_leading_dimensions_are_compared_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(vectors, "SMALL_POOL", 10)
+    monkeypatch.setattr(vectors, "AGAIN", 20)
+    chance = random.Random(6)
+    rows = [unit(chance) for _ in range(200)]
+    large = pool(rows)
+    found = large.cosines(rows[3])
+    assert found is not None
+    assert len(found.exact) == 20
+    assert found.nearest(1) == [3]
+    assert found[3] == pytest.approx(1.0, abs=0.05)
+
+
+def test_vectors_of_another_length_and_no_vectors_have_no_cosines() -> None:
+    assert pool([[0.1] * DIMENSIONS]).cosines([1.0, 0.0]) is None
+    assert Vectors(memoryview(b""), memoryview(b""), 3).cosines([]) is None
+
+
+def test_sections_that_do_not_fit_the_pool_are_refused() -> None:
+    with pytest.raises(ValueError, match="another pool"):
+        Vectors(memoryview(b"\x80" * 8), memoryview(b"\0" * 12), 4)

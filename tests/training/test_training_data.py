@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from training.examples import example
+from training.exclusion import Exclusion, digest, shingles
+from training.extract import TrainingSkill
+from training.pairs import pairs
+from training.phrases import of_body, of_description, size
+from training.repositories import File, listed
+from training.translations import po_strings, strings
+from training.vocabulary import runs
+from weft_skills.selection.encoder.table import SHIPPED, Table
+
+DESCRIPTION = (
+    "Turns tables of numbers into charts that people can read at once. Use when the user wants to plot sales data."
+)
+
+
+def test_a_skill_is_kept_back_by_its_name_its_folder_and_its_description() -> None:
+    none = Exclusion(frozenset(), frozenset())
+    kept_back = none.with_skills([("chart-maker", DESCRIPTION)])
+    assert not none.reason("chart-maker", "a/SKILL.md", DESCRIPTION)
+    assert kept_back.reason("Chart Maker", "a/SKILL.md", "Something else") == "name"
+    assert kept_back.reason("other", "x/chart_maker/SKILL.md", "Something else") == "name"
+    assert kept_back.reason("other", "a/SKILL.md", f"{DESCRIPTION} And more.") == "description"
+    assert not kept_back.reason("other", "a/SKILL.md", "Reads tables of numbers aloud to people who cannot see them.")
+
+
+def test_a_run_of_six_words_is_listed_by_half_of_its_hash() -> None:
+    assert shingles("One, two; three four-five SIX") == {digest("one two three four five six")}
+    assert digest("a") == hashlib.sha256(b"a").hexdigest()[:16]
+
+
+def test_phrases_lose_what_leads_to_them() -> None:
+    assert ("trigger", "plot sales data") in list(of_description(DESCRIPTION))
+    assert ("part", "制作图表") in list(of_description("触发词：制作图表、分析销售数据"))
+    body = '## When to use\n\n- User asks: "plot my sales by month"\n\n## Not\n\ntext\n'
+    assert ("asked", "plot my sales by month") in list(of_body(body))
+
+
+def test_two_characters_of_a_script_without_spaces_count_as_a_word() -> None:
+    assert size("plot 销售数据") == 3
+
+
+def test_a_phrase_of_many_skills_makes_no_pair() -> None:
+    skills = [
+        TrainingSkill("r", f"{at}/SKILL.md", f"s{at}", f"Common sentence of all skills. Own words {at} of it.", (), "")
+        for at in range(4)
+    ]
+    assert {pair.phrase for pair in pairs(skills)} == {f"Own words {at} of it" for at in range(4)}
+
+
+def test_an_example_lacks_the_phrase_and_shares_fewer_words() -> None:
+    made = example(["chart-maker", DESCRIPTION, ""], "trigger", "plot sales data with a chart")
+    whole = example(["chart-maker", DESCRIPTION, ""], "trigger", "plot sales data")
+    assert "chart" not in made.without_name
+    assert "plot sales data" not in whole.short
+
+
+def test_texts_are_found_by_key_in_json_and_gettext_files() -> None:
+    file = File("r", "de.json", json.dumps({"de": {"a": {"b": "Datei öffnen"}}}))
+    assert dict(strings(file)) == {"\0a\0b": "Datei öffnen"}
+    pseudo = File("r", "vscode-language-pack-qps-ploc/x.json", json.dumps({"a": "Æðð Rëmøtë"}))
+    assert dict(strings(pseudo)) == {"\0a": "Add Remote"}
+    assert list(po_strings('msgid "Open"\nmsgstr "Öffnen"\n\nmsgid "Not yet"\nmsgstr ""\n')) == [("Open", "Öffnen")]
+
+
+def test_runs_that_hang_together_are_entries() -> None:
+    others = "".join(map(chr, range(0x4E00, 0x4E00 + 400)))
+    found = runs(["看数据吧", "我数据你", others] * 20, 10_000)
+    assert "数据" in found
+    assert "看我" not in found
+
+
+def test_every_repository_is_listed_with_a_licence() -> None:
+    assert all(one.licence for use in ("skills", "translations", "sentences") for one in listed(use))
+
+
+def test_the_shipped_table_is_whole_and_is_the_one_of_the_docs() -> None:
+    data = SHIPPED.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    head = json.loads(data[8 : 8 + size])
+    sections = b"".join(data[start:end] for start, end in head["sections"].values())
+    assert hashlib.sha256(sections).hexdigest() == head["checksum"]
+    card = (Path(__file__).parents[2] / "docs" / "encoder.md").read_text(encoding="utf-8")
+    assert head["checksum"][:12] in card
+    assert len(Table.shipped().vector("给销售数据做一张图")) == 128

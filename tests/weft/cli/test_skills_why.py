@@ -1,0 +1,120 @@
+"""`weft skills why`, and how `weft skills` shows what users decided."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.weft.cli.test_main import ended
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOAL = "Review the code of this pull request"
+
+
+@pytest.fixture(autouse=True)
+def in_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def decide(folder: Path, text: str) -> None:
+    (folder / "weft.toml").write_text(f"[skills]\n{text}\n", encoding="utf-8")
+
+
+def test_the_document_has_the_fields_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "why", "--json", "--top", "3", GOAL) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert list(document) == ["goal", "certain", "candidates"]
+    assert (document["goal"], len(document["candidates"])) == (GOAL, 3)
+    first = document["candidates"][0]
+    assert list(first) == ["name", "score", "selected", "margin", "parts", "change"]
+    assert (first["name"], first["selected"]) == ("code-review", True)
+    for part in (part for one in document["candidates"] for part in one["parts"]):
+        assert list(part) == ["part", "score", "signals"]
+
+
+def test_people_read_a_block_for_each_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    decide(tmp_path, 'manual = ["code-review"]\npin = ["decision-memo"]')
+    assert ended("skills", "why", "--top", "16", GOAL) == 0
+    out = capsys.readouterr().out
+    assert "\n\ncode-review  " in out
+    assert "  It is manual: name it, with $code-review in the goal or --skill code-review.\n" in out
+    assert ended("skills", "why", f"$code-review {GOAL}") == 0
+    assert "code-review  1.00  selected" in capsys.readouterr().out
+
+
+def test_a_goal_without_candidates_says_that_nothing_is_selected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "why", "--detector", "keyword", "Zzyzx") == 0
+    ran = capsys.readouterr()
+    assert ran.out == "Nothing is selected.\n"
+    assert "'keyword' does not explain its scores" in ran.err
+    assert ended("skills", "why", "--detector", "keyword", "-q", "--json", "Zzyzx") == 0
+    ran = capsys.readouterr()
+    assert (json.loads(ran.out), ran.err) == ({"goal": "Zzyzx", "certain": False, "candidates": []}, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["  "], "the goal is empty"), (["--top", "0", "x"], "0"), (["--detector", "nope", "x"], "no detector 'nope'")],
+)
+def test_wrong_usage_is_an_error(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "why", *arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_detector_that_asks_a_model_is_explained_by_the_ranking(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "why", "--detector", "llm", "--json", GOAL) == 0
+    assert json.loads(capsys.readouterr().out)["candidates"][0]["name"] == "code-review"
+
+
+def test_the_list_marks_what_was_decided_and_its_document_keeps_its_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decide(tmp_path, 'manual = ["debugging"]\npin = ["decision-memo"]\noff = ["code-review", "code-revue"]')
+    assert ended("skills", "list") == 0
+    ran = capsys.readouterr()
+    lines = {line.split()[0]: line for line in ran.out.splitlines()}
+    assert "  [manual] Find the root cause" in lines["debugging"]
+    assert "  [pinned] Write a decision memo" in lines["decision-memo"]
+    assert "code-review" not in lines
+    assert (
+        "warning: [skills] off names 'code-revue', and there is no such skill; the nearest names are code-re" in ran.err
+    )
+    assert ended("skills", "list", "--all", "--json") == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert (rows["debugging"]["state"], rows["debugging"]["reason"]) == ("active", None)
+    assert (rows["code-review"]["state"], rows["code-review"]["reason"]) == ("disabled", "disabled by [skills] off")
+    assert ended("skills", "list", "--all") == 0
+    assert "code-review              bundled    [disabled by [skills] off] Review" in capsys.readouterr().out
+
+
+def test_select_leaves_manual_skills_out_and_says_why_one_is_not_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decide(tmp_path, 'manual = ["code-review"]')
+    folder = tmp_path / "skills" / "inner"
+    folder.mkdir(parents=True)
+    text = "---\nname: inner\ndescription: Kneads dough.\nuser-invocable: false\n---\n"
+    (folder / "SKILL.md").write_text(text, encoding="utf-8")
+    for flags in ([], ["--top", "16"]):
+        assert ended("skills", "select", "--json", *flags, GOAL) == 0
+        names = [row["name"] for row in json.loads(capsys.readouterr().out)["selected"]]
+        assert "code-review" not in names
+    assert ended("skills", "select", "--json", "$code-review and $inner for src/") == 0
+    ran = capsys.readouterr()
+    assert [row["name"] for row in json.loads(ran.out)["selected"]][:1] == ["code-review"]
+    assert "warning: the goal names inner, which is not called by name" in ran.err
+
+
+def test_labelled_goals_cannot_select_a_skill_that_is_manual(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    decide(tmp_path, 'manual = ["code-review"]')
+    (tmp_path / "goals.jsonl").write_text(json.dumps({"goal": GOAL, "expected": "code-review"}), encoding="utf-8")
+    assert ended("skills", "eval", "goals.jsonl", "--json") == 0
+    ran = capsys.readouterr()
+    assert "the skill 'code-review' is used only by name and cannot be selected" in ran.err
+    assert json.loads(ran.out)["set_recall"] == 0.0

@@ -1,0 +1,206 @@
+"""Users decide: skills that are pinned, required, manual or off, and what the authors of skills say about calls."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import add_skill
+from tests.fakes import Recorder, ScriptedModel
+from tests.weft.recorded import BRIEF, GOAL, NOTES, PLAN, SKILL, SURVEY, answering, prepare, replayed, rows, weft
+from weft.runs.goal import Goal
+from weft.settings.paths import Paths
+from weft.settings.settings import Settings
+from weft.traces.reselect import reselect
+from weft.workspace.workspace import Workspace
+from weft_planner.errors import SkillNotUsed
+from weft_planner.events import CatalogueTaken, PlanRefused, SkillsSelected, TaskStarted, Warned
+from weft_planner.model import Reply, Request
+from weft_planner.plan.plan import Plan
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STYLE = "house-style"
+STYLED = {"id": "style", "action_type": "skill", "name": STYLE, "instruction": "Style it", "depends_on": ["brief"]}
+
+
+@pytest.fixture(autouse=True)
+def skills(workspace: Path) -> None:
+    prepare(workspace)
+    style(workspace)
+
+
+def style(workspace: Path, name: str = STYLE, extra: str = "") -> None:
+    add_skill(
+        workspace, name, f"---\nname: {name}\ndescription: Greets readers warmly, {name}.\n{extra}---\nBe brief.\n"
+    )
+
+
+def planning(*plans: dict[str, Any]) -> ScriptedModel:
+    """A model that gives these plans, one after the other, then the last one again."""
+    left = list(plans)
+
+    def answer(request: Request) -> Reply:
+        if request.role != "decomposer":
+            return answering(request)
+        return Reply(json.dumps(left.pop(0) if len(left) > 1 else left[0]), cost=0.01)
+
+    return ScriptedModel(answer)
+
+
+async def test_a_required_skill_is_selected_and_asked_for_until_the_plan_uses_it(workspace: Path) -> None:
+    record = Recorder()
+    model = planning(PLAN, {"tasks": [SURVEY, NOTES, BRIEF, STYLED], "synthesis": "short"})
+    async with weft(workspace, model, skills_require=(STYLE,)) as runtime:
+        result = await runtime.run(GOAL, record=record)
+    assert (result.status, result.skills[0]) == ("done", STYLE)
+    (selected,) = record.of(SkillsSelected)
+    first = selected.selections[0]
+    assert (first.score, first.certain, "required" in first.reason) == (1.0, True, True)
+    (refused,) = record.of(PlanRefused)
+    assert f"no task uses the skill '{STYLE}', which the user requires" in refused.faults[0]
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+async def test_a_run_whose_plans_never_use_a_required_skill_fails_before_its_tasks(workspace: Path) -> None:
+    record, model = Recorder(), planning(PLAN)
+    async with weft(workspace, model, skills_require=(STYLE,)) as runtime:
+        result = await runtime.run(GOAL, record=record)
+    assert (result.status, len(model.asked)) == ("failed", 3)
+    assert record.of(TaskStarted) == []
+    assert f"the last of 3 plans of scripted does not use the required skill '{STYLE}'" in (result.error or "")
+    assert "take it out of `require`" in (result.error or "")
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+async def test_a_plan_is_not_made_where_a_required_skill_never_comes(workspace: Path) -> None:
+    async with weft(workspace, planning(PLAN), skills_require=(STYLE,)) as runtime:
+        with pytest.raises(SkillNotUsed, match=STYLE):
+            await runtime.plan(GOAL)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"skills_require": ("house-stile",)}, "there is no such skill; known skills: house-style"),
+        ({"skills_require": (STYLE,), "skills_off": (STYLE,)}, "it is disabled (disabled by [skills] off)"),
+    ],
+)
+async def test_a_required_skill_that_is_not_there_fails_the_run_before_a_call(
+    settings: dict[str, Any], why: str, workspace: Path
+) -> None:
+    model = planning(PLAN)
+    async with weft(workspace, model, **settings) as runtime:
+        result = await runtime.run(GOAL)
+    assert (result.status, model.asked) == ("failed", [])
+    assert why in (result.error or "")
+
+
+async def test_a_given_plan_must_use_a_required_skill_too(workspace: Path) -> None:
+    async with weft(workspace, planning(PLAN), skills_require=(STYLE,)) as runtime:
+        without = await runtime.run(Goal(GOAL, plan=Plan.from_dict(PLAN)))
+        plan = Plan.from_dict({"tasks": [{**STYLED, "depends_on": []}]})
+        using = await runtime.run(Goal(GOAL, plan=plan))
+    assert (without.status, without.tasks) == ("failed", ())
+    assert f"the given plan does not use the required skill '{STYLE}'" in (without.error or "")
+    assert using.status == "done"
+
+
+async def test_no_task_starts_early_where_a_skill_is_required(workspace: Path) -> None:
+    model = planning(PLAN)
+    async with weft(workspace, model, skills_require=(STYLE,), stream_plan=True) as runtime:
+        await runtime.run(GOAL)
+    assert {request.on_text for request in model.asked} == {None}
+
+
+async def test_a_manual_skill_is_neither_selected_nor_listed_unless_the_goal_names_it(workspace: Path) -> None:
+    style(workspace, "from-author", "disable-model-invocation: true\n")
+    goal = "Greet readers warmly in house style, from author"
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering), skills_manual=(STYLE,)) as runtime:
+        result = await runtime.run(goal, record=record)
+        (taken,) = record.of(CatalogueTaken)
+        assert not {STYLE, "from-author"}.intersection(result.skills)
+        assert "house-style" not in taken.skill_listing
+        assert "from-author" not in taken.skill_listing
+        named = await runtime.run(f"${STYLE} and use the from-author skill: {goal}", record=(record := Recorder()))
+        (taken,) = record.of(CatalogueTaken)
+        assert named.skills[:2] == (STYLE, "from-author")
+        assert "<name>from-author</name>" in taken.skill_listing
+        forced = await runtime.run(Goal(GOAL, skills=(STYLE,)))
+    assert forced.skills[0] == STYLE
+
+
+async def test_a_model_cannot_plan_with_a_manual_skill_by_itself(workspace: Path) -> None:
+    record = Recorder()
+    model = planning({"tasks": [{**STYLED, "depends_on": []}]}, PLAN)
+    async with weft(workspace, model, skills_manual=(STYLE,)) as runtime:
+        assert (await runtime.run(GOAL, record=record)).status == "done"
+        (refused,) = record.of(PlanRefused)
+        given = Plan.from_dict({"tasks": [{**STYLED, "depends_on": []}]})
+        assert (await runtime.run(Goal(GOAL, plan=given))).status == "done"
+    assert f"there is no skill '{STYLE}'" in refused.faults[0]
+
+
+async def test_a_pinned_skill_is_listed_behind_the_selected_ones_in_full(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SKILLS_PROMPT_CHAR_BUDGET", "1500")
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering), skills_pin=(STYLE,)) as runtime:
+        result = await runtime.run(GOAL, record=record)
+    (taken,) = record.of(CatalogueTaken)
+    listed = [line[6:-7] for line in taken.skill_listing.splitlines() if line.startswith("<name>")]
+    assert STYLE not in result.skills
+    assert listed[: len(result.skills) + 1] == [*result.skills, STYLE]
+    assert "Greets readers warmly, house-style." in taken.skill_listing
+
+
+async def test_a_skill_that_is_off_is_not_there(workspace: Path) -> None:
+    async with weft(workspace, planning({"tasks": [NOTES], "synthesis": "x"}), skills_off=(SKILL,)) as runtime:
+        assert SKILL not in (await runtime.run(GOAL)).skills
+        with pytest.raises(InputError, match=f"there is no skill '{SKILL}'"):
+            await runtime.run(Goal(GOAL, skills=(SKILL,)))
+
+
+async def test_a_skill_that_people_may_not_call_says_so(workspace: Path) -> None:
+    style(workspace, "inner", "user-invocable: false\n")
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        with pytest.raises(InputError, match=r"'inner' is not called by name: .*user-invocable: false"):
+            await runtime.run(Goal(GOAL, skills=("inner",)))
+        result = await runtime.run(f"$inner {GOAL}", record=record)
+        fits = await runtime.run("Greet readers warmly: inner greets")
+    assert "inner" not in result.skills
+    assert any("the goal names inner, which is not called by name" in one.message for one in record.of(Warned))
+    assert "inner" in fits.skills
+
+
+async def test_unknown_names_are_warned_of(workspace: Path) -> None:
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering), skills_pin=("house-stile",)) as runtime:
+        assert (await runtime.run(GOAL, record=record)).status == "done"
+    warned = [one.message for one in record.of(Warned) if "[skills]" in one.message]
+    assert len(warned) == 1
+    assert "pin names 'house-stile', and there is no such skill; the nearest names are house-style" in warned[0]
+
+
+async def test_a_recorded_goal_is_selected_again_by_todays_settings(workspace: Path) -> None:
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        await runtime.run(GOAL)
+    (now,) = reselect(
+        [rows(workspace)], Workspace(Paths.of(workspace, {}), Settings(skills_manual=(SKILL,), skills_require=(STYLE,)))
+    )
+    assert (now.to_dict()["dropped"], now.to_dict()["added"][0]) == ([SKILL], STYLE)
+
+
+async def test_a_model_that_selects_is_asked_once_where_a_manual_skill_is_named(workspace: Path) -> None:
+    model = planning(PLAN)
+    async with weft(workspace, model, skills_manual=(STYLE,), detector="llm") as runtime:
+        result = await runtime.run(f"${STYLE} {GOAL}")
+    assert result.skills[0] == STYLE
+    assert sum(request.role == "detector" for request in model.asked) == 1

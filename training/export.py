@@ -1,0 +1,63 @@
+"""From a trained table to the file in the wheel: fewer dimensions, int8 rows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from training.examples import short, whole
+from training.table_file import write
+from weft_skills.selection.encoder.tokens import Tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+DIMENSIONS = 128
+# So many skills are enough to find the axes.
+SAMPLE = 6_000
+ZERO, LARGEST = 128, 127
+# A word that so many skills have names none of them.
+FAMILIAR = 15
+_WORD = re.compile(r"[a-z0-9]{1,24}")
+
+
+def export(trained: Path, skills: Sequence[list[str]], out: Path, name: str, dimensions: int = DIMENSIONS) -> None:
+    """Write a trained table, rotated so that its leading dimensions tell most about the skills."""
+    import numpy
+
+    stored = numpy.load(trained)
+    words = stored["words"].tobytes().decode().split("\n")
+    table = stored["rows"].astype(numpy.float32) * stored["scales"][:, None]
+    table = table @ axes(table, words, skills[:: -(-len(skills) // SAMPLE)], dimensions)
+    scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / LARGEST
+    rows = numpy.round(table / scales[:, None]).astype(numpy.int16) + ZERO
+    packed = [row.tobytes() for row in rows.astype(numpy.uint8)]
+    write(out, name, words, scales.tolist(), packed, ordinary(words), familiar(words, skills))
+
+
+def axes(table: Any, words: Sequence[str], skills: Sequence[list[str]], dimensions: int) -> Any:
+    """The directions in which the vectors of skills are longest, as columns."""
+    import numpy
+
+    tokens = Tokens({word: place for place, word in enumerate(words)}.get)
+    found = [tokens.of(text, 256) for skill in skills for text in (short(skill), whole(skill))]
+    sums = numpy.array([table[places].sum(0) for places in found if places])
+    vectors = sums / numpy.linalg.norm(sums, axis=1, keepdims=True)
+    return numpy.linalg.eigh(vectors.T @ vectors)[1][:, ::-1][:, :dimensions]
+
+
+def ordinary(words: Sequence[str]) -> list[bool]:
+    """Whether each entry is a word of everyday language; those that only skills have come after all others."""
+    last = max(place for place, word in enumerate(words) if not word.isascii())
+    return [place <= last for place in range(len(words))]
+
+
+def familiar(words: Sequence[str], skills: Sequence[list[str]]) -> list[str]:
+    """The words that many skills have in their names or descriptions and that are no entries."""
+    counts = Counter(
+        word for skill in skills for word in set(_WORD.findall(f"{skill[0]} {skill[1]}".lower())) if not word.isdigit()
+    )
+    entries = set(words)
+    return sorted(word for word, count in counts.items() if count >= FAMILIAR and word not in entries)

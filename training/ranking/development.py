@@ -1,0 +1,152 @@
+"""The goals that weights are learnt from and measured on, and the pools of skills that they choose from.
+
+CORPUS    a folder with `skills/<collection>/…/SKILL.md` and `queries.jsonl`: goals for one skill, and for none
+TOOLS     folders in TaskBench's form (`tool_desc.json`, `data.json`, `split_ids.json`): each tool is a skill
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench.selection_quality import corpus
+from tests.skills import library_goals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from weft_skills.skill import Skill
+
+GOALS = Path(__file__).parents[1] / "goals"
+EVERYTHING, LIBRARY = "all", "library"
+JOINED = 300
+_EVERYDAY = ("everyday-short", "everyday-long", "everyday-bench")
+_JOINED_FROM = (2, 2, 3, 2, 4, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A goal with the skills of its pool that it should select; `half` says whether weights may be learnt from it."""
+
+    id: str
+    set: str
+    half: str
+    pool: str
+    text: str
+    expected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Development:
+    """All goals, and the pools by name."""
+
+    pools: Mapping[str, Sequence[Skill]]
+    goals: Sequence[Goal]
+
+    @classmethod
+    def read(cls, folder: Path, tools: Sequence[Path], made: Path) -> Development:
+        """The goals of a corpus and of sets of tools; the tools' SKILL.md files are written to `made`."""
+        read = corpus.Corpus.read(folder)
+        pools: dict[str, Sequence[Skill]] = {**read.pools, EVERYTHING: read.everything, LIBRARY: corpus.library()}
+        goals = [*_queries(read), *_joined(read), *_written(), *_own(), *_of_library()]
+        for tool_folder in tools:
+            names = _make_skills(tool_folder, made / tool_folder.name)
+            pools[tool_folder.name] = corpus.pool_of(made / tool_folder.name)
+            goals += _of_tools(tool_folder, names)
+        everyday = [goal for goal in goals if goal.set in _EVERYDAY]
+        for pool in read.pools:  # an everyday goal needs a skill of no collection
+            goals += [
+                Goal(f"{goal.id}@{pool}", f"{goal.set}@{pool}", goal.half, pool, goal.text, ()) for goal in everyday
+            ]
+        return cls(pools, goals)
+
+
+def half_of(name: str) -> str:
+    """The half that a goal belongs to, whatever other goals there are."""
+    return "tune" if int(hashlib.sha256(name.encode()).hexdigest(), 16) % 2 else "report"
+
+
+def _queries(read: corpus.Corpus) -> Iterator[Goal]:
+    for number, goal in enumerate(read.goals):
+        name = f"q-{number}"
+        kind = "single" if goal.expected else "none"
+        yield Goal(name, f"{kind}-{goal.pool}", half_of(name), goal.pool, goal.text, goal.expected)
+        if goal.expected and number % 4 == 0:
+            yield Goal(f"{name}-all", "single-all", half_of(name), EVERYTHING, goal.text, goal.expected)
+
+
+def _joined(read: corpus.Corpus) -> Iterator[Goal]:
+    """Goals of two to four goals of one pool and one half, joined in four ways; always the same ones."""
+    chance = random.Random(11)
+    halves = {id(goal): half_of(f"q-{number}") for number, goal in enumerate(read.goals)}
+    for number in range(JOINED):
+        pool, half = read.asked[number % len(read.asked)], half_of(f"joined-{number}")
+        known = [goal for goal in read.labelled(pool) if halves[id(goal)] == half]
+        picked: dict[str, str] = {}
+        while len(picked) < _JOINED_FROM[number % len(_JOINED_FROM)]:
+            goal = chance.choice(known)
+            picked.setdefault(goal.expected[0], goal.text.strip().rstrip(".?!"))
+        texts = list(picked.values())
+        listed = "\n".join(f"{place}. {text}" for place, text in enumerate(texts, 1))
+        text = (". ".join(texts) + ".", ", then ".join(texts), " and ".join(texts), listed)[number % 4]
+        yield Goal(f"joined-{number}", "joined", half, pool, text, tuple(picked))
+        if number % 2 == 0:
+            yield Goal(f"joined-{number}-all", "joined-all", half, EVERYTHING, text, tuple(picked))
+
+
+def _written() -> Iterator[Goal]:
+    for number, goal in enumerate(corpus.goals_of(corpus.DATA / "several_skills.jsonl")):
+        name = f"several-{number}"
+        yield Goal(name, "several-bench", half_of(name), goal.pool, goal.text, goal.expected)
+    for number, text in enumerate(corpus.everyday()):
+        yield Goal(f"everyday-{number}", "everyday-bench", half_of(f"everyday-{number}"), EVERYTHING, text, ())
+
+
+def _own() -> Iterator[Goal]:
+    for file in sorted(GOALS.glob("*.jsonl")):
+        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+            kind, expected = row["set"], tuple(row["expected"])
+            if kind == "languages":
+                language = row["language"] if row["language"] in ("zh", "de") else "other"
+                kind = f"language-{language}" if expected else f"language-{language}-none"
+            yield Goal(row["id"], kind, row["half"], row["pool"], row["goal"], expected)
+            if kind == "long-several" and row["pool"] != EVERYTHING:
+                yield Goal(f"{row['id']}-all", "long-several-all", row["half"], EVERYTHING, row["goal"], expected)
+
+
+def _of_library() -> Iterator[Goal]:
+    """Goals for the skills that ship, and goals for none of them."""
+    for name, texts in library_goals.GOALS.items():
+        for number, text in enumerate(texts):
+            label = f"library-{name}-{number}"
+            yield Goal(label, "library", half_of(label), LIBRARY, text, (name,))
+    for number, text in enumerate(library_goals.UNRELATED):
+        label = f"library-none-{number}"
+        yield Goal(label, "library-none", half_of(label), LIBRARY, text, ())
+
+
+def _make_skills(folder: Path, made: Path) -> dict[str, str]:
+    """Write each tool as a skill, and give the skills' names by the tools' ids."""
+    names: dict[str, str] = {}
+    for tool in json.loads((folder / "tool_desc.json").read_text(encoding="utf-8"))["nodes"]:
+        name = re.sub(r"[^a-z0-9]+", "-", tool["id"].lower()).strip("-")[:64].strip("-")
+        names[tool["id"]] = name
+        (made / name).mkdir(parents=True, exist_ok=True)
+        text = f"---\nname: {name}\ndescription: {json.dumps(tool['desc'])}\n---\n"
+        (made / name / "SKILL.md").write_text(text, encoding="utf-8")
+    return names
+
+
+def _of_tools(folder: Path, names: Mapping[str, str]) -> Iterator[Goal]:
+    tested = json.loads((folder / "split_ids.json").read_text(encoding="utf-8"))["test_ids"]
+    ids = {each for group in tested.values() for each in group}
+    for row in map(json.loads, (folder / "data.json").read_text(encoding="utf-8").splitlines()):
+        if row["id"] in ids:
+            name = f"{folder.name}-{row['id']}"
+            expected = tuple(dict.fromkeys(names[node["task"]] for node in row["task_nodes"]))
+            yield Goal(name, folder.name, half_of(name), folder.name, row["user_request"].strip(), expected)

@@ -1,0 +1,74 @@
+"""Goals as numbers: the signals of every candidate in the whole goal and in each part, as the ranking reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft_skills.selection.ranking import building
+from weft_skills.selection.ranking.bm25 import Scorer
+from weft_skills.selection.ranking.combination import FEW_PARTS
+from weft_skills.selection.ranking.pool import Pool
+from weft_skills.selection.ranking.postings import Postings
+from weft_skills.selection.ranking.reading import Reading
+from weft_skills.selection.ranking.signals import Signals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from training.ranking.development import Development, Goal
+    from weft_skills.selection.encoder import Table
+    from weft_skills.selection.ranking.reading import Passage
+
+SIGNALS = len(Signals().as_tuple())
+
+
+@dataclass(slots=True)
+class Text:
+    """A goal or a part of one: its candidates, a row of signals for each, the highest cosine, the number of words."""
+
+    candidates: Any
+    signals: Any
+    most_meaning: float
+    words: int
+    says_something: bool
+
+
+@dataclass(slots=True)
+class Read:
+    """A goal that was read: its whole first, then its parts; `expected` are the numbers of its skills in the pool."""
+
+    goal: Goal
+    size: int
+    expected: frozenset[int]
+    texts: list[Text]
+
+    @property
+    def kind(self) -> int:
+        """0 for a goal of one part, 1 for one of few, 2 for one of many."""
+        parts = len(self.texts) - 1
+        return 0 if not parts else 1 if parts <= FEW_PARTS else 2
+
+
+def read_all(development: Development, table: Table | None) -> Iterator[Read]:
+    """Every goal, read for its pool."""
+    pools = {}
+    for name, skills in development.pools.items():
+        data = Postings(building.build(skills, table))
+        pools[name] = Pool(skills, Scorer(data), data.vectors, table)
+    numbers = {name: {skill.name: at for at, skill in enumerate(skills)} for name, skills in development.pools.items()}
+    for goal in development.goals:
+        reading = Reading(goal.text, pools[goal.pool])
+        expected = frozenset(numbers[goal.pool][name] for name in goal.expected)
+        texts = [_text(passage) for passage in (reading.whole, *reading.parts)]
+        yield Read(goal, len(development.pools[goal.pool]), expected, texts)
+
+
+def _text(passage: Passage) -> Text:
+    rows = [fit.signals.as_tuple() for fit in passage.fits.values()]
+    signals = np.array(rows).reshape(len(rows), SIGNALS)
+    candidates = np.array(list(passage.fits), dtype=int)
+    words = passage.words
+    return Text(candidates, signals, passage.most_meaning, len(words.spelling), words.say_something)

@@ -1,0 +1,109 @@
+"""`weft skills why`: why a goal selects the skills that it does, and not others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli import options, stdin
+from weft.cli.commands.skills.open_workspace import open_skills, warn
+from weft.cli.view import output
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
+    from weft_skills.selection.explanation import Explained, Explanation
+
+_EXAMPLE = 'weft skills why "Write API documentation"'
+
+
+@click.command("why")
+@click.argument("goal")
+@click.option(
+    "--top",
+    type=click.IntRange(1, 100),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many candidates to show.",
+)
+@options.skills
+@options.common
+def why(goal: str, top: int, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
+    """Show why GOAL selects the skills that it does, and not others.
+
+    For each candidate: its score by part of the goal and by signal, by how much it is selected or missed, and what
+    would change that. Skills that are required, pinned, manual or off say so. No model is called.
+
+    \b
+    Examples:
+      weft skills why "Write API documentation"
+      weft skills why --top 3 --json "Write API documentation"
+    """
+    from weft.workspace.selection_reasons import explains, reasons
+    from weft_skills.selection import detectors
+
+    text = stdin.goal_text(goal)
+    if not text.strip():
+        raise InputError("the goal is empty", hint=_EXAMPLE)
+    skills = open_skills(workspace, flags, quiet=mode.quiet)
+    detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
+    found = reasons(skills, text, top, detector)
+    warn(
+        skills.registry,
+        verbose=mode.verbose,
+        quiet=mode.quiet,
+        more=[*skills.warnings, *skills.uncallable(text, skills.active())],
+    )
+    if not explains(detector) and not mode.quiet:
+        output.say(f"The detector {skills.detector_name!r} does not explain its scores: they are shown without parts.")
+    if mode.as_json:
+        output.print_json(_document(found))
+    else:
+        output.print_text("\n".join(_lines(found)))
+    return 0
+
+
+def _document(found: Explanation) -> dict[str, Any]:
+    """The explanation as `--json` prints it."""
+    return {
+        "goal": found.goal,
+        "certain": found.certain,
+        "candidates": [
+            {
+                "name": one.name,
+                "score": one.score,
+                "selected": one.selected,
+                "margin": one.margin,
+                "parts": [{"part": p.part, "score": p.score, "signals": dict(p.signals)} for p in one.parts],
+                "change": one.change,
+            }
+            for one in found.candidates
+        ],
+    }
+
+
+def _lines(found: Explanation) -> Iterator[str]:
+    selected = sum(one.selected for one in found.candidates)
+    sure = "with certainty" if found.certain else "not with certainty"
+    yield f"{selected} selected, {sure}." if selected else "Nothing is selected."
+    for one in found.candidates:
+        yield ""
+        yield f"{one.name}  {one.score:.2f}  {_standing(one)}"
+        for part in one.parts:
+            signals = ", ".join(f"{name} {value:.2f}" for name, value in part.signals.items())
+            yield f"  {part.score:.2f}  {part.part!r}" + (f": {signals}" if signals else "")
+        if one.change:
+            yield f"  {one.change}"
+
+
+def _standing(one: Explained) -> str:
+    """Whether a candidate is selected, and by how much; a margin of 0 says nothing."""
+    if one.selected:
+        return f"selected, by {one.margin:.2f}" if one.margin > 0 else "selected"
+    return f"not selected, by {-one.margin:.2f}" if one.margin < 0 else "not selected"

@@ -1,0 +1,101 @@
+"""Why a goal selects the skills that it does: what the detector says, and what the user and authors have decided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from weft_skills.preferences import OFF
+from weft_skills.selection.detectors import NO_MATCH, top
+from weft_skills.selection.explanation import Explained, Explanation
+from weft_skills.selection.ranked import RankedDetector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.workspace.skills import WorkspaceSkills
+    from weft_skills.preferences import Preferences
+    from weft_skills.selection.detector import Selection, SkillDetector
+    from weft_skills.skill import Skill
+
+# Skills that are manual or off are ranked among all others only in pools up to this size: it takes an index of its own.
+_MOST_RANKED = 2_000
+
+
+def explains(detector: SkillDetector) -> bool:
+    """Whether a detector can say how its scores come about."""
+    return getattr(detector, "explain", None) is not None
+
+
+def reasons(skills: WorkspaceSkills, goal: str, most: int, detector: SkillDetector | None = None) -> Explanation:
+    """The selected skills, then the best others, `most` in all unless more are selected, each with its reasons."""
+    active, finder = skills.active(), detector or skills.detector
+    selections = skills.select(goal, (), active, finder)
+    selected = {selection.name: selection for selection in selections}
+    found = explained(finder, goal, skills.preferences.selectable(active), most)
+    by_name = {one.name: one for one in found.candidates}
+    first = [_selected(selection, by_name.get(selection.name)) for selection in selections]
+    others = [replace(one, selected=False) for one in found.candidates if one.name not in selected]
+    withheld = [one for one in _withheld(skills, active, goal, most) if one.name not in selected]
+    known = {skill.name: skill for skill in skills.registry.list_skills(all=True) if _is_withheld(skill)}
+    shown = (*first, *sorted((*others, *withheld), key=lambda one: -one.score)[: max(0, most - len(first))])
+    return Explanation(
+        goal,
+        found.certain or any(selection.certain for selection in selections),
+        tuple(_with_decision(one, known.get(one.name), skills.preferences) for one in shown),
+    )
+
+
+def explained(detector: SkillDetector, goal: str, skills: Sequence[Skill], most: int) -> Explanation:
+    """What a detector says of the best skills: their scores by part and signal, or else their scores alone."""
+    explain = getattr(detector, "explain", None)
+    if explain is not None:
+        found: Explanation = explain(goal, skills, most)
+        return found
+    ranked = [selection for selection in top(detector, goal, skills, most) if selection.reason != NO_MATCH]
+    candidates = (Explained(one.name, one.score, selected=False, margin=0.0, parts=(), change="") for one in ranked)
+    return Explanation(goal, certain=False, candidates=tuple(candidates))
+
+
+def _selected(selection: Selection, ranked: Explained | None) -> Explained:
+    """A selected skill, with what the detector says of it unless it was chosen by name."""
+    if ranked is None:
+        return Explained(selection.name, selection.score, selected=True, margin=0.0, parts=(), change=selection.reason)
+    return replace(ranked, score=selection.score, selected=True, change=ranked.change or selection.reason)
+
+
+def _is_withheld(skill: Skill) -> bool:
+    return skill.kind == "context" and (skill.state == "active" or skill.reason == OFF)
+
+
+def _withheld(skills: WorkspaceSkills, active: Sequence[Skill], goal: str, most: int) -> list[Explained]:
+    """The skills that are manual or off and would be among the best otherwise."""
+    off = [skill for skill in skills.registry.list_skills(all=True) if skill.kind == "context" and skill.reason == OFF]
+    apart = {skill.name for skill in (*skills.preferences.by_name_only(active), *off)}
+    if not apart or len(active) + len(off) > _MOST_RANKED:
+        return []
+    ranked = explained(RankedDetector(), goal, [*active, *off], most).candidates
+    return [replace(one, selected=False) for one in ranked if one.name in apart and one.score > 0]
+
+
+def _with_decision(one: Explained, skill: Skill | None, preferences: Preferences) -> Explained:
+    """A candidate whose change begins with what was decided about it."""
+    if skill is None:
+        return one
+    decided = list(_decisions(skill, preferences))
+    if skill.state != "active" or (preferences.is_manual(skill) and not one.selected):
+        return replace(one, change=" ".join(decided))  # no score would change that
+    return replace(one, change=" ".join(filter(None, (*decided, one.change))))
+
+
+def _decisions(skill: Skill, preferences: Preferences) -> list[str]:
+    """What was decided about a skill, in sentences."""
+    if skill.state != "active":
+        return [f"It is off ({skill.reason}): take it out of that list."]
+    notes = {
+        "required": "It is required: every plan must use it, whatever its score.",
+        "pinned": "It is pinned: the planner's listing always has it, whatever its score.",
+        "manual": f"It is manual: name it, with ${skill.name} in the goal or --skill {skill.name}.",
+        "not called by name": "It is not called by name (user-invocable: false): only its score counts.",
+    }
+    return [notes[note] for note in preferences.notes(skill)]
