@@ -61,6 +61,12 @@ class RayCluster:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
+    def hang_head(self) -> None:
+        """Let the head's server hang: the kernel goes on accepting connections to it."""
+        for pid, title in self._processes().items():
+            if title.split("\0")[0].endswith("gcs_server"):
+                os.kill(pid, signal.SIGSTOP)
+
     def close(self) -> None:
         """End all of it."""
         for node in reversed(self._nodes):

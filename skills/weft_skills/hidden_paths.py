@@ -71,6 +71,7 @@ def hidden_files(root: Path) -> frozenset[tuple[int, int]]:
 @lru_cache(maxsize=8)
 def _hidden_files(root: str, _moment: int) -> frozenset[tuple[int, int]]:
     found: set[tuple[int, int]] = set()
+    shown = {os.path.join(root, AGENTS, name) for name in SKILL_FOLDERS}
     waiting, left = [(root, False)], _MOST_ENTRIES
     while waiting and left > 0:
         folder, hidden = waiting.pop()
@@ -78,7 +79,7 @@ def _hidden_files(root: str, _moment: int) -> frozenset[tuple[int, int]]:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     left -= 1
-                    inside = hidden or is_hidden_name(entry.name)
+                    inside = (hidden or is_hidden_name(entry.name)) and entry.path not in shown
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append((entry.path, inside))
                     elif inside and (status := entry.stat(follow_symlinks=False)).st_nlink > 1:

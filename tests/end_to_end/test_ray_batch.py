@@ -239,8 +239,9 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch:
     assert [row["status"] for row in batch.rows()] == ["done"] * 4
 
 
+@pytest.mark.parametrize("lose_head", [RayCluster.kill_head, RayCluster.hang_head])
 def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
-    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer
+    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer, lose_head: Callable[[RayCluster], None]
 ) -> None:
     env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path)}
     with (
@@ -250,8 +251,9 @@ def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
         batch.answer(lambda call: replace(slowly(call), after=2.0))
         process = batch.start()
         batch.wait_for_calls(10, process)
-        cluster.kill_head()
+        lose_head(cluster)
         _, err = process.communicate(timeout=120)
+        cluster.kill_head()
     assert process.returncode == 130, err
     said = [line for line in err.splitlines() if "goals ·" not in line]
     assert said[0] == "warning: Ray's head is lost: the batch stops; what is finished is kept"

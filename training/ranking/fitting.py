@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from training.ranking.reading import Text
 
 ROWS = ("alone", "few_whole", "few_part", "many_whole", "many_part")
-NAMES = tuple(Signals.__dataclass_fields__)
+NAMES = Signals._fields
 # What training starts from and is drawn to: words count most.
 START = (1.0, 2.5, 2.0, 0.5, 0.3, 0.3)
 # Goals that share no word with their skill cannot all be told from everyday ones: they count little for the need.

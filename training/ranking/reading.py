@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft_skills.selection.encoder import Table
     from weft_skills.selection.ranking.reading import Passage
 
-SIGNALS = len(Signals().as_tuple())
+SIGNALS = len(Signals())
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ def read_all(development: Development, table: Table | None) -> Iterator[Read]:
 
 
 def _text(passage: Passage) -> Text:
-    rows = [fit.signals.as_tuple() for fit in passage.fits.values()]
+    rows = [tuple(fit.signals) for fit in passage.fits.values()]
     signals = np.array(rows).reshape(len(rows), SIGNALS)
     candidates = np.array(list(passage.fits), dtype=int)
     words = passage.words

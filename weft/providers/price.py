@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,6 +18,8 @@ if TYPE_CHECKING:
 
 # What --max-cost counts for a token of unknown price: about the output price of the more expensive models.
 ASSUMED_PRICE = 15e-6
+# The file in litellm's package that its list is read from.
+_LIST = "model_prices_and_context_window_backup.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,24 @@ def listed_price(litellm: Any, name: str) -> Price:
         info = dict(litellm.get_model_info(name))
     except Exception:  # noqa: BLE001 - it raises bare exceptions for models that it does not know
         return Price()
-    row = info | _as_listed(litellm.model_cost.get(info.get("key"), info))
+    return _price(info | _as_listed(litellm.model_cost.get(info.get("key"), info)))
+
+
+@lru_cache(maxsize=64)
+def unloaded_price(name: str) -> Price:
+    """The price in the file of litellm's list, for a process that has not loaded litellm, which takes seconds."""
+    package = find_spec("litellm")
+    folders = (package.submodule_search_locations if package is not None else None) or ()
+    try:
+        rows = msgspec.json.decode(Path(*folders[:1], _LIST).read_bytes(), type=dict[str, msgspec.Raw])
+        row = msgspec.json.decode(rows.get(name) or rows.get(name.partition("/")[2]) or b"{}", type=dict[str, Any])
+    except (OSError, msgspec.DecodeError):
+        return Price()
+    return _price(row | _as_listed(row))
+
+
+def _price(row: dict[str, Any]) -> Price:
+    """What a row of the list says."""
     # The list has several prices of some models: for long prompts, for reasoning, by day. The highest may be asked.
     prompt = _highest(row, "input_cost_per_token", "cache_creation_input_token_cost")
     output = _highest(row, "output_cost_per_token", "output_cost_per_reasoning_token")

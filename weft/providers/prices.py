@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft.providers.litellm_model import load
-from weft.providers.price import FREE, Price, listed_price
+from weft.providers.price import FREE, Price, listed_price, unloaded_price
 from weft.settings.default_model import is_local
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ class PriceList:
         return price if price is not None else self.listed(name)
 
     def at_hand(self, name: str) -> Price:
-        """The price of a model, as far as it can be told at once: nothing is loaded for it."""
+        """The price of a model, found within milliseconds: litellm is not loaded for it."""
         price = self.own_price(name)
         if price is not None:
             return price
         is_loaded = self.listed is not _look_up or hasattr(sys.modules.get("litellm"), "model_cost")
-        return self.listed(name) if is_loaded else Price()
+        return self.listed(name) if is_loaded else unloaded_price(name)
 
 
 def is_cost(value: object) -> bool:

@@ -58,7 +58,7 @@ class WorkspaceTools:
         self._paths, self._installed = paths, installed
         self._registry = registry
         self._unsafe = unsafe
-        self._disk = disk or DiskLimits()
+        self.disk = disk or DiskLimits()
         self._own = [_own_tool(function, paths.workspace) for function in own]
         self.trust = Trust(paths.trust, paths.sent_trust)
         self._opened_mcp: McpServers | None = None
@@ -135,7 +135,10 @@ class WorkspaceTools:
             return {}
         from weft_skills.mcp.tool import McpTool
 
-        return {spec.name: McpTool(spec.name, spec.description, spec.parameters, self.mcp, artifacts) for spec in specs}
+        return {
+            spec.name: McpTool(spec.name, spec.description, spec.parameters, self.mcp, artifacts, self.disk)
+            for spec in specs
+        }
 
     @property
     def function_specs(self) -> tuple[ToolSpec, ...]:
@@ -161,9 +164,11 @@ class WorkspaceTools:
         `mcp` are the tools of MCP servers that a run has; their names cannot be those of other tools.
         """
         programs = self.programs()
-        own = [tool if isinstance(tool, RecordedTool) else replace(tool, artifacts=artifacts) for tool in self._own]
-        by_name: dict[str, Tool] = {tool.name: replace(tool, artifacts=artifacts) for tool in self.functions[0]}
-        by_name |= {tool.name: tool for tool in own}
+        functions = (*self.functions[0], *self._own)
+        by_name: dict[str, Tool] = {
+            tool.name: tool if isinstance(tool, RecordedTool) else replace(tool, artifacts=artifacts, disk=self.disk)
+            for tool in functions
+        }
         by_name |= self.mcp_tools(mcp, artifacts)
         if not programs:
             return by_name
@@ -214,7 +219,7 @@ class WorkspaceTools:
                 self._paths.cache / "tools", dict(os.environ), progress or _silent, self.confinement
             ),
             trusted=trusted,
-            disk=self._disk,
+            disk=self.disk,
         )
         return replace(host, log=log) if log else host
 

@@ -34,6 +34,8 @@ HASH = 32
 _SEP = os.sep
 _SHORT = 200
 _MOST_KEPT = 10_000
+# What names that mark a secret have in them, and so do texts in which one follows.
+_TELLING_WORDS = ("key", "token", "secret", "passw", "passphrase", "credential", "authorization")
 # How the JSON of a field that marks a secret ends, whatever the rest of its name is.
 _TELLING = tuple(
     f'{word}":'
@@ -86,7 +88,7 @@ class Capture:
         """Whether an event is recorded as it stands, and its fields are few and plain, as most are."""
         kept = self._kept
         try:
-            for item in _free_values(type(event))(event):
+            for item in _FREE_VALUES[type(event)](event):
                 if item not in kept and not self._keeps_item(item):
                     return False
         except TypeError:  # a list or a mapping, which no set can hold
@@ -165,7 +167,12 @@ class Capture:
     def hash_of_task(self, task: Task, given: Sequence[str | None]) -> str:
         """The hash of a task and of the results that it is given."""
         form = task if id(task) in self._plain_tasks else self.task(task)
-        return digest([form, given if self._kept.issuperset(given) else self.sequence(given)])[:HASH]
+        kept = self._kept
+        for text in given:
+            if text not in kept:
+                given = self.sequence(given)
+                break
+        return digest([form, given])[:HASH]
 
     def task(self, task: Task) -> dict[str, Any]:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
@@ -186,8 +193,14 @@ class Capture:
     def _keeps(self, text: str) -> bool:
         """Whether a value with this JSON is surely recorded as it is: no path, no secret, no name that marks one."""
         # Without escapes, every string of the value stands in its JSON as it is, between characters of no word.
-        if not text.isascii() or _SEP in text or "\\" in text:
+        if not text.isascii() or _SEP in text or "\\" in text or self.secrets.reveals(text):
             return False
+        # Names of fields and ids of tasks repeat: each is looked at once. What looks like a secret stands between two
+        # quotation marks, unless a word before it says that it is one.
+        once = '"'.join(set(text.split('"')))
+        low = once.lower()
+        if not any(word in low for word in _TELLING_WORDS):
+            return not self.secrets.touches(once)
         low = text.lower()
         return not any(name in low for name in _TELLING) and not self.secrets.touches(text)
 
@@ -238,13 +251,20 @@ def _free_fields(kind: type[Event]) -> tuple[str, ...]:
     return tuple(field.name for field in msgspec.structs.fields(kind) if not _is_fixed(inspect.type_info(field.type)))
 
 
-@cache
-def _free_values(kind: type[Event]) -> Callable[[Event], tuple[Any, ...]]:
-    """What gets the values of these fields, as a tuple."""
-    names = _free_fields(kind)
-    if len(names) > 1:
-        return attrgetter(*names)
-    return (lambda event: (getattr(event, names[0]),)) if names else lambda _: ()
+class _FreeValues(dict[type["Event"], "Callable[[Event], tuple[Any, ...]]"]):
+    """What gets the values of these fields, as a tuple, by the type of event; a lookup is faster than a cached call."""
+
+    def __missing__(self, kind: type[Event]) -> Callable[[Event], tuple[Any, ...]]:
+        names = _free_fields(kind)
+        if len(names) > 1:
+            get: Callable[[Event], tuple[Any, ...]] = attrgetter(*names)
+        else:
+            get = (lambda event: (getattr(event, names[0]),)) if names else lambda _: ()
+        self[kind] = get
+        return get
+
+
+_FREE_VALUES = _FreeValues()
 
 
 def _is_fixed(kind: inspect.Type) -> bool:

@@ -194,7 +194,9 @@ class Tape:
         if recorded is None:
             return now
         names = ([selection.name for selection in chosen.selections] for chosen in (recorded, now))
-        self._all_differ(_of("selection", now.task), of_names(*names))
+        cause = f" (encoder {recorded.encoder or 'none'} → {now.encoder or 'none'})"
+        because = cause if recorded.encoder != now.encoder else ""
+        self._all_differ(_of("selection", now.task), (f"{what}{because}" for what in of_names(*names)))
         return recorded
 
     def _reading(self, now: PlanMade | PlanRefused) -> PlanMade | PlanRefused:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import compress
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
     from weft_executor.capture.capture import Capture
+
+
+_SECOND = 10**9
 
 
 class LogEntry(msgspec.Struct, frozen=True, gc=False):
@@ -54,14 +57,16 @@ def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
         plain, encoded = [False] * len(entries), []
     texts = iter(encoded)
     rows: list[Row | EncodedRow] = []
-    second = begins = ""
+    begins, ends = "", 0  # the second that the last event was in
     for entry, is_plain in zip(entries, plain, strict=True):
-        log, event, digits = entry.log, entry.event, str(entry.at)
-        if digits[:10] != second:
-            second, begins = digits[:10], _second(digits[:10])
-        at, kind = f"{begins}{digits[10:16]}Z", type(event)
+        log, event, nanoseconds = entry.log, entry.event, entry.at
+        if not ends - _SECOND <= nanoseconds < ends:
+            ends = nanoseconds // _SECOND * _SECOND + _SECOND
+            begins = _second(str(nanoseconds)[:10])
+        at = begins + str(nanoseconds)[10:16] + "Z"
+        kind = type(event)
         if is_plain:
-            name, tag = _tag(kind)
+            name, tag = _TAGS[kind]
             key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
             task = getattr(event, "task", None)
             rows.append(EncodedRow(log.run_id, entry.seq, at, name, task, key, "{" + next(texts)[tag:]))
@@ -70,11 +75,16 @@ def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
     return rows
 
 
-@cache
-def _tag(kind: type[Event]) -> tuple[str, int]:
+class _Tags(dict[type[Event], tuple[str, int]]):
     """An event's type, and how long its JSON is, which stands before the fields."""
-    name = type_of(kind)
-    return name, len(f'{{"type":"{name}",')
+
+    def __missing__(self, kind: type[Event]) -> tuple[str, int]:
+        name = type_of(kind)
+        self[kind] = known = (name, len(f'{{"type":"{name}",'))
+        return known
+
+
+_TAGS = _Tags()
 
 
 class Sink(Protocol):

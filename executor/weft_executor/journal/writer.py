@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.store import Store
 
 # How long entries that nobody waits for may wait for others, in seconds.
-LINGER = 0.02
+LINGER = 0.05
 # How many waiters one commit serves at most. During a commit, the waiters of the one before it continue; a single
 # commit for all of them would leave the disk idle until they have put their next entries.
 COHORT = 100
@@ -185,11 +185,11 @@ class Writer:
     def _next(self) -> Commit:
         """What the next commit takes: everything queued now, up to a full cohort of waiters."""
         batch = Commit([], [], [])
-        queue = self._queue
-        for _ in range(len(queue)):  # other threads may keep adding to it
-            item = queue.popleft()
+        take, add = self._queue.popleft, batch.entries.append
+        for _ in range(len(self._queue)):  # other threads may keep adding to it
+            item = take()
             if isinstance(item, LogEntry):
-                batch.entries.append(item)
+                add(item)
             elif isinstance(item, LeaseChange):
                 batch.changes.append(item)
             else:

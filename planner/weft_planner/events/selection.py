@@ -37,7 +37,8 @@ class CatalogueTaken(Event, frozen=True):
 class SkillsSelected(Event, frozen=True):
     """The detector selected skills, out of `available`, for the run or for a sub-goal, `task`.
 
-    `keywords` are those that a model gave for a goal in another language than the skills.
+    `keywords` are those that a model gave for a goal in another language than the skills, `encoder` is the one that
+    compared meanings.
     """
 
     detector: str
@@ -45,3 +46,4 @@ class SkillsSelected(Event, frozen=True):
     available: int
     keywords: str = ""
     task: str | None = None
+    encoder: str = ""

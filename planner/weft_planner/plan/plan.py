@@ -64,9 +64,20 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.referred((self.instruction, self.arguments))
 
     @property
+    def refers(self) -> bool:
+        """Whether it may read more than the results that it depends on; most tasks do not."""
+        return (
+            "<<" in self.instruction
+            or self.arguments != ""
+            or self.check is not None
+            or self.when is not None
+            or self.for_each is not None
+        )
+
+    @property
     def references(self) -> tuple[str, ...]:
         """The ids of tasks whose output, or a field of it, it refers to, each once."""
-        if self.check is None and self.arguments == "" and "<<" not in self.instruction:
+        if not self.refers:
             return ()
         found = self.referred((self.instruction, self.arguments, self.asked))
         return tuple(dict.fromkeys(one.id for one in found if one.part == "output" and one.item is None))
@@ -74,7 +85,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def other_references(self) -> tuple[Reference, ...]:
         """What else it refers to, each once: how tasks ended, how many items they have, and single items."""
-        if self.check is None and self.arguments == "" and "<<" not in self.instruction:
+        if not self.refers:
             return ()
         found = self.referred((self.instruction, self.arguments, self.asked))
         return tuple(one for one in found if one.part != "output" or one.item is not None)

@@ -11,13 +11,17 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft_skills.hidden_paths import is_hidden_name
+from weft_skills.hidden_paths import AGENTS, SKILL_FOLDERS, is_hidden_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
 ENTRIES = 1_000_000  # beyond them, folders that were not looked into are hidden
+# How many entries of hidden folders are looked at for files that have other names outside.
+HIDDEN_ENTRIES = 500_000
+# Shown although they are in a hidden folder.
+_SHOWN = frozenset(f"{AGENTS}/{name}" for name in SKILL_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ def look(root: str, limit: int = ENTRIES) -> View:
                     files.append(path)
                     linked.update(_other_names(entry))
         waiting = below
+    linked |= _linked_below(root, folders)
     if linked:
         files += _same(root, linked, {*folders, *files})
     hidden = {*folders, *files}
@@ -112,6 +117,21 @@ def _other_names(entry: os.DirEntry[str]) -> set[tuple[int, int]]:
     except OSError:
         return set()
     return {(found.st_dev, found.st_ino)} if found.st_nlink > 1 else set()
+
+
+def _linked_below(root: str, folders: Iterable[str]) -> set[tuple[int, int]]:
+    """The identities of files in hidden folders that have other names too."""
+    found: set[tuple[int, int]] = set()
+    waiting, left = list(folders), HIDDEN_ENTRIES
+    while waiting and left > 0:
+        here = waiting.pop()
+        for entry in _entries(root, here):
+            left -= 1
+            if entry.is_dir(follow_symlinks=False):
+                waiting += {f"{here}/{entry.name}"} - _SHOWN
+            elif not entry.is_symlink():
+                found |= _other_names(entry)
+    return found
 
 
 def _same(root: str, linked: set[tuple[int, int]], hidden: set[str]) -> list[str]:

@@ -24,12 +24,18 @@ SKIPPED = frozenset({".git", "__pycache__"})
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits at which a scan warns and stops."""
+    """The limits at which a scan warns and stops.
+
+    A link may lead to so many `linked` folders, and to `linked_per_skill` more for each skill in them: one to skills is
+    followed to its end, and one to a whole system is not.
+    """
 
     skills: int = 50_000
     depth: int = 24
     folders: int = 200_000
     entries: int = 100_000
+    linked: int = 10_000
+    linked_per_skill: int = 20
 
 
 class Found(NamedTuple):
@@ -68,6 +74,19 @@ def scan(locations: Sequence[Location], names: Collection[str], bounds: Bounds |
     return walk.tree
 
 
+@dataclass(slots=True)
+class _Link:
+    """A link out of a location, with what it has led to so far, through further links too."""
+
+    path: str
+    folders: int = 0
+    skills: int = 0
+
+
+# A folder or link to look at, how deep it lies, and the link that led there, if one did.
+_Place = tuple[str, int, _Link | None]
+
+
 class _Walk:
     """The state of one scan."""
 
@@ -82,13 +101,12 @@ class _Walk:
 
     def location(self, root: str, number: int) -> None:
         """Walk real folders first and link targets after them, so that a link never hides a real folder."""
-        links: deque[tuple[str, int]] = deque()
+        links: deque[_Place] = deque()
         first = len(self.tree.files)
         if self._may_enter(root):
-            self._folders(root, 0, number, links)
+            self._folders((root, 0, _Link(root) if os.path.islink(root) else None), number, links)
         while links:
-            path, depth = links.popleft()
-            self._link(path, depth, number, links)
+            self._link(links.popleft(), number, links)
         self.tree.files[first:] = sorted(self.tree.files[first:], key=lambda found: found.path.split(os.sep))
 
     def file(self, path: str, number: int) -> None:
@@ -102,8 +120,9 @@ class _Walk:
         self.read.add((found.st_dev, found.st_ino))
         self.tree.files.append(Found(path, number, self.tree.watched[path], stat.S_ISREG(found.st_mode)))
 
-    def _folders(self, root: str, depth: int, number: int, links: deque[tuple[str, int]]) -> None:
-        stack = [(root, depth)]
+    def _folders(self, root: _Place, number: int, links: deque[_Place]) -> None:
+        first, depth, link = root
+        stack = [(first, depth)]
         while stack:
             path, depth = stack.pop()
             found = self._watch(path)
@@ -115,16 +134,33 @@ class _Walk:
             if len(self.seen) >= self.bounds.folders:
                 self._warn_once("folders", path, f"more than {self.bounds.folders} folders: the rest are not searched")
                 return
+            if link is not None and self._leads_too_far(link):
+                return
             self.seen.add((found.st_dev, found.st_ino))
             below = []
             for entry in self._entries(path):
                 if entry.is_symlink():
-                    links.append((entry.path, depth + 1))
+                    links.append((entry.path, depth + 1, link))
                 elif entry.name in self.names:
                     self.file(entry.path, number)
+                    if link is not None:
+                        link.skills += 1
                 elif entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED:
                     below.append((entry.path, depth + 1))
             stack.extend(reversed(below))
+
+    def _leads_too_far(self, link: _Link) -> bool:
+        """Count a folder that a link leads to; whether it is one too many."""
+        link.folders += 1
+        if link.folders <= self.bounds.linked + self.bounds.linked_per_skill * link.skills:
+            return False
+        if f"link {link.path}" not in self.warned:
+            self.warned.add(f"link {link.path}")
+            what = f"it leads to {os.path.realpath(link.path)}, with {link.folders - 1:,} folders or more and "
+            what += f"{link.skills:,} skills so far: the rest is not searched"
+            hint = "link the folder that has the skills"
+            self.tree.problems.append(Problem(Path(link.path), 1, what, hint, "bound"))
+        return True
 
     def _entries(self, path: str) -> list[os.DirEntry[str]]:
         try:
@@ -139,14 +175,15 @@ class _Walk:
             self._warn_once("entries", path, what)
         return sorted(listed[: self.bounds.entries], key=lambda entry: entry.name)
 
-    def _link(self, path: str, depth: int, number: int, links: deque[tuple[str, int]]) -> None:
+    def _link(self, place: _Place, number: int, links: deque[_Place]) -> None:
         """Follow a link, unless it leads to a folder that contains it or to something seen before."""
+        path, depth, link = place
         found = self._watch(path)
         if found is None:
             return
         if stat.S_ISDIR(found.st_mode):
             if self._may_enter(path):
-                self._folders(path, depth, number, links)
+                self._folders((path, depth, link or _Link(path)), number, links)
         elif os.path.basename(path) in self.names and (found.st_dev, found.st_ino) not in self.read:
             self.file(path, number)
 

@@ -3,10 +3,11 @@
 With goals: two skills compete for a goal if one is selected where the other is expected, or, for a goal without a
 label, if both are selected. Without goals, the phrases of the skills' own descriptions are the goals:
 
-    descriptions ── terms that are rare enough ──> pairs that share some, the most alike first
+    descriptions ── terms that are rare enough, vectors ──> pairs that share some or are near, the most alike first
     each pair ── phrases of both, through the detector ──> pairs where the other one is selected too
 
-Only pairs that share a rare term are looked at, so that thousands of skills take seconds and not hours.
+Only pairs that share a rare term or are near in meaning are looked at, so that thousands of skills take seconds and not
+hours.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from typing import TYPE_CHECKING
 from weft_skills.evaluation.evaluate import evaluate
 from weft_skills.evaluation.words import Vocabulary
 from weft_skills.selection.descriptions import cut, when_to_use
+from weft_skills.selection.ranked import shipped_table
+from weft_skills.selection.ranking.vectors import Vectors, columns, decoded, encoded
 from weft_skills.selection.terms import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from weft_skills.evaluation.evaluate import Outcome
     from weft_skills.evaluation.labelled import LabelledGoal
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
 _COMMON = 50
 # The least likeness (cosine of weighted terms) of descriptions that are worth trying.
 _ALIKE = 0.1
+# The cosine from which two descriptions are near in meaning, and how much it counts beside shared terms.
+_NEAR, _MEANING = 0.6, 0.5
+_NEAREST = 6
 # How many phrases of all skills are tried at most.
 MOST_PHRASES = 4_000
 _PHRASES = 8
@@ -97,7 +103,8 @@ def in_descriptions(
     `only` is a skill whose pairs alone are wanted; `progress` hears how many phrases have been tried.
     """
     by_name = {skill.name: skill for skill in skills}
-    alike = [pair for pair in candidates(Vocabulary(skills), list(by_name)) if only is None or only in pair]
+    found_alike = candidates(Vocabulary(skills), list(by_name), near_in_meaning(list(by_name.values())))
+    alike = [pair for pair in found_alike if only is None or only in pair]
     chosen: dict[str, list[tuple[str, frozenset[str]]]] = {}
     found: list[Overlap] = []
     tried = 0
@@ -116,8 +123,24 @@ def in_descriptions(
     return _most_first(found), 0
 
 
-def candidates(words: Vocabulary, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs of skills whose descriptions share rare terms, the most alike first."""
+def near_in_meaning(skills: Sequence[Skill]) -> dict[tuple[str, str], float]:
+    """The cosines of pairs of skills whose descriptions are near in meaning; none without an encoder."""
+    table = shipped_table()
+    if table is None or not skills:
+        return {}
+    rows = [encoded(skill, "", table) for skill in skills]
+    vectors = Vectors(memoryview(b"".join(rows)), memoryview(columns(rows, table.dimensions)), len(rows))
+    found: dict[tuple[str, str], float] = {}
+    for at, skill in enumerate(skills):
+        cosines = vectors.cosines(decoded(rows[at]))
+        for other in cosines.nearest(_NEAREST) if cosines is not None else ():
+            if other != at and cosines is not None and cosines[other] >= _NEAR:
+                found[_pair((skill.name, skills[other].name))] = cosines[other]
+    return found
+
+
+def candidates(words: Vocabulary, names: Sequence[str], near: Mapping[tuple[str, str], float]) -> list[tuple[str, str]]:
+    """The pairs of skills whose descriptions share rare terms or are `near` in meaning, the most alike first."""
     holders: dict[str, list[str]] = defaultdict(list)
     lengths: dict[str, float] = {}
     weights = {term: math.log(1 + len(names) / count) for term, count in words.frequency.items()}
@@ -131,6 +154,8 @@ def candidates(words: Vocabulary, names: Sequence[str]) -> list[tuple[str, str]]
         for pair in combinations(sorted(having), 2):
             likeness[pair] += weights[term] ** 2
     scored = {pair: shared / (lengths[pair[0]] * lengths[pair[1]]) for pair, shared in likeness.items()}
+    for pair, cosine in near.items():
+        scored[pair] = max(scored.get(pair, 0.0), cosine * _MEANING)
     return sorted((pair for pair, score in scored.items() if score >= _ALIKE), key=lambda pair: (-scored[pair], pair))
 
 

@@ -14,7 +14,7 @@ import textwrap
 import time
 import types
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft_skills.functions.entry_points import entry_points
@@ -22,6 +22,7 @@ from weft_skills.functions.installed import GROUP, explain, switched_off
 from weft_skills.programs.manifest import NAME, RESERVED
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
+from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
 from weft_skills.tools.overflow import Output
@@ -55,6 +56,7 @@ class FunctionTool:
     inputs: tuple[Parameter, ...]
     description: str
     artifacts: Path | None = None
+    disk: DiskLimits = field(default_factory=DiskLimits)
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -71,7 +73,7 @@ class FunctionTool:
             return failure("INVALID_PARAM", "; ".join(faults), context)
         try:
             output = self._output(await self._result(filled))
-            return output.envelope(context, self.artifacts, time_since(start))
+            return output.envelope(context, self.artifacts, time_since(start), self.disk)
         except ToolFault as fault:
             return failure(fault.code, fault.message, context, time_ms=time_since(start))
         except Exception as error:  # noqa: BLE001  a function may raise anything; the model gets an envelope

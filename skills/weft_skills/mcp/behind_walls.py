@@ -44,7 +44,7 @@ def confined(launch: ServerLaunch, env: Mapping[str, str], confinement: Confinem
     try:
         shown = hidden_paths.unlinked(launch.folder, hidden_paths.shown_anyway(launch.folder))
         limits = ResourceLimits(cpu=_CPU_SECONDS)
-        box = Box(launch.folder, (launch.folder,), (folder,), launch.network, limits, shown)
+        box = Box(launch.cwd, (launch.folder,), (folder,), launch.network, limits, shown)
         reads = _prefixes(program)
         started = confinement.launch(Command((program, *launch.args), reads), box)
         own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), str(folder))
@@ -59,7 +59,7 @@ def confined(launch: ServerLaunch, env: Mapping[str, str], confinement: Confinem
 def _program(launch: ServerLaunch, env: Mapping[str, str]) -> str:
     """The path of the program: inside, nothing is looked for."""
     if os.sep in launch.command:
-        return str(launch.folder / Path(launch.command).expanduser())
+        return str(launch.cwd / Path(launch.command).expanduser())
     found = shutil.which(launch.command, path=env.get("PATH", os.defpath))
     if found is None:
         raise FileNotFoundError(2, "No such file or directory", launch.command)

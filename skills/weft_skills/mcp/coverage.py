@@ -1,7 +1,8 @@
 """What of a workspace an MCP server can load, going by what starts it: that is what trust in it covers.
 
-A server runs in the workspace, so most programs can load anything there. Only where the command tells what it loads is
-it less: a script, whose folder it imports from; a package that a runner fetches; a server that is installed elsewhere.
+A server runs in the workspace, or a folder of it, so most programs can load anything there. Only where the command
+tells what it loads is it less: a script, whose folder it imports from; a package that a runner fetches; a server that
+is installed elsewhere.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class _Look:
     def __init__(self, launch: ServerLaunch, root: Path) -> None:
         self.launch = launch
         self.root = root
+        self.cwd = Path(os.path.realpath(launch.cwd))
         self.found = Coverage()
         for text in (*_words(launch.args), *_words(launch.env.values())):
             self._name(text)
@@ -92,7 +94,7 @@ class _Look:
         elif program in _JAVASCRIPT:
             self._script(_first_plain(self.launch.args), javascript=True)
         elif program in _RUNNERS:
-            self.found.parts |= set(_RUNNERS[program])
+            self._parts(_RUNNERS[program])
         elif program in _CONTAINERS:
             self.found.whole |= "run" not in self.launch.args[:1]
         elif not _INSTALLED.fullmatch(program):
@@ -101,9 +103,9 @@ class _Look:
     def _resolved(self, command: str) -> Path | None:
         """Where the program lies; a bare name is looked for as the system does, with the entry's own PATH."""
         if os.sep in command:
-            return Path(os.path.realpath(self.root / Path(command).expanduser()))
+            return Path(os.path.realpath(self.cwd / Path(command).expanduser()))
         search = self.launch.env.get("PATH", os.environ.get("PATH", ""))
-        places = os.pathsep.join(str(self.root / place) for place in search.split(os.pathsep))
+        places = os.pathsep.join(str(self.cwd / place) for place in search.split(os.pathsep))
         program = shutil.which(command, path=places)
         return Path(os.path.realpath(program)) if program else None
 
@@ -112,12 +114,19 @@ class _Look:
         if script is None:
             self.found.whole = True
             return
-        path = Path(os.path.realpath(self.root / Path(script).expanduser()))
+        path = Path(os.path.realpath(self.cwd / Path(script).expanduser()))
         if not path.is_relative_to(self.root):
             return
         if javascript:
-            self.found.parts |= {"package.json", "node_modules", "tsconfig.json"}
+            self._parts(("package.json", "node_modules", "tsconfig.json"))
         self._entry(path)
+
+    def _parts(self, names: Iterable[str]) -> None:
+        """Files at the top that a program reads where it runs; those of another folder are not told apart."""
+        if self.cwd == self.root:
+            self.found.parts.update(names)
+        else:
+            self.found.whole = True
 
     def _entry(self, path: Path) -> None:
         """The folder that a program imports from; of one at the top, or that reaches further, the whole workspace."""
@@ -132,7 +141,7 @@ class _Look:
         """Something that a text names, if it lies in the workspace: of a script or a module, the folder too."""
         if not text or len(text) > 4_096 or "\0" in text:
             return
-        written = self.root / Path(text.removeprefix("file://")).expanduser()
+        written = self.cwd / Path(text.removeprefix("file://")).expanduser()
         real = Path(os.path.realpath(written))
         inside = written.is_relative_to(self.root) and ".." not in written.parts
         if inside and written != real and os.path.lexists(written):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 EntrySource = Literal["workspace", "user"]
 
@@ -29,10 +30,14 @@ class McpFault(SetupError):
 
 @dataclass(frozen=True, slots=True)
 class ServerLaunch:
-    """What starts a server or connects to it: a command with its environment, or a URL with its headers."""
+    """What starts a server or connects to it: a command with its environment, or a URL with its headers.
+
+    It belongs to the workspace `folder`, and runs in `cwd`.
+    """
 
     name: str
     folder: Path
+    cwd: Path
     command: str = ""
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
@@ -73,7 +78,8 @@ class ServerEntry:
         """What is started or connected to, before variables are filled in."""
         if self.raw.get("url"):
             return str(self.raw["url"])
-        return " ".join([str(self.raw.get("command", "")), *map(str, self.raw.get("args") or ())])
+        line = " ".join([str(self.raw.get("command", "")), *map(str, self.raw.get("args") or ())])
+        return f"{line} (in {self.raw['cwd']})" if self.raw.get("cwd") else line
 
     @property
     def timeout(self) -> float:
@@ -104,6 +110,7 @@ class ServerEntry:
         return ServerLaunch(
             name=self.name,
             folder=workspace,
+            cwd=self._cwd(fill(str(raw.get("cwd") or "")), workspace),
             command=fill(str(raw.get("command") or "")),
             args=tuple(fill(str(argument)) for argument in raw.get("args") or ()),
             env={key: fill(str(value)) for key, value in (raw.get("env") or {}).items()},
@@ -113,6 +120,17 @@ class ServerEntry:
             confined=self.confined,
             network=raw.get("network") is True,
         )
+
+    def _cwd(self, given: str, workspace: Path) -> Path:
+        """The folder that it runs in: the workspace, or another one in it; the user's own may run anywhere."""
+        if not given:
+            return workspace
+        real, root = (Path(os.path.realpath(path)) for path in (workspace / Path(given).expanduser(), workspace))
+        if real.is_dir() and (self.source == "user" or real.is_relative_to(root)):
+            return real
+        where = "" if self.source == "user" else " of the workspace"
+        what = f"the MCP server {self.name!r} has the cwd {given!r:.80}, which is not a folder{where}"
+        raise McpFault(what, hint=f"name a folder below {workspace}, or remove cwd from its entry in {self.file}")
 
     def _unset(self, environ: Mapping[str, str]) -> Iterator[str]:
         for _, text in self._texts():
@@ -128,6 +146,7 @@ class ServerEntry:
             yield "its arguments", str(argument)
         for key, value in (raw.get("env") or {}).items():
             yield f"its environment as {key}", str(value)
+        yield "its working folder", str(raw.get("cwd") or "")
         yield f"the address {raw.get('url')}", str(raw.get("url") or "")
         for key, value in (raw.get("headers") or {}).items():
             yield f"the header {key} to {raw.get('url')}", str(value)
@@ -173,5 +192,7 @@ def _command_faults(raw: Mapping[str, Any]) -> Iterator[str]:
         isinstance(args, list) and all(isinstance(argument, str | int | float) for argument in args)
     ):
         yield "has 'args' that are not a list of texts"
-    if any("\0" in str(text) for text in (command, url, *(args if isinstance(args, list) else ()))):
+    if not isinstance(raw.get("cwd") or "", str):
+        yield "has a 'cwd' that is not text"
+    if any("\0" in str(text) for text in (command, url, raw.get("cwd"), *(args if isinstance(args, list) else ()))):
         yield "contains a NUL character"

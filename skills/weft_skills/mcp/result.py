@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weft_skills.mcp.connection import CallAnswer
+    from weft_skills.tools.disk_use import DiskLimits
     from weft_skills.tools.envelope import Context
+    from weft_skills.tools.overflow import Kept
 
 _MOST_FILES = 50
 _SUFFIX = 10
@@ -33,6 +35,7 @@ class ResultReader:
     tool: str
     artifacts: Path | None
     context: Context
+    disk: DiskLimits
     files: int = 0
     kept: list[dict[str, Any]] = field(default_factory=list)
 
@@ -51,7 +54,8 @@ class ResultReader:
             data["files"] = files
         cut = len(text) > TEXT_LIMIT
         if cut:
-            data |= {"characters": len(text), "artifact": self._save(text.encode("utf-8", "replace"), ".txt")}
+            kept = self._save(text.encode("utf-8", "replace"), ".txt")
+            data |= {"characters": len(text), "artifact": kept.path} | kept.note
             text = text[:TEXT_LIMIT]
         if answer.is_error:
             message = text or f"{self.tool} failed and did not say why — try other arguments"
@@ -64,7 +68,8 @@ class ResultReader:
             return {}
         text = json.dumps(value, ensure_ascii=False)
         if len(text) > TEXT_LIMIT:
-            return {"structured": self._save(text.encode("utf-8", "replace"), ".json")}
+            kept = self._save(text.encode("utf-8", "replace"), ".json")
+            return {"structured": kept.path} | kept.note
         return dict(value) if isinstance(value, dict) else {"output": value}
 
     def _block(self, block: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -94,20 +99,18 @@ class ResultReader:
         self.files += 1
         if self.files > _MOST_FILES:
             return f"(a file of type {kind} is left out: {self.tool} sent more than {_MOST_FILES})", {}
-        path = self._save(content, mimetypes.guess_extension(kind.partition(";")[0].strip()) or ".bin")
-        where = path or "not kept, since this call has no artifacts"
+        kept = self._save(content, mimetypes.guess_extension(kind.partition(";")[0].strip()) or ".bin")
+        where = kept.path or f"not kept, since {kept.why_not}"
         return f"File of type {kind}, {len(content):,} bytes: {where}", {
-            "path": path,
+            "path": kept.path,
             "type": kind,
             "bytes": len(content),
         }
 
-    def _save(self, content: bytes, suffix: str) -> str | None:
-        kept = keep(content, self.tool, self.artifacts, Path(self.context.cwd), suffix[:_SUFFIX])
-        if kept is None:
-            return None
-        self.kept.append(kept.row)
-        return kept.path
+    def _save(self, content: bytes, suffix: str) -> Kept:
+        kept = keep(content, self.tool, self.artifacts, Path(self.context.cwd), self.disk, suffix[:_SUFFIX])
+        self.kept += kept.rows
+        return kept
 
 
 def _plain(text: str) -> str:

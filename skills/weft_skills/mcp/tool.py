@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.errors import WeftError
 from weft_skills.mcp.connection import NoAnswer, ServerEnded
 from weft_skills.mcp.result import ResultReader
 from weft_skills.text.surrogates import join_surrogates
+from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.effects import Effects
 from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 
@@ -33,6 +34,7 @@ class McpTool:
     parameters: Mapping[str, Any]
     servers: McpServers
     artifacts: Path | None = None
+    disk: DiskLimits = field(default_factory=DiskLimits)
 
     def effects(self, _: Mapping[str, Any]) -> Effects:
         """What a call can change: what the server says, if it still has this tool, else anything."""
@@ -45,7 +47,7 @@ class McpTool:
         context = Context(str(self.servers.workspace), join_surrogates(dict(arguments)))
         try:
             answer = await self._answer(context.params_input)
-            return ResultReader(self.name, self.artifacts, context).envelope(answer, time_since(start))
+            return ResultReader(self.name, self.artifacts, context, self.disk).envelope(answer, time_since(start))
         except NoAnswer as error:
             return _failed("TIMEOUT", error, context, start)
         except WeftError as error:

@@ -74,7 +74,7 @@ async def stdio(launch: ServerLaunch, started: Started, noise: Noise, ended: Cal
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=dict(started.env),
-            cwd=launch.folder,
+            cwd=launch.cwd,
             pass_fds=started.fds,
             start_new_session=True,
             limit=MESSAGE_LIMIT,

@@ -232,7 +232,7 @@ class _Call:
                 return self.failed("EXECUTION_ERROR", f"{name} broke its protocol: {what} — {_ADVICE}")
             case _, ProgramAnswer():
                 output = Output(name, answer.text, answer.value)
-                return output.envelope(self.context, self.host.artifacts, time_since(self.start))
+                return output.envelope(self.context, self.host.artifacts, time_since(self.start), self.host.disk)
         raise AssertionError(ended)
 
 

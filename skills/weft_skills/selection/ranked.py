@@ -46,6 +46,11 @@ class RankedDetector:
         self._reading: Reading | None = None
         self._languages: list[str] | None = None
 
+    @property
+    def encoder(self) -> str:
+        """The name of the encoder that compares meanings; empty without one."""
+        return building.encoder_name(self._table)
+
     def warm(self, skills: Sequence[Skill]) -> None:
         """Load or build the index of these skills, so that the first goal does not have to."""
         if skills:
@@ -103,7 +108,7 @@ class RankedDetector:
             return pool
         path = self._cache / "postings.bin" if self._cache is not None else None
         cached = postings.open_file(path) if path is not None else None
-        digest = postings.digest(skills, building.encoder_name(self._table))
+        digest = postings.digest(skills, self.encoder)
         if cached is None or not postings.cacheable(skills) or cached.digest != digest:
             return self._build(skills, cached)
         return self._keep(cached, skills)
@@ -132,8 +137,7 @@ def _fitting(reading: Reading) -> list[Selection]:
     names = named(reading.whole)
     found: dict[int, Selection] = {}
     for choice in Choosing(reading, names).choices():
-        score = choice.score
-        certain = score >= reading.pool.combination.certain or choice.document in names
+        name = reading.pool.skills[choice.document].name
         reason = reasons.of_choice(choice, reading, names.get(choice.document))
-        found[choice.document] = Selection(reading.pool.skills[choice.document].name, round(score, 4), reason, certain)
+        found[choice.document] = Selection(name, round(choice.score, 4), reason, choice.certain)
     return sorted(found.values(), key=lambda selection: -selection.score)

@@ -12,6 +12,7 @@ from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
 from weft_skills.tools.left_files import kept_row, with_artifacts
 
 if TYPE_CHECKING:
+    from weft_skills.tools.disk_use import DiskLimits
     from weft_skills.tools.envelope import Context
 
 
@@ -23,30 +24,45 @@ class Output:
     text: str
     value: Any = None
 
-    def envelope(self, context: Context, artifacts: Path | None, time_ms: int) -> Envelope:
+    def envelope(self, context: Context, artifacts: Path | None, time_ms: int, disk: DiskLimits) -> Envelope:
         """The output in its envelope, truncated and saved if it is too long."""
         if len(self.text) <= TEXT_LIMIT:
             data = {} if self.value is None else {"output": self.value}
             return Envelope("success", self.text, context, data, time_ms=time_ms)
-        kept = keep(self.text, self.tool, artifacts, Path(context.cwd))
-        data = {"characters": len(self.text), "artifact": kept.path if kept is not None else None}
+        kept = keep(self.text, self.tool, artifacts, Path(context.cwd), disk)
+        data = {"characters": len(self.text), "artifact": kept.path} | kept.note
         envelope = Envelope("partial", self.text[:TEXT_LIMIT], context, data, time_ms=time_ms)
-        return with_artifacts(envelope, [kept.row] if kept is not None else [])
+        return with_artifacts(envelope, kept.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file that weft wrote into a run's artifacts: where it is, and how envelopes name it."""
+    """A file that weft wrote into a run's artifacts: where it is and how envelopes name it, or why there is none."""
 
-    path: str
-    row: dict[str, Any]
+    path: str | None = None
+    rows: tuple[dict[str, Any], ...] = ()
+    why_not: str = ""
+
+    @property
+    def note(self) -> dict[str, str]:
+        """What an envelope's data says of a file that is not kept."""
+        return {"not_kept": self.why_not} if self.why_not else {}
 
 
-def keep(data: str | bytes, tool: str, artifacts: Path | None, workspace: Path, suffix: str = ".txt") -> Kept | None:
-    """Write what a tool gave to a new file in the artifacts; None if the call has none."""
+def keep(
+    data: str | bytes,
+    tool: str,
+    artifacts: Path | None,
+    workspace: Path,
+    disk: DiskLimits,
+    suffix: str = ".txt",
+) -> Kept:
+    """Write what a tool gave to a new file in the artifacts, if the run has any, and room for it."""
     if artifacts is None:
-        return None
+        return Kept(why_not="this call has no artifacts")
     path = artifacts / f"{tool}-{secrets.token_hex(4)}{suffix}"
     content = data.encode("utf-8", "replace") if isinstance(data, str) else data
+    if full := disk.exceeded_with(path, len(content), artifacts):
+        return Kept(why_not=f"the run's files would have {full}")
     safe_files.write(path, content, below=safe_files.anchor(artifacts, workspace))
-    return Kept(str(path), kept_row(path.name, content))
+    return Kept(str(path), (kept_row(path.name, content),))

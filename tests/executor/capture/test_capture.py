@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft_executor.capture.capture import Capture
+from weft_executor.capture.json_text import encode
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import REDACTED, Secrets
 from weft_executor.stores import texts
-from weft_planner.events import ToolCalled
+from weft_planner.events import PlanMade, ToolCalled
+from weft_planner.plan.plan import Plan, Task
 
 ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/me/work", "home": "/home/me"})
 
@@ -262,3 +264,25 @@ def test_a_tools_hash_is_shared_between_runs_unless_it_names_a_path() -> None:
     assert first.hash_of_tool(*named) != second.hash_of_tool(*named)
     assert first.shared.hash_of(*plain) == first.hash(list(plain))
     assert first.shared.hash_of(*named) is None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "say zq71-zk81-4x",
+        "use sk-abcdefgh12345678zz",
+        "token=abc123456789def",
+        {"password": "short"},
+        {"deep": [{"api_key": "short"}]},
+    ],
+)
+def test_a_plan_is_recorded_without_secrets_however_often_its_words_repeat(told: Any) -> None:
+    tasks = [Task(f"t{number}", "tool", name="a_b", arguments={"x": "plain"}) for number in range(20)]
+    arguments = {"x": told} if isinstance(told, str) else told
+    plan = Plan((*tasks, Task("last", "tool", name="a_b", arguments=arguments, depends_on=("t1",))))
+    capture = Capture(secrets=Secrets.of({"MY_TOKEN": "zq71-zk81-4x"}))
+
+    recorded = encode(capture.event(PlanMade(plan, 1)))
+
+    assert REDACTED in recorded
+    assert capture.hash_of_task(tasks[0], ["plain"]) == Capture().hash_of_task(tasks[0], ["plain"])

@@ -8,6 +8,7 @@ import pytest
 
 from weft_executor.results.artifacts import Artifacts, make_home
 from weft_skills.safe_files import UnsafePath
+from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.envelope import TEXT_LIMIT, Context
 from weft_skills.tools.overflow import Output
 
@@ -52,7 +53,9 @@ def test_a_linked_folder_is_refused_by_everything_that_writes_there(
     with pytest.raises(UnsafePath, match="is a link"):
         artifacts.keep("survey.md", "text")
     with pytest.raises(UnsafePath, match="is a link"):
-        Output("word_count", "x" * (TEXT_LIMIT + 1)).envelope(Context(str(workspace), {}), artifacts.folder, 0)
+        Output("word_count", "x" * (TEXT_LIMIT + 1)).envelope(
+            Context(str(workspace), {}), artifacts.folder, 0, DiskLimits()
+        )
     assert [path.name for path in profile.parent.iterdir()] == [".bashrc"]
 
 

@@ -37,6 +37,14 @@ def test_other_names_of_a_hidden_file_are_hidden(tmp_path: Path) -> None:
     assert set(look(str(tmp_path)).files) == {".env", "b/notes.txt"}
 
 
+def test_other_names_of_files_in_hidden_folders_are_hidden(tmp_path: Path) -> None:
+    put(tmp_path, ".git/objects/1", ".agents/runs/r/changes/2", ".agents/skills/a/SKILL.md", "b/c.txt")
+    os.link(tmp_path / ".git/objects/1", tmp_path / "b" / "one.txt")
+    os.link(tmp_path / ".agents/runs/r/changes/2", tmp_path / "two.txt")
+    os.link(tmp_path / ".agents/skills/a/SKILL.md", tmp_path / "shown.md")
+    assert set(look(str(tmp_path)).files) == {"b/one.txt", "two.txt"}
+
+
 def test_past_the_bound_folders_are_hidden(tmp_path: Path) -> None:
     put(tmp_path, *(f"a/{n}.txt" for n in range(10)), "b/c/.env", "d.txt")
     view = look(str(tmp_path), limit=5)

@@ -80,3 +80,35 @@ def test_bounds_stop_a_scan_with_one_warning_each(tmp_path: Path) -> None:
     assert "2 levels" in flat.problems[0].what
     assert Bounds().skills >= 20_000
     assert Bounds().depth >= 12
+
+
+def test_a_link_to_many_folders_with_few_skills_is_left_and_named(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"system/lib/f{number:02}").mkdir(parents=True)
+    (tmp_path / "system/lib/f01/more").symlink_to(tmp_path / "other")
+    (tmp_path / "other/deep").mkdir(parents=True)
+    put(tmp_path / "skills/real", "real")
+    for number in range(30):
+        put(tmp_path / f"collection/s{number}/one", f"s{number}")
+    (tmp_path / "skills/a").symlink_to(tmp_path / "system")
+    (tmp_path / "skills/b").symlink_to(tmp_path / "collection")
+    bounds = Bounds(linked=20, linked_per_skill=5)
+
+    tree = scan([Location(tmp_path / "skills", "project")], ["SKILL.md"], bounds)
+
+    assert len(tree.files) == 31, "a link to skills is followed to its end"
+    (problem,) = tree.problems
+    assert problem.path == tmp_path / "skills/a"
+    assert f"it leads to {tmp_path / 'system'}, with 20 folders or more and 0 skills" in problem.what
+    assert not any("other" in path or "more/deep" in path for path in tree.watched), "nor are links behind it followed"
+
+
+def test_a_location_that_is_a_link_itself_is_bounded_too(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"system/f{number}").mkdir(parents=True)
+    (tmp_path / "skills").symlink_to(tmp_path / "system")
+
+    tree = scan([Location(tmp_path / "skills", "project")], ["SKILL.md"], Bounds(linked=20))
+
+    assert [problem.path for problem in tree.problems] == [tmp_path / "skills"]
+    assert len(tree.watched) < 30

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.skills.evaluation.pool import Fixed, pool
 from weft_skills.evaluation import overlap
 from weft_skills.evaluation.labelled import LabelledGoal
-from weft_skills.evaluation.overlap import Overlap, candidates, in_descriptions, in_goals, phrases
+from weft_skills.evaluation.overlap import Overlap, candidates, in_descriptions, in_goals, near_in_meaning, phrases
 from weft_skills.evaluation.words import Vocabulary
 from weft_skills.selection.ranked import RankedDetector
 from weft_skills.skill import Skill
@@ -66,7 +66,7 @@ def test_only_pairs_that_share_a_rare_term_are_tried() -> None:
         return Skill(f"s{number}", f"Shared words word{number % 40}x apart.", "/s", "project")
 
     skills = [skill(number) for number in range(120)]
-    found = candidates(Vocabulary(skills), [one.name for one in skills])
+    found = candidates(Vocabulary(skills), [one.name for one in skills], {})
     assert len(found) == 40 * 3  # three skills share each rare word; "shared" is in all of them
     assert all((int(a[1:]) - int(b[1:])) % 40 == 0 for a, b in found)
 
@@ -79,3 +79,18 @@ def test_the_work_is_bounded_and_says_what_is_left(tmp_path: Path, monkeypatch: 
     tried: list[int] = []
     found, left = in_descriptions(skills, RankedDetector(), 99, progress=tried.append)
     assert (len(found), left, tried) == (1, 5, [1, 2])
+
+
+def test_skills_that_say_the_same_in_other_words_are_compared(tmp_path: Path) -> None:
+    skills = pool(
+        tmp_path,
+        {
+            "email-drafts": ("Writes emails and replies to customers.", ""),
+            "customer-messages": ("Drafts mail for clients and answers their letters.", ""),
+            "baking": ("Bake sourdough loaves with a starter.", ""),
+        },
+    )
+    near = near_in_meaning(skills)
+    assert ("customer-messages", "email-drafts") in near
+    assert not any("baking" in pair for pair in near)
+    assert ("customer-messages", "email-drafts") in candidates(Vocabulary(skills), [one.name for one in skills], near)

@@ -97,7 +97,7 @@ async def test_long_output_is_cut_and_kept_among_the_artifacts(tmp_path: Path) -
 
 async def test_without_a_run_long_output_is_only_cut() -> None:
     envelope = await tool(greet_say, "greet_say", Path("/w")).call({"name": "x" * 9_000})
-    assert envelope.data == {"characters": 9_013, "artifact": None}
+    assert envelope.data == {"characters": 9_013, "artifact": None, "not_kept": "this call has no artifacts"}
 
 
 def odd_give(kind: str) -> Any:

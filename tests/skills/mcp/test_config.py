@@ -55,6 +55,8 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
         ({"command": "x", "timeout": "9"}, "number of milliseconds"),
         ({"command": "x", "args": ["${input:key}"]}, "${input:key}"),
         ({"command": "x\0y"}, "NUL character"),
+        ({"command": "x", "cwd": ["y"]}, "'cwd' that is not text"),
+        ({"command": "x", "cwd": "y\0z"}, "NUL character"),
     ],
 )
 def test_a_fault_disables_that_server_alone(raw: dict[str, Any], says: str) -> None:
@@ -76,6 +78,17 @@ def test_variables_are_filled_in_and_shown_with_where_they_go(tmp_path: Path) ->
         remote.launch(tmp_path, {})
     local = entry({"command": "x", "args": ["${workspaceFolder}/a", "${A}"]})
     assert local.launch(tmp_path, {"A": "${B}"}).args == (f"{tmp_path}/a", "${B}"), "values are not filled in again"
+
+
+@pytest.mark.parametrize("cwd", ["/", "..", "file.txt", "nowhere", "out"])
+def test_a_working_folder_outside_the_workspace_is_refused(tmp_path: Path, cwd: str) -> None:
+    work = tmp_path / "work"
+    (work / "server").mkdir(parents=True)
+    (work / "file.txt").touch()
+    (work / "out").symlink_to(tmp_path)
+    assert entry({"command": "x", "cwd": "server"}).launch(work, {}).cwd == work / "server"
+    with pytest.raises(McpFault, match="is not a folder of the workspace"):
+        entry({"command": "x", "cwd": cwd}).launch(work, {})
 
 
 def test_the_key_covers_every_file_of_the_workspace_that_is_named(tmp_path: Path) -> None:

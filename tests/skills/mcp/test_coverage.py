@@ -27,6 +27,7 @@ STARTS: dict[str, tuple[dict[str, Any], str]] = {
     "-m": ({"command": PYTHON, "args": ["-m", "main"], "env": {"PYTHONPATH": "server"}}, "server/helper.py"),
     "a shell": ({"command": "sh", "args": ["-c", f"{PYTHON} server/main.py"]}, "server/helper.py"),
     "a link": ({"command": PYTHON, "args": ["linked/main.py"]}, "server/helper.py"),
+    "cwd": ({"command": PYTHON, "args": ["../server/main.py"], "cwd": "${workspaceFolder}/tools"}, "server/helper.py"),
     "PATH": ({"command": "serve", "env": {"PATH": f"tools:{os.environ['PATH']}"}}, "tools/serve"),
 }
 
@@ -110,6 +111,9 @@ def key(workspace: Path, raw: dict[str, Any]) -> str:
         ({"command": "mcp-server-x", "args": ["--config=server/lib.js"]}, "server/lib.js"),
         ({"command": "mcp-server-x", "args": [], "env": {"PYTHONPATH": "/x:"}}, "helper.py"),
         ({"command": PYTHON, "args": ["-X", "utf8", "reaching/main.py"]}, "helper.py"),
+        ({"command": "npx", "args": ["-y", "x"], "cwd": "server"}, "server/lib.js"),
+        ({"command": "mcp-server-x", "args": ["--config=lib.js"], "cwd": "server"}, "server/lib.js"),
+        ({"command": "mcp-server-x", "env": {"PYTHONPATH": "."}, "cwd": "server"}, "server/lib.js"),
     ],
 )  # fmt: skip
 def test_what_other_starts_load_is_covered(workspace: Path, entry: dict[str, Any], loaded: str) -> None:
@@ -186,8 +190,11 @@ def test_the_index_of_git_is_read_as_git_reads_it(workspace: Path, version: str)
         git_index.parse(b"DIRC" + b"\0" * 20)
 
 
+@pytest.mark.parametrize("start", [{"args": ["server/main.py"]}, {"args": ["main.py"], "cwd": "server"}])
 @pytest.mark.parametrize("kind", WALLS)
-async def test_a_confined_server_runs_behind_the_walls_of_tools(workspace: Path, kind: str) -> None:
+async def test_a_confined_server_runs_behind_the_walls_of_tools(
+    workspace: Path, kind: str, start: dict[str, Any]
+) -> None:
     secret = workspace.parent / "secret.txt"
     secret.write_text("s3cret", encoding="utf-8")
     reading = f"""
@@ -201,7 +208,7 @@ except OSError:
     text = (workspace / "server/main.py").read_text(encoding="utf-8")
     text = text.replace("given.say,", "helper.said,").replace('"starts.txt"', 'os.environ["TMPDIR"], "starts.txt"')
     (workspace / "server/main.py").write_text(text, encoding="utf-8")
-    configure(workspace, one={"command": PYTHON, "args": ["server/main.py"], "confined": True})
+    configure(workspace, one={"command": PYTHON, "confined": True, **start})
     servers = open_servers(workspace)
     servers._confinement = lambda: walls(kind, workspace.parent)
 

@@ -18,6 +18,7 @@ import pytest
 from tests.mcp_workspace import PACKAGED, PLAIN, configure, open_servers, packaged, small, starts, track
 from weft_skills.mcp.tool import McpTool
 from weft_skills.mcp.tool_list import load, save
+from weft_skills.tools.disk_use import DiskLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +65,17 @@ async def test_text_values_pictures_and_failures_become_envelopes(shared: McpSer
     refused = await called(shared, "add", a="two")
     assert refused.error is not None
     assert refused.error.code == "EXECUTION_ERROR"
+
+
+async def test_a_picture_is_not_kept_where_the_run_has_no_room(shared: McpServers, tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/a.txt").touch()
+    tool = McpTool("mcp__small__draw", "", {}, shared, tmp_path / "kept", DiskLimits(files=1))
+
+    picture = await tool.call({})
+
+    assert "not kept, since the run's files would have more than 1 files (`max_artifact_files`)" in picture.text
+    assert [file.name for file in (tmp_path / "kept").iterdir()] == ["a.txt"]
 
 
 async def test_calls_at_once_get_their_own_answers(shared: McpServers) -> None:

@@ -130,3 +130,15 @@ async def test_a_long_output_is_one_of_the_files_that_the_call_names(bench: Work
 
     (row,) = envelope.data["artifacts"]
     assert (row["bytes"], envelope.data["artifact"]) == (9000, str(bench.artifacts / row["path"]))
+
+
+async def test_a_long_output_is_not_kept_where_the_run_has_no_room(bench: Workbench) -> None:
+    tool = bench.tool("reply(output='x' * 1_100_000)\n")
+    full = ExecutableTool(tool.manifest, replace(tool.host, disk=DiskLimits(megabytes=1)))
+
+    envelope = await full.call({})
+
+    assert (envelope.status, envelope.data["artifact"]) == ("partial", None)
+    assert envelope.data["not_kept"] == "the run's files would have more than 1 MB (`max_artifact_mb`)"
+    assert stamps(bench.artifacts) == {}
+    assert (await tool.call({})).data["artifact"] is not None

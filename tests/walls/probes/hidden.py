@@ -97,10 +97,11 @@ async def links(bench: Workbench) -> str:
     (workspace / "data").symlink_to(".agents")
     (workspace / "data2").symlink_to(workspace / "data")
     (workspace / "loop").symlink_to(".")
-    os.link(workspace / ".env", workspace / "hard.txt")
+    for number, name in enumerate((".env", ".git/config", ".agents/journal.sqlite")):
+        os.link(workspace / name, workspace / f"hard{number}.txt")
     spelled = ["notes.txt", "data/journal.sqlite", "data2/journal.sqlite", "loop/.env", "loop/loop/.git/config",
-               "hard.txt", "skills/../.env", "/proc/self/cwd/.env", "/proc/self/root" + str(workspace / ".env"),
-               "/proc/thread-self/cwd/.git/config"]  # fmt: skip
+               "hard0.txt", "hard1.txt", "hard2.txt", "skills/../.env", "/proc/self/cwd/.env",
+               "/proc/self/root" + str(workspace / ".env"), "/proc/thread-self/cwd/.git/config"]  # fmt: skip
     return await _found(bench, [str(workspace)], spelled)
 
 

@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, replayed, rows, weft
+from training.table_file import write
 from weft.runs.runtime import Weft
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
@@ -21,7 +22,9 @@ from weft_executor.stores.row import Row
 from weft_planner.errors import RequestRefused
 from weft_planner.model import Reply
 from weft_skills.errors import InputError
+from weft_skills.selection import ranked
 from weft_skills.selection.detector import Selection
+from weft_skills.selection.encoder import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,6 +120,20 @@ async def test_a_new_skill_that_is_selected_is_drift(workspace: Path, recorded: 
     drift = (await replayed(workspace, recorded)).drift
     assert any(one.where == "selection" and "api-docs" in one.what for one in drift)
     assert any("skill 'api-docs' is new in the listing" in one.what for one in drift)
+
+
+async def test_another_encoder_is_named_with_what_it_selects_and_the_replay_reaches_its_end(
+    workspace: Path, recorded: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other.bin"
+    write(other, "other", ["endpoint", "service"], [1.0, 1.0], [b"\xff\x80" * 64, b"\x80\xff" * 64])
+    monkeypatch.setattr(ranked, "shipped_table", lambda: Table.open(other))
+    add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
+    replay = await replayed(workspace, recorded)
+    (first, *_) = (one.what for one in replay.drift if one.where == "selection")
+    assert "weft-static-1-" in first
+    assert "→ other-" in first
+    assert replay.result.answer == "the answer"
 
 
 async def test_a_skill_that_is_gone_is_drift_and_its_task_ends_as_it_did(

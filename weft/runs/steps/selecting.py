@@ -50,7 +50,10 @@ class Selecting:
             record(Warned(warning))
         taken = record(await self._taken(catalogue))
         detector = PLAN if self._planned is not None else self.context.settings.detector
-        chosen = SkillsSelected(detector, catalogue.selections, len(catalogue.skills), keywords, self.task)
+        encoder = self.context.workspace.skills.ranked.encoder if detector != PLAN else ""
+        chosen = SkillsSelected(
+            detector, catalogue.selections, len(catalogue.skills), keywords, self.task, encoder=encoder
+        )
         return _as_recorded(catalogue, taken, record(chosen))
 
     @property

@@ -46,7 +46,8 @@ class TaskTools:
         context, builtin = self._context, self._context.workspace.builtin
         folder, writes = context.artifacts.folder, context.settings.workspace_writes
         before = partial(self._comes_before, task.id)
-        writing = WritePlace(context.artifacts.workspace, folder, writes, task.id, before, self._claims)
+        disk = context.workspace.tools.disk
+        writing = WritePlace(context.artifacts.workspace, folder, writes, task.id, before, self._claims, disk)
         for name in builtin.unknown_in(task, list(self._by_name)):
             context.record(
                 Warned(

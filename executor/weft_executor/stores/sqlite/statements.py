@@ -55,12 +55,14 @@ def write_texts(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run:
 def write_events(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run: Mapping[str, int]) -> None:
     """Write events, up to `MAX_ROWS` in one statement."""
     values: list[object] = []
-    add = values.extend
+    results: list[object] = []
     for row in rows:
-        add((run[row.run_id], row.seq, row.at, row.type, row.body))
+        key = run[row.run_id]
+        values += (key, row.seq, row.at, row.type, row.body)
+        if row.key is not None:
+            results += (key, row.seq, row.key)
     _insert(connection, _EVENTS, 5, values)
-    keyed = [row for row in rows if row.key is not None]
-    _insert(connection, _RESULTS, 3, [value for row in keyed for value in (run[row.run_id], row.seq, row.key)])
+    _insert(connection, _RESULTS, 3, results)
 
 
 def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:

@@ -101,7 +101,8 @@ class BoxedRun:
         data = {"exit_status": ended.status} | data
         if ended.status != 0:
             return self.failed("EXECUTION_ERROR", f"{name} failed ({self._why(ended)}){_quoted(shown)}", data)
-        envelope = Output(name, shown).envelope(self.context, self.host.artifacts, time_since(self.start))
+        host = self.host
+        envelope = Output(name, shown).envelope(self.context, host.artifacts, time_since(self.start), host.disk)
         left = data.pop("artifacts", [])
         return with_artifacts(replace(envelope, data=data | dict(envelope.data)), left)
 

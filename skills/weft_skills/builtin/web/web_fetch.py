@@ -10,18 +10,19 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft_skills.builtin.parameters import takes, text
 from weft_skills.builtin.web.fetch import LONGEST, SECONDS, Fetcher
 from weft_skills.builtin.web.hosts import AllowedHost
 from weft_skills.confinement.system_paths import ISOLATED
+from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.effects import READ_ONLY, Effects
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
 from weft_skills.tools.left_files import with_artifacts
-from weft_skills.tools.overflow import keep
+from weft_skills.tools.overflow import Kept, keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +58,7 @@ class WebPlace:
     artifacts: Path | None = None
     allowed: tuple[str, ...] = ()
     proxy: bool = False
+    disk: DiskLimits = field(default_factory=DiskLimits)
 
 
 class WebFetch:
@@ -76,7 +78,8 @@ class WebFetch:
     @classmethod
     def of(cls, run: ToolContext) -> WebFetch:
         """The tool of one task."""
-        return cls(WebPlace(run.registry.workspace, run.artifacts, run.web_hosts, run.web_proxy))
+        disk = run.writing.disk if run.writing is not None else DiskLimits()
+        return cls(WebPlace(run.registry.workspace, run.artifacts, run.web_hosts, run.web_proxy, disk))
 
     def effects(self, _arguments: Mapping[str, Any]) -> Effects:
         """It only reads."""
@@ -98,16 +101,17 @@ class WebFetch:
         data: dict[str, Any] = {"url": page.url, "title": title, "bytes": len(page.data), "characters": len(text)}
         notes = ["[the page has more than 2 MB; the rest was not read]"] if page.cut else []
         head, inner = _head(page.url, title), _TAG.sub(r"<\\\1", text) or "(no text)"
-        shown, kept = inner, None
+        shown, kept = inner, Kept()
         if len(inner) > TEXT_LIMIT - _ROOM:
-            kept = keep(f"{head}{inner}{_TAIL}\n", self.name, self._place.artifacts, self._place.workspace)
-            whole = kept.path if kept is not None else None
-            shown, data["artifact"] = inner[: TEXT_LIMIT - _ROOM], whole
-            read_on = f"; read on with ReadFile, path {whole}, offset={len(head) + len(shown)}" if whole else ""
+            place = self._place
+            kept = keep(f"{head}{inner}{_TAIL}\n", self.name, place.artifacts, place.workspace, place.disk)
+            shown, data["artifact"] = inner[: TEXT_LIMIT - _ROOM], kept.path
+            read_on = f"; read on with ReadFile, path {kept.path}, offset={len(head) + len(shown)}"
+            read_on = read_on if kept.path else f" and not kept, since {kept.why_not}"
             notes.append(f"[{len(inner) - len(shown):,} of {len(inner):,} characters are left{read_on}]")
         marked = "\n".join((f"{head}{shown}{_TAIL}", *notes))
         envelope = Envelope("partial" if notes else "success", marked, context, data, time_ms=time_ms)
-        return with_artifacts(envelope, [kept.row] if kept is not None else [])
+        return with_artifacts(envelope, kept.rows)
 
 
 def _head(url: str, title: str) -> str:

@@ -71,7 +71,9 @@ class FileWrite:
     def check(self) -> None:
         """Raise what would keep it from being written, before anybody is asked."""
         self.check_place()
-        if self.target.in_workspace and self.place.changes.find(self.key, self.digest) is None:
+        if not self.target.in_workspace:
+            self._refuse_without_room(0)
+        elif self.place.changes.find(self.key, self.digest) is None:
             self._new(self._current(self.place.workspace))
 
     def check_place(self) -> None:
@@ -94,6 +96,12 @@ class FileWrite:
         if rival is not None:
             what = f"{target.name} was written by task {rival!r}, which runs beside this one"
             raise ToolFault("CONFLICT", f"{what} — write another path")
+
+    def _refuse_without_room(self, size: int) -> None:
+        """Raise if the run's files would be too many, or too large, with this one."""
+        if full := self.place.disk.exceeded_with(self.target.file, size, self.place.artifacts):
+            what = f"{self.target.name} is not written, since the run's files would have {full}"
+            raise ToolFault("EXECUTION_ERROR", f"{what} — write less, or go on without it")
 
     def diff(self) -> str:
         """The difference to be made, which is kept until the call is made."""
@@ -124,6 +132,7 @@ class FileWrite:
         target, workspace = self.target, self.place.workspace
         below = safe_files.anchor(target.root, workspace)
         data = self._artifact_content(below)
+        self._refuse_without_room(len(data))
         safe_files.write(target.file, data, below=below)
         row = {"path": target.path, "bytes": len(data), "sha256": sha256(data)}
         what = f"wrote {len(data):,} bytes to {target.path}, in the run's artifacts; ReadFile reads it at {target.file}"

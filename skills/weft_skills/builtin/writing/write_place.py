@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weft_skills.builtin.writing.changes import WorkspaceChanges
 from weft_skills.builtin.writing.claims import Before, Claims
+from weft_skills.tools.disk_use import DiskLimits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,7 @@ def _never(_: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WritePlace:
-    """Where a task writes: its run's folders, what other tasks wrote, and which tasks come before it."""
+    """Where a task writes, and how much: its run's folders, what other tasks wrote, and which tasks come before it."""
 
     workspace: Path
     artifacts: Path
@@ -28,6 +29,7 @@ class WritePlace:
     task: str = ""
     before: Before = _never
     claims: Claims = field(default_factory=Claims)
+    disk: DiskLimits = field(default_factory=DiskLimits)
 
     @property
     def changes(self) -> WorkspaceChanges:

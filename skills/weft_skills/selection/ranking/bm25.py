@@ -177,10 +177,16 @@ class Scorer:
 
 def _close(places: Places, wanted: set[Pair], short: int) -> dict[Pair, tuple[int, int]]:
     """How often each wanted pair is close together in a skill: in the short text, and in all of it."""
-    ordered = sorted((position, term) for term, positions in places.items() for position in positions[:OFTEN])
     found: dict[Pair, tuple[int, int]] = {}
+    if len(places) < 2:
+        return found
+    ordered = [(position, term) for term, positions in places.items() for position in positions[:OFTEN]]
+    ordered.sort()
+    last = ordered[1:]
     for i, (position, term) in enumerate(ordered):
-        for other, second in ordered[i + 1 : i + 1 + WINDOW]:
+        if i == len(last) or last[i][0] - position > WINDOW:
+            continue
+        for other, second in last[i : i + WINDOW]:
             if other - position > WINDOW:
                 break
             pair = (term, second) if term < second else (second, term)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.ranking.candidate import Candidate
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from weft_skills.selection.ranking.reading import Passage, Reading
 
-# What is as good as the first comes this near to its score; the user's own sooner, if a bundled skill is first.
-NEAR, NEAR_BUNDLED = 0.5, 1.2
+# What is as good as the first comes this near to its score, or to its lead by words; the user's own sooner, if a bundled
+# skill is first.
+NEAR, NEAR_BUNDLED = 0.5, 1.5
+NEAR_LEAD = 0.85
 ALTERNATIVES = 2
 # A skill that goes with a chosen one is taken for a part if it comes this near to the best one's score.
 EQUAL = 1.0
@@ -52,7 +54,8 @@ def bound(text: str) -> int:
 class Choice:
     """A chosen skill, where it was found and how well it fits there.
 
-    `partner` is a skill chosen before that it goes with, and which says so itself if this one is `needed`.
+    `partner` is a skill chosen before that it goes with, and which says so itself if this one is `needed`. One of
+    several that are as good is `contested`.
     """
 
     document: int
@@ -61,6 +64,12 @@ class Choice:
     partner: int | None = None
     needed: bool = False
     named: bool = False
+    contested: bool = False
+
+    @property
+    def certain(self) -> bool:
+        """Whether a plan has to use it: it is named, or beyond doubt and without an alternative."""
+        return self.named or (not self.contested and self.score >= self.passage.pool.combination.certain)
 
     @property
     def score(self) -> float:
@@ -114,16 +123,18 @@ class Choosing:
             document = fit.candidate.document
             near = NEAR_BUNDLED if bundled and not self._pool.bundled(document) else NEAR
             related = parent(document) == found[0].document or parent(found[0].document) == document
-            if fit.score >= first.score - near and not related:
+            as_good = fit.score >= first.score - near or fit.signals.lead >= NEAR_LEAD * first.signals.lead > 0
+            if as_good and not related:
                 found.append(Choice(document, passage, fit))
-        return found
+        return [replace(choice, contested=len(found) > 1) for choice in found]
 
     def _best_of_part(self, part: Passage) -> Choice:
         """The best skill of a part, or one nearly as good that goes with a chosen skill."""
         first = part.ranked[0]
         equals = [fit for fit in part.ranked if fit.score >= first.score - EQUAL]
         best = max(equals, key=lambda fit: self._partner(fit.candidate.document)[1])
-        return Choice(best.candidate.document, part, best, self._partner(best.candidate.document)[0])
+        partner = self._partner(best.candidate.document)[0]
+        return Choice(best.candidate.document, part, best, partner, contested=len(equals) > 1)
 
     def _of_goal(self) -> list[Fit]:
         """The skills in the order of the whole goal and its parts together."""

@@ -69,10 +69,7 @@ class Combination:
 
     def shares(self, signals: Signals) -> dict[str, float]:
         """What of a skill's score for one text comes from which signal."""
-        return {
-            name: weight * value
-            for name, weight, value in zip(self.signals, self.alone, signals.as_tuple(), strict=True)
-        }
+        return {name: weight * value for name, weight, value in zip(self.signals, self.alone, signals, strict=True)}
 
     def goal(self, whole: Signals, part: Signals | None, parts: int) -> float:
         """The score of a skill for a goal of so many parts; `part` are its signals in the part that it fits best."""
@@ -140,4 +137,4 @@ def need_features(best: Signals, most_meaning: float, words: int, skills: int) -
 
 
 def _weighed(weights: Sequence[float], signals: Signals) -> float:
-    return math.fsum(map(mul, weights, signals.as_tuple()))
+    return math.fsum(map(mul, weights, signals))

@@ -84,9 +84,10 @@ class Passage:
 
     def _named(self, document: int) -> float:
         """The share of a skill's name that the text has, rare words counting more."""
-        name = self.pool.name(document)
-        said = sum(weight for term, weight in name.items() if term in self.query.evidence)
-        return said / sum(name.values()) if said else 0.0
+        name, evidence = self.pool.name(document), self.query.evidence
+        if name.keys().isdisjoint(evidence):
+            return 0.0
+        return sum([weight for term, weight in name.items() if term in evidence]) / sum(name.values())
 
     @cached_property
     def ranked(self) -> list[Fit]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """What speaks for a skill in a goal or in a part of it.
+class Signals(NamedTuple):
+    """What speaks for a skill in a goal or in a part of it, in the order of the weights.
 
     words      how strongly the words that it shares speak for it
     lead       its score by words as a share of the best one's
@@ -23,7 +22,3 @@ class Signals:
     nearness: float = 0.0
     name: float = 0.0
     evidence: float = 0.0
-
-    def as_tuple(self) -> tuple[float, ...]:
-        """The signals in the order of their weights."""
-        return self.words, self.lead, self.meaning, self.nearness, self.name, self.evidence

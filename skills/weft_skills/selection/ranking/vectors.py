@@ -45,6 +45,13 @@ def encoded(skill: Skill, body: str, table: Table) -> bytes:
     return bytes([min(255, max(0, round((a + b) * half) + _ZERO)) for a, b in zip(brief, whole, strict=True)])
 
 
+def decoded(row: bytes) -> list[float]:
+    """The vector of a row, at length one."""
+    values = [value - _ZERO for value in row]
+    length = math.hypot(*values)
+    return [value / length for value in values] if length else []
+
+
 def beginning(body: str) -> str:
     """The first words of a body, without code, addresses and marks."""
     return _MARKS.sub(" ", _CODE.sub(" ", body[: 8 * BODY_LIMIT])).strip()[:BODY_LIMIT]

@@ -87,6 +87,15 @@ async def test_another_name_of_a_hidden_file_is_not_read_either(workspace: Path,
     assert refused.code == "ACCESS_DENIED"
 
 
+async def test_another_name_of_a_skill_s_file_is_read(workspace: Path) -> None:
+    put(workspace / ".agents/skills/a/SKILL.md", "hello\n")
+    os.link(workspace / ".agents/skills/a/SKILL.md", workspace / "notes.txt")
+    hidden_paths._hidden_files.cache_clear()
+
+    assert (await grep(workspace, "hello", path="notes.txt")).data["total"] == 1
+    assert (await grep(workspace, "hello", path=".agents/skills/a/SKILL.md")).data["total"] == 1
+
+
 async def test_more_matches_than_asked_for_are_counted_and_long_lines_are_cut(workspace: Path) -> None:
     put(workspace / "many.txt", "x" * 5_000 + "needle" + "x" * 5_000 + "\n" + "needle\n" * 500)
     found = await grep(workspace, "needle", limit=3)

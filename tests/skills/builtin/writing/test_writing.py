@@ -23,6 +23,7 @@ from weft_skills.builtin.writing.edit_file import EditFile
 from weft_skills.builtin.writing.write_file import WriteFile
 from weft_skills.builtin.writing.write_place import WritePlace
 from weft_skills.tools.current_call import calling
+from weft_skills.tools.disk_use import DiskLimits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -327,3 +328,22 @@ async def test_a_write_that_will_be_refused_is_refused_before_anybody_is_asked(w
     done = await approvals.call(WriteFile(at), "mine", {"path": "workspace:src/new.py", "content": "x"}, "k10#1")
 
     assert (done.status, len(asked)) == ("success", 1)
+
+
+async def test_a_file_for_which_the_run_has_no_room_is_not_written(workspace: Path) -> None:
+    at = place(workspace, disk=DiskLimits(megabytes=1, files=3))
+    assert (await write(at, "a.txt", "x" * 900_000)).status == "success"
+
+    refused = await write(at, "b.txt", "x" * 200_000)
+
+    assert (code(refused), "more than 1 MB (`max_artifact_mb`)" in refused.text) == ("EXECUTION_ERROR", True)
+    assert not (at.artifacts / "b.txt").exists()
+    assert (await write(at, "a.txt", "x" * 950_000)).status == "success", "instead of what it was, it fits"
+    assert code(await edit(at, "a.txt", "x" * 950_000, "y" * 1_100_000)) == "EXECUTION_ERROR"
+    assert (await write(at, "a.txt", "short")).status == "success"
+    assert (await write(at, "b.txt")).status == "success"
+    assert (await write(at, "c.txt")).status == "success"
+    refused = await write(at, "d.txt")
+    assert (code(refused), "more than 3 files (`max_artifact_files`)" in refused.text) == ("EXECUTION_ERROR", True)
+    assert WriteFile(at).refusal({"path": "d.txt", "content": "x"}) is not None, "nobody is asked to allow it"
+    assert (await write(at, "workspace:d.txt")).status == "success", "the workspace has no such limit"

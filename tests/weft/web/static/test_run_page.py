@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import expect
 
+from tests.end_to_end.test_kept_outputs import program
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import GOAL, PageModel, Served, eventually, go, run_id_of, served, task
+from tests.weft.web.static.served_page import GOAL, PageModel, Served, eventually, go, prepare, run_id_of, served, task
 from weft_planner.errors import RequestRefused
 
 if TYPE_CHECKING:
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.async_api import Page
+
+    from tests.nursery import Ran
 
     OpenPage = Callable[..., Awaitable[Page]]
 
@@ -231,6 +236,29 @@ async def test_an_approval_is_denied_with_a_reason(workspace: Path, open_page: O
         await drawer.get_by_role("textbox", name="Note").fill("not on a Friday")
         await drawer.get_by_role("button", name="Deny", exact=True).click()
         await finished(page, "Failed")
+
+
+async def test_what_weft_kept_of_a_long_output_is_listed_and_saved(
+    workspace: Path, open_page: OpenPage, weft: Callable[..., Ran]
+) -> None:
+    prepare(workspace)
+    plan = {"tasks": [{"id": "t", "action_type": "tool", "name": program(workspace), "arguments": {}}]}
+    (workspace / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    ran = await asyncio.to_thread(weft, "run", "--plan", "plan.json", "--trust", "--json", cwd=workspace)
+    run = json.loads(ran.out)
+    (kept,) = run["artifacts"]
+    async with served(workspace) as server:
+        page = await open_page(server.at(f"/runs/{run['run_id']}"))
+        drawer = page.get_by_role("complementary", name="The run")
+        await drawer.get_by_role("tab", name="Files").click()
+        await expect(drawer.get_by_role("heading", name="Files that the run made")).to_be_visible()
+        await expect(drawer).to_contain_text(kept["path"])
+        await expect(drawer).to_contain_text("15 kB")
+        async with page.expect_download() as download:
+            await drawer.get_by_role("button", name=f"Save {kept['path']}").click()
+        saved = await download.value
+        assert saved.suggested_filename == kept["path"]
+        assert (await saved.path()).read_text(encoding="utf-8") == "long " * 3000
 
 
 async def test_a_phone_shows_the_graph_and_the_drawer_over_it(workspace: Path, open_page: OpenPage) -> None:

@@ -49,6 +49,8 @@ _OBJECTS = 128 * 2**20
 _SPARE_CALLS = 5
 # Seconds that the head may take to answer.
 _PROBE = 5.0
+# How HTTP/2 begins, which gRPC speaks: with a preface and a frame of settings, to which the other end sends its own.
+_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
 
 class WorkerGone(ConnectionError):
@@ -161,14 +163,23 @@ class Cluster:
         return record
 
     async def head_answers(self) -> bool:
-        """Whether the head can be reached; Ray itself ends this process a minute after it cannot."""
+        """Whether the head can be reached; Ray itself ends this process a minute after it cannot.
+
+        The kernel accepts connections of a process that hangs, so it is greeted.
+        """
         host, _, port = self.head.rpartition(":")
         try:
             async with asyncio.timeout(_PROBE):
-                _, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+                reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+                try:
+                    writer.write(_GREETING)
+                    await reader.read(1)
+                except ConnectionError:
+                    pass  # with TLS it may refuse the greeting, which is an answer too
+                finally:
+                    writer.close()
         except OSError:  # TimeoutError is one
             return False
-        writer.close()
         return True
 
     async def is_alive(self, machine: str) -> bool:
