@@ -11,7 +11,7 @@ from tests.openai_server import Answer, Call, Fail, Say, Script, in_turn, instru
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-GOAL = "Write the API documentation of the to-do service"
+GOAL = "Look at the endpoints of the to-do service"
 MODEL = ("--model", "openai/test-model")
 SMALL = ("--model", "lm_studio/qwen2.5:0.5b")
 # Seconds until the answer that a run is stopped or killed before.

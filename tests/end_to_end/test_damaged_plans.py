@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Weft = Callable[..., Ran]
 
 MODEL = ("--model", "openai/test-model")
-GOAL = "Write the API documentation of the to-do service"
+GOAL = "Sort out the to-do service"
 
 
 def llm(task_id: str, *before: str, **more: Any) -> dict[str, Any]:

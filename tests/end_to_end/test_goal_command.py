@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Serve = Callable[[Script], OpenAIServer]
 Weft = Callable[..., Ran]
-GOAL = "Write the API documentation of the to-do service"
+GOAL = "Sort out the to-do service"
 PLAN = {"tasks": [
     {"id": "audit", "action_type": "llm", "instruction": "Audit it"},
     {"id": "migrate", "action_type": "goal", "instruction": "Migrate what was found", "depends_on": ["audit"]},

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Serve = Callable[[Script], OpenAIServer]
 Weft = Callable[..., Ran]
 MODEL = {"WEFT_MODEL": "openai/test-model"}
-GOAL = "Write the API documentation of the to-do service"
+GOAL = "Sort out the to-do service"
 NOTES = {"id": "notes", "title": "Read the notes", "action_type": "llm", "instruction": "Read the notes"}
 BRIEF = {"id": "brief", "title": "Write it", "action_type": "llm", "instruction": "Write", "depends_on": ["notes"]}
 ASKED = b"[n]o: "

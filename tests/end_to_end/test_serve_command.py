@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Serve = Callable[[Script], OpenAIServer]
     Weft = Callable[..., Ran]
 
-GOAL = "Write the documentation"
+GOAL = "Sort out the service"
 PLAN = {
     "tasks": [
         {"id": "first", "action_type": "llm", "instruction": "first"},

@@ -12,7 +12,7 @@ from weft_skills.selection.ranking.bm25 import Scorer
 from weft_skills.selection.ranking.combination import FEW_PARTS
 from weft_skills.selection.ranking.pool import Pool
 from weft_skills.selection.ranking.postings import Postings
-from weft_skills.selection.ranking.reading import Reading
+from weft_skills.selection.ranking.reading import GoalReading
 from weft_skills.selection.ranking.signals import Signals
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read_all(development: Development, table: Table | None) -> Iterator[Read]:
         pools[name] = Pool(skills, Scorer(data), data.vectors, table)
     numbers = {name: {skill.name: at for at, skill in enumerate(skills)} for name, skills in development.pools.items()}
     for goal in development.goals:
-        reading = Reading(goal.text, pools[goal.pool])
+        reading = GoalReading(goal.text, pools[goal.pool])
         expected = frozenset(numbers[goal.pool][name] for name in goal.expected)
         texts = [_text(passage) for passage in (reading.whole, *reading.parts)]
         yield Read(goal, len(development.pools[goal.pool]), expected, texts)

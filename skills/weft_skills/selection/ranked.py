@@ -18,7 +18,7 @@ from weft_skills.selection.ranking.choosing import MOST, Choosing
 from weft_skills.selection.ranking.naming import named
 from weft_skills.selection.ranking.pool import Pool
 from weft_skills.selection.ranking.postings import Postings
-from weft_skills.selection.ranking.reading import Reading
+from weft_skills.selection.ranking.reading import GoalReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ class RankedDetector:
         self._cache = cache
         self._table = table or shipped_table()
         self._pool: Pool | None = None
-        self._reading: Reading | None = None
+        self._reading: GoalReading | None = None
         self._languages: list[str] | None = None
 
     @property
@@ -79,11 +79,11 @@ class RankedDetector:
         """The languages of goal and skills, if they differ: the reason why few or no skills fit."""
         return next(iter(self._with(skills, lambda pool: [self._foreign(goal, pool)])), None)
 
-    def _read(self, text: str, pool: Pool, limit: int = 0) -> Reading:
+    def _read(self, text: str, pool: Pool, limit: int = 0) -> GoalReading:
         """The goal read for the pool; it is read once for its selection and its listing."""
         last = self._reading
         if last is None or last.pool is not pool or last.whole.text != text or last.limit < limit:
-            last = self._reading = Reading(text, pool, max(limit, LISTED))
+            last = self._reading = GoalReading(text, pool, max(limit, LISTED))
         return last
 
     def _foreign(self, goal: str, pool: Pool) -> Foreign | None:
@@ -132,7 +132,7 @@ def shipped_table() -> Table | None:
         return None
 
 
-def _fitting(reading: Reading) -> list[Selection]:
+def _fitting(reading: GoalReading) -> list[Selection]:
     """The skills that a goal needs, with the probability that each is right, best first."""
     names = named(reading.whole)
     found: dict[int, Selection] = {}

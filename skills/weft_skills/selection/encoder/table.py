@@ -6,7 +6,7 @@
     scales  uint16: what each entry's row is multiplied by
     rows    for each entry, one byte a dimension, 128 for zero
     ordinary  for each entry: 1 for a word of general English texts, else 0
-    familiar  words of many skills that are no entries, with spaces between them
+    familiar  words of many skills beside the entries, with spaces between them
 
 A text's vector is the sum of its tokens' rows, each times its scale, at length one. `training` makes the file; numbers
 are little-endian.

@@ -21,10 +21,10 @@ from weft_skills.selection.ranking.strength import FEWEST_WORDS, strength
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from weft_skills.selection.ranking.reading import Passage, Reading
+    from weft_skills.selection.ranking.reading import GoalReading, Passage
 
-# What is as good as the first comes this near to its score, or to its lead by words; the user's own sooner, if a bundled
-# skill is first.
+# What is as good as the first comes this near to its score, or to its lead by words; the user's own sooner, if the
+# first is bundled.
 NEAR, NEAR_BUNDLED = 0.5, 1.5
 NEAR_LEAD = 0.85
 ALTERNATIVES = 2
@@ -39,6 +39,8 @@ PARTNER, PARTNERS = 0.5, 3
 # The strength, for what is left of the goal, from which a further skill is chosen.
 LEFT = 1.0
 MOST = 8
+# The least probability of a further skill.
+LIKELY = 0.05
 # The least probability of a skill that the goal names.
 NAMED = 0.9
 _CUT = re.compile(r"[.!?;:,]\s+|[。！？；：，、\n]+|\s+(?:and|then|but|or)\s+")
@@ -51,7 +53,7 @@ def bound(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Chosen:
     """A chosen skill, where it was found and how well it fits there.
 
     `partner` is a skill chosen before that it goes with, and which says so itself if this one is `needed`. One of
@@ -81,18 +83,18 @@ class Choice:
 class Choosing:
     """Chooses skills for a goal that was read; those that it names are chosen in any case."""
 
-    def __init__(self, reading: Reading, named: Iterable[int] = ()) -> None:
+    def __init__(self, reading: GoalReading, named: Iterable[int] = ()) -> None:
         self._reading, self._whole, self._named = reading, reading.whole, named
         self._pool, self._scorer = reading.pool, reading.pool.scorer
-        self._chosen: dict[int, Choice] = {}
+        self._chosen: dict[int, Chosen] = {}
         self._covered: dict[int, float] = {}
 
-    def choices(self) -> list[Choice]:
+    def choices(self) -> list[Chosen]:
         """The skills that the goal needs, in the order of choosing; none if it needs none."""
         combination, parts = self._pool.combination, self._reading.parts
         most = bound(self._whole.text)
         for document in self._named:
-            self._add_all([Choice(document, self._whole, self._whole.fits[document], named=True)], MOST)
+            self._add_all([Chosen(document, self._whole, self._whole.fits[document], named=True)], MOST)
         if self._whole.need >= combination.whole:
             self._add_all(self._best(), most)
         for part in parts:
@@ -102,58 +104,62 @@ class Choosing:
             self._add_all([following], most)
         return list(self._chosen.values())
 
-    def _add_all(self, found: Sequence[Choice], most: int) -> None:
+    def _add_all(self, found: Sequence[Chosen], most: int) -> None:
         for choice in found:
-            if choice.document in self._chosen or len(self._chosen) >= most:
+            if choice.document in self._chosen or len(self._chosen) >= most or self._is_unlikely(choice):
                 continue
             self._chosen[choice.document] = choice
             for term, add in choice.fit.candidate.adds.items():
                 self._covered[term] = max(self._covered.get(term, 0.0), add)
             self._add_all(list(self._needed(choice)), MOST)
 
-    def _best(self) -> list[Choice]:
+    def _is_unlikely(self, choice: Chosen) -> bool:
+        """Whether a further skill is hardly ever the right one."""
+        return bool(self._chosen) and not choice.named and not choice.needed and choice.score < LIKELY
+
+    def _best(self) -> list[Chosen]:
         """The best skill of the goal, and those that are as good; a nested skill is not as good as its parent."""
         passage = self._whole
         ranked = self._of_goal() if self._reading.parts else passage.ranked
         first = ranked[0]
         parent = self._scorer.data.parent
         bundled = self._pool.bundled(first.candidate.document)
-        found = [Choice(first.candidate.document, passage, first)]
+        found = [Chosen(first.candidate.document, passage, first)]
         for fit in ranked[1 : 1 + ALTERNATIVES]:
             document = fit.candidate.document
             near = NEAR_BUNDLED if bundled and not self._pool.bundled(document) else NEAR
             related = parent(document) == found[0].document or parent(found[0].document) == document
             as_good = fit.score >= first.score - near or fit.signals.lead >= NEAR_LEAD * first.signals.lead > 0
             if as_good and not related:
-                found.append(Choice(document, passage, fit))
+                found.append(Chosen(document, passage, fit))
         return [replace(choice, contested=len(found) > 1) for choice in found]
 
-    def _best_of_part(self, part: Passage) -> Choice:
+    def _best_of_part(self, part: Passage) -> Chosen:
         """The best skill of a part, or one nearly as good that goes with a chosen skill."""
         first = part.ranked[0]
         equals = [fit for fit in part.ranked if fit.score >= first.score - EQUAL]
         best = max(equals, key=lambda fit: self._partner(fit.candidate.document)[1])
         partner = self._partner(best.candidate.document)[0]
-        return Choice(best.candidate.document, part, best, partner, contested=len(equals) > 1)
+        return Chosen(best.candidate.document, part, best, partner, contested=len(equals) > 1)
 
     def _of_goal(self) -> list[Fit]:
         """The skills in the order of the whole goal and its parts together."""
         fits = self._whole.fits
         return [Fit(fits[at].candidate, fits[at].signals, score) for at, score in self._reading.ranked if at in fits]
 
-    def _needed(self, choice: Choice) -> Iterator[Choice]:
+    def _needed(self, choice: Chosen) -> Iterator[Chosen]:
         """The skills that a chosen one says it is used with."""
         for at in self._scorer.data.needs(choice.document):
             fit = choice.passage.fits.get(at) or Fit(Candidate(at, 0.0, {}, 0.0), Signals(), choice.fit.score)
-            yield Choice(at, choice.passage, fit, choice.document, needed=True)
+            yield Chosen(at, choice.passage, fit, choice.document, needed=True)
 
-    def _next(self) -> Choice | None:
+    def _next(self) -> Chosen | None:
         """The skill that fits best what the chosen ones leave of the goal's words."""
         query, unseen = self._whole.query, self._scorer.unseen
         left = query.unknown + sum(
             weight - min(weight, self._covered.get(term, 0.0)) for term, weight in query.weights.items()
         )
-        found: Choice | None = None
+        found: Chosen | None = None
         most = LEFT * math.sqrt(left * unseen)
         for document, fit in self._whole.fits.items():
             if document in self._chosen or fit.candidate.score * (1 + PARTNER) < most:
@@ -163,8 +169,9 @@ class Choosing:
                 continue
             partner, closeness = self._partner(document)
             gain = _gain(fit.candidate, self._covered) * (1 + PARTNER * closeness)
-            if gain >= most and strength(gain, left, unseen, words) >= LEFT:
-                found, most = Choice(document, self._whole, fit, partner), gain
+            chosen = Chosen(document, self._whole, fit, partner)
+            if gain >= most and strength(gain, left, unseen, words) >= LEFT and not self._is_unlikely(chosen):
+                found, most = chosen, gain
         return found
 
     def _new_words(self, candidate: Candidate) -> float:

@@ -72,7 +72,7 @@ class Combination:
         return {name: weight * value for name, weight, value in zip(self.signals, self.alone, signals, strict=True)}
 
     def goal(self, whole: Signals, part: Signals | None, parts: int) -> float:
-        """The score of a skill for a goal of so many parts; `part` are its signals in the part that it fits best."""
+        """The score of a skill for a goal of that many parts; `part` are its signals in the part that it fits best."""
         if not parts:
             return _weighed(self.alone, whole)
         weights = self.few if parts <= FEW_PARTS else self.many
@@ -117,7 +117,7 @@ def log_odds(probability: float) -> float:
 
 
 def need_features(best: Signals, most_meaning: float, words: int, skills: int) -> dict[str, float]:
-    """What tells whether a text of so many words needs one of so many skills.
+    """What tells whether a text needs a skill, by the number of its words and of all skills.
 
     `best` are the signals of its best skill, `most_meaning` is the highest cosine of any.
     """

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weft_skills.selection.detector import Selection
-    from weft_skills.selection.ranking.reading import Passage, Reading
+    from weft_skills.selection.ranking.reading import GoalReading, Passage
 
 _PARTS = 3
 
@@ -20,7 +20,7 @@ def nothing(goal: str) -> Explanation:
     return Explanation(goal, certain=False, candidates=())
 
 
-def explained(goal: str, reading: Reading, selected: Mapping[str, Selection], limit: int) -> Explanation:
+def explained(goal: str, reading: GoalReading, selected: Mapping[str, Selection], limit: int) -> Explanation:
     """The best `limit` skills and all selected ones, each with its signals in the whole goal and where it fits best."""
     skills = reading.pool.skills
     numbers = {skill.name: at for at, skill in enumerate(skills)}
@@ -32,7 +32,7 @@ def explained(goal: str, reading: Reading, selected: Mapping[str, Selection], li
     return Explanation(goal, any(selection.certain for selection in selected.values()), tuple(found))
 
 
-def _candidate(document: int, reading: Reading, selection: Selection | None) -> Explained:
+def _candidate(document: int, reading: GoalReading, selection: Selection | None) -> Explained:
     passages = [passage for passage in (reading.whole, *reading.parts) if document in passage.fits]
     whole = [passage for passage in passages if not passage.is_part]
     parts = sorted((passage for passage in passages if passage.is_part), key=lambda part: -part.fits[document].score)

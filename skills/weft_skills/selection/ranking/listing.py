@@ -8,10 +8,10 @@ from weft_skills.selection.detector import Selection
 from weft_skills.selection.ranking import reasons
 
 if TYPE_CHECKING:
-    from weft_skills.selection.ranking.reading import Reading
+    from weft_skills.selection.ranking.reading import GoalReading
 
 
-def ranked(reading: Reading, limit: int) -> list[Selection]:
+def ranked(reading: GoalReading, limit: int) -> list[Selection]:
     """The best `limit` skills, with scores that fall from one to the next."""
     found: list[Selection] = []
     most = 1.0
@@ -21,7 +21,7 @@ def ranked(reading: Reading, limit: int) -> list[Selection]:
     return found
 
 
-def _order(reading: Reading, limit: int) -> list[int]:
+def _order(reading: GoalReading, limit: int) -> list[int]:
     """The numbers of the best skills; the last places are for parts that have none among the others."""
     best = [document for document, _ in reading.ranked[:limit]]
     firsts = dict.fromkeys(part.ranked[0].candidate.document for part in reading.parts if part.ranked)

@@ -130,7 +130,7 @@ class Passage:
         return self.pool.combination.probably_right(features)
 
 
-class Reading:
+class GoalReading:
     """A goal's whole and its parts, read for a pool; `limit` skills at least are ranked."""
 
     def __init__(self, text: str, pool: Pool, limit: int = 0) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from weft_skills.text.shorten import cut
 
 if TYPE_CHECKING:
-    from weft_skills.selection.ranking.choosing import Choice
-    from weft_skills.selection.ranking.reading import Passage, Reading
+    from weft_skills.selection.ranking.choosing import Chosen
+    from weft_skills.selection.ranking.reading import GoalReading, Passage
 
 _MOST_WORDS = 8
 _PART_LENGTH = 60
@@ -16,7 +16,7 @@ _PART_LENGTH = 60
 NEAR = 0.3
 
 
-def of_choice(choice: Choice, reading: Reading, named: str | None) -> str:
+def of_choice(choice: Chosen, reading: GoalReading, named: str | None) -> str:
     """Why a skill was chosen."""
     found = [f'the goal names it: "{named}"'] if named else []
     found += [own] if (own := _of(choice.passage, choice.document)) else []
@@ -26,7 +26,7 @@ def of_choice(choice: Choice, reading: Reading, named: str | None) -> str:
     return "; ".join(found)
 
 
-def of_rank(document: int, reading: Reading) -> str:
+def of_rank(document: int, reading: GoalReading) -> str:
     """Why a skill is among the best: by the part that it fits best, else by the whole goal."""
     part = reading.best_part(document)
     whole = reading.whole.fits.get(document)

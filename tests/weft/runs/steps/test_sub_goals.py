@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes import Recorder, ScriptedModel
-from tests.weft.recorded import GOAL, replayed, rows, weft
+from tests.weft.recorded import PLAIN_GOAL, replayed, rows, weft
 from tests.weft.runs.steps.replanned import change, llm, plan, statuses
 from weft.runs.stop import Stop
 from weft.traces.diff import compare
@@ -75,7 +75,7 @@ class Planner:
 async def run(workspace: Path, planner: Planner, record: Recorder | None = None, **settings: Any) -> Result:
     """Run the goal with that planner."""
     async with weft(workspace, planner.model, **settings) as runtime:
-        return await runtime.run(GOAL, record=record)
+        return await runtime.run(PLAIN_GOAL, record=record)
 
 
 OUTER = plan(llm("scope"), goal("research", "scope"), llm("brief", "research"))
@@ -269,7 +269,7 @@ async def test_stopped_after_any_call_it_pays_for_nothing_twice(workspace: Path,
             stop.set()
 
     async with weft(workspace, planner.model) as runtime:
-        assert (await runtime.run(GOAL, record=record, stop=stop)).status == "interrupted"
+        assert (await runtime.run(PLAIN_GOAL, record=record, stop=stop)).status == "interrupted"
         result = await runtime.resume("last")
     assert (result.status, result.usage.calls) == ("done", 7)
     paid = [row for row in rows(workspace) if row.type == "call_finished"]
