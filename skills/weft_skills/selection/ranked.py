@@ -12,7 +12,7 @@ from weft_skills.errors import SetupError
 from weft_skills.selection import language, triggers
 from weft_skills.selection.detector import Selection, merge
 from weft_skills.selection.encoder import Table
-from weft_skills.selection.ranking import building, explaining, listing, postings, reasons
+from weft_skills.selection.ranking import listing, postings, reasons
 from weft_skills.selection.ranking.bm25 import Scorer
 from weft_skills.selection.ranking.choosing import MOST, Choosing
 from weft_skills.selection.ranking.naming import named
@@ -49,7 +49,7 @@ class RankedDetector:
     @property
     def encoder(self) -> str:
         """The name of the encoder that compares meanings; empty without one."""
-        return building.encoder_name(self._table)
+        return self._table.name if self._table is not None else ""
 
     def warm(self, skills: Sequence[Skill]) -> None:
         """Load or build the index of these skills, so that the first goal does not have to."""
@@ -68,6 +68,8 @@ class RankedDetector:
 
     def explain(self, goal: str, skills: Sequence[Skill], limit: int) -> Explanation:
         """Why skills were selected or not, for the best `limit` of them."""
+        from weft_skills.selection.ranking import explaining
+
         selected = {selection.name: selection for selection in self.detect(goal, skills)}
         rest = triggers.without_names(goal, skills)
         found = self._with(
@@ -114,6 +116,8 @@ class RankedDetector:
         return self._keep(cached, skills)
 
     def _build(self, skills: Sequence[Skill], old: Postings | None) -> Pool:
+        from weft_skills.selection.ranking import building  # only where the cache has no index of these skills
+
         data = building.build(skills, self._table, old)
         if self._cache is not None:
             postings.save(self._cache / "postings.bin", data)
