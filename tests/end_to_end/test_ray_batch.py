@@ -89,9 +89,9 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     batch: RayBatch, weft: Callable[..., Ran]
 ) -> None:
     batch.answer(slowly)
-    skill = batch.folder / ".agents" / "skills" / "counting-goals" / "SKILL.md"
+    skill = batch.folder / ".agents" / "skills" / "tallying" / "SKILL.md"
     skill.parent.mkdir(parents=True)
-    skill.write_text("---\nname: counting-goals\ndescription: Counts goals by number.\n---\nCount.\n", encoding="utf-8")
+    skill.write_text("---\nname: tallying\ndescription: Adds up votes.\n---\nCount.\n", encoding="utf-8")
     process = batch.start("--workers", "2", "--json")
     batch.wait_for_calls(GOALS, process)
     (limiter,) = batch.cluster.workers("Limiter")
@@ -107,7 +107,7 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     assert 0 < batch.repeated() <= 8, "no more than the killed worker had under way"
     node = batch.cluster.home / ".cache" / "weft" / "bundles"
     assert len(list(node.glob(f"*/workspace/{skill.relative_to(batch.folder)}"))) == 1, "once a node"
-    assert all("counting-goals" in call.system for call in batch.server.calls if call.role == "decomposer")
+    assert all("tallying" in call.system for call in batch.server.calls if call.role == "decomposer")
     replayed = weft("replay", batch.rows()[0]["run_id"], "--strict", env={"WEFT_JOURNAL": batch.url}, cwd=batch.folder)
     assert replayed.status == 0, replayed.err
     env = {"OPENAI_API_BASE": batch.server.base, "OPENAI_API_KEY": "sk-test"}
@@ -239,7 +239,9 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch:
     assert [row["status"] for row in batch.rows()] == ["done"] * 4
 
 
-@pytest.mark.parametrize("lose_head", [RayCluster.kill_head, RayCluster.hang_head])
+@pytest.mark.parametrize(
+    "lose_head", [RayCluster.kill_head, pytest.param(RayCluster.hang_head, marks=pytest.mark.long)]
+)
 def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
     server: OpenAIServer, tmp_path: Path, postgres: PostgresServer, lose_head: Callable[[RayCluster], None]
 ) -> None:

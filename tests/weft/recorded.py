@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from weft_executor.stores.store import Store
 
 GOAL = "Write the API documentation of the to-do service"
-# A goal that no skill is selected for.
-PLAIN_GOAL = "Sort out the to-do service"
+# A goal whose skill is selected without certainty, so that a plan may leave it out.
+UNSURE_GOAL = "Look at the endpoints of the to-do service"
 SKILL = "tabulating-endpoints"
 TEXT = f"""---
 name: {SKILL}

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Serve = Callable[[Script], OpenAIServer]
 MODEL = "openai/test-model"
-GOAL = "Sort out the to-do service"
+GOAL = "Look at the endpoints of the to-do service"
 
 
 def task(task_id: str, *before: str, **more: Any) -> dict[str, Any]:

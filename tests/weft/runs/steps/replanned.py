@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.fakes import ScriptedModel
-from tests.weft.recorded import PLAIN_GOAL, rows, weft
+from tests.weft.recorded import UNSURE_GOAL, rows, weft
 from weft_planner.errors import RequestRefused
 from weft_planner.model import Reply, ToolCall
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft_planner.events import Record
     from weft_planner.model import Request
 
-__all__ = ["PLAIN_GOAL", "Planner", "add", "change", "changed", "llm", "plan", "run", "statuses"]
+__all__ = ["UNSURE_GOAL", "Planner", "add", "change", "changed", "llm", "plan", "run", "statuses"]
 
 
 def llm(task: str, *before: str, **rest: Any) -> dict[str, Any]:
@@ -95,7 +95,7 @@ async def run(
 ) -> Result:
     """Run the goal with that planner."""
     async with weft(workspace, planner.model, **settings) as runtime:
-        return await runtime.run(PLAIN_GOAL, record=record, stop=stop)
+        return await runtime.run(UNSURE_GOAL, record=record, stop=stop)
 
 
 async def resumed(workspace: Path, planner: Planner, **settings: Any) -> Result:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.fakes import Recorder
-from tests.weft.recorded import GOAL, replayed, rows, store, weft
+from tests.weft.recorded import UNSURE_GOAL, replayed, rows, store, weft
 from tests.weft.runs.steps.replanned import Planner, change, llm, plan, run, statuses
 from weft.cli.view.event_text import describe
 from weft.runs.plans.plan_file import PlanFile
@@ -91,7 +91,7 @@ async def edited(workspace: Path, planner: Planner, *tasks: Task, drop: tuple[st
     async with weft(workspace, planner.model) as runtime:
         own, other = runtime.plan_of("last").plan, {task.id: task for task in tasks}
         new = replace(own, tasks=tuple(other.get(task.id, task) for task in own.tasks if task.id not in drop))
-        return await runtime.resume("last", plan=PlanFile(new, GOAL), **given)
+        return await runtime.resume("last", plan=PlanFile(new, UNSURE_GOAL), **given)
 
 
 def withdrawn(workspace: Path) -> list[str]:

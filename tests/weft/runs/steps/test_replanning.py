@@ -11,7 +11,18 @@ import pytest
 from tests.conftest import trust
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import replayed, rows
-from tests.weft.runs.steps.replanned import PLAIN_GOAL, Planner, add, change, changed, llm, plan, resumed, run, statuses
+from tests.weft.runs.steps.replanned import (
+    UNSURE_GOAL,
+    Planner,
+    add,
+    change,
+    changed,
+    llm,
+    plan,
+    resumed,
+    run,
+    statuses,
+)
 from weft.runs.stop import Stop
 from weft_planner.errors import BudgetSpent, Overloaded
 from weft_planner.events import CallStarted, Event, PlanChanged, PlanRefused, TaskStarted, Warned
@@ -110,7 +121,7 @@ async def test_the_request_shows_goal_plan_states_reason_and_what_is_left(worksp
     assert system == decomposer.messages[0], "the same bytes, for the provider's cache"
     assert user.role == "user"
     text = user.content
-    assert f"<goal>\n{PLAIN_GOAL}\n</goal>" in text
+    assert f"<goal>\n{UNSURE_GOAL}\n</goal>" in text
     assert json.dumps(llm("fetch"), ensure_ascii=False).removeprefix('{"id": "fetch", ') in text
     assert '<task id="survey" status="done">\nsurvey is done\n</task>' in text
     failed = text.partition('<task id="fetch" status="failed">\n')[2].partition("\n</task>")[0]

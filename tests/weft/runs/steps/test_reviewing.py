@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.fakes import Recorder
-from tests.weft.recorded import PLAIN_GOAL, weft
+from tests.weft.recorded import UNSURE_GOAL, weft
 from tests.weft.runs.steps.replanned import Planner, changed, llm, plan, statuses
 from weft_skills.errors import InputError
 
@@ -28,7 +28,7 @@ async def test_the_plan_that_comes_back_is_run(workspace: Path) -> None:
         return replace(found, tasks=found.tasks[:1])
 
     async with weft(workspace, planner.model) as runtime:
-        result = await runtime.run(PLAIN_GOAL, review=shorter, record=seen)
+        result = await runtime.run(UNSURE_GOAL, review=shorter, record=seen)
     assert (result.status, statuses(result), planner.worked) == ("done", {"one": "done"}, ["one"])
     assert [(one["cause"], one["dropped"]) for one in changed(workspace)] == [("person", ["two"])]
 
@@ -41,7 +41,7 @@ async def test_a_plan_that_cannot_run_is_refused_and_kept_for_a_resume(workspace
 
     async with weft(workspace, planner.model) as runtime:
         with pytest.raises(InputError, match="depends on 'one', which is dropped"):
-            await runtime.run(PLAIN_GOAL, review=broken)
+            await runtime.run(UNSURE_GOAL, review=broken)
         result = await runtime.resume("last")
     assert (result.status, planner.worked) == ("done", ["one", "two"])
 
@@ -53,7 +53,7 @@ async def test_none_leaves_the_run_interrupted(workspace: Path) -> None:
         return None
 
     async with weft(workspace, planner.model) as runtime:
-        result = await runtime.run(PLAIN_GOAL, review=no)
+        result = await runtime.run(UNSURE_GOAL, review=no)
         assert (result.status, result.error) == ("interrupted", "the plan was not run: it was declined in review")
         assert planner.worked == []
         again = await runtime.resume("last")

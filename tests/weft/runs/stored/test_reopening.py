@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes import Recorder
-from tests.weft.recorded import GOAL, rows, weft
+from tests.weft.recorded import UNSURE_GOAL, rows, weft
 from tests.weft.runs.steps.replanned import Planner, add, change, changed, llm, plan, resumed, run, statuses
 from weft.runs.plans.plan_file import PlanFile
 from weft.runs.stop import Stop
@@ -51,7 +51,7 @@ async def edited(workspace: Path, planner: Planner, *tasks: Task, drop: tuple[st
         given = {task.id: task for task in tasks}
         kept = [given.pop(task.id, task) for task in own.tasks if task.id not in drop]
         new = Plan((*kept, *given.values()), rest.get("synthesis", own.synthesis))
-        return await runtime.resume("last", plan=PlanFile(new, rest.get("goal", GOAL)))
+        return await runtime.resume("last", plan=PlanFile(new, rest.get("goal", UNSURE_GOAL)))
 
 
 class TestAsking:
@@ -145,7 +145,7 @@ class TestAsking:
             await replanned(workspace, Planner(CHAIN))
         planner = Planner(CHAIN, fails={})
         async with weft(workspace, planner.model) as runtime:
-            held = runtime.new_run(GOAL)
+            held = runtime.new_run(UNSURE_GOAL)
             held.record(held.opening)
             runtime.journal.take(held.log.run_id)
             await held.log.settle()
@@ -170,7 +170,7 @@ class TestEditing:
         async with weft(workspace, planner.model) as runtime:
             own = runtime.plan_of("last").plan
             new = Plan((*own.tasks[:2], three, four), "long")
-            result = await runtime.resume("last", plan=PlanFile(new, GOAL), record=events)
+            result = await runtime.resume("last", plan=PlanFile(new, UNSURE_GOAL), record=events)
         assert (result.status, planner.asked) == ("done", [])
         assert result.plan is not None
         assert (result.plan.task("three").instruction, result.plan.synthesis) == ("Say it in French", "long")
