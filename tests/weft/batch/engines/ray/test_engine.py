@@ -126,7 +126,7 @@ async def test_machines_that_were_lost_do_not_count_against_a_goal(running: Runn
 async def test_deaths_expire_for_a_goal_that_runs_on_without_one(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.batch.engines.ray.engine._PROBATION", 0.1)
+    monkeypatch.setattr("weft.batch.engines.ray.engine._PROBATION", 1.0)  # long enough to be seen
 
     async def end() -> None:
         (state,) = running.group.placement.workers
