@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft_skills.selection.ranking import building
+from weft_skills.selection.index import building
+from weft_skills.selection.index.postings import Postings
 from weft_skills.selection.ranking.bm25 import Scorer
 from weft_skills.selection.ranking.combination import FEW_PARTS
 from weft_skills.selection.ranking.pool import Pool
-from weft_skills.selection.ranking.postings import Postings
 from weft_skills.selection.ranking.reading import GoalReading
 from weft_skills.selection.ranking.signals import Signals
 

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from weft_skills.evaluation.evaluate import evaluate
 from weft_skills.evaluation.words import Vocabulary
 from weft_skills.selection.descriptions import cut, when_to_use
+from weft_skills.selection.index.vectors import Vectors, columns, decoded, encoded
 from weft_skills.selection.ranked import shipped_table
-from weft_skills.selection.ranking.vectors import Vectors, columns, decoded, encoded
 from weft_skills.selection.terms import terms
 
 if TYPE_CHECKING:

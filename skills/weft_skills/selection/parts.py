@@ -44,14 +44,15 @@ def parts_of(goal: str) -> list[str]:
 def _requests(sentence: str) -> list[str]:
     """The requests of a sentence; a piece too short to be one stays with the piece before it."""
     found: list[str] = []
-    begin = 0
-    for cut in (*(match.span() for match in _REQUEST.finditer(sentence)), (len(sentence), len(sentence))):
-        piece = sentence[begin : cut[0]].strip(" ,;")
+    first = begin = 0
+    for end, following in (*(match.span() for match in _REQUEST.finditer(sentence)), (len(sentence), len(sentence))):
+        piece = sentence[begin:end].strip(" ,;")
         if found and not _says_something(piece):
-            found[-1] = sentence[sentence.index(found[-1]) : cut[0]].strip(" ,;")
+            found[-1] = sentence[first:end].strip(" ,;")
         elif piece:
             found.append(piece)
-        begin = cut[1]
+            first = begin
+        begin = following
     return found
 
 

@@ -12,12 +12,13 @@ from weft_skills.errors import SetupError
 from weft_skills.selection import language, triggers
 from weft_skills.selection.detector import Selection, merge
 from weft_skills.selection.encoder import Table
-from weft_skills.selection.ranking import listing, postings, reasons
+from weft_skills.selection.index import postings
+from weft_skills.selection.index.postings import Postings
+from weft_skills.selection.ranking import listing, reasons
 from weft_skills.selection.ranking.bm25 import Scorer
 from weft_skills.selection.ranking.choosing import MOST, Choosing
 from weft_skills.selection.ranking.naming import named
 from weft_skills.selection.ranking.pool import Pool
-from weft_skills.selection.ranking.postings import Postings
 from weft_skills.selection.ranking.reading import GoalReading
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class RankedDetector:
 
     def __init__(self, cache: Path | None = None, table: Table | None = None) -> None:
         self._cache = cache
-        self._table = table or shipped_table()
+        self._table = table if table is not None else shipped_table()
         self._pool: Pool | None = None
         self._reading: GoalReading | None = None
         self._languages: list[str] | None = None
@@ -116,7 +117,7 @@ class RankedDetector:
         return self._keep(cached, skills)
 
     def _build(self, skills: Sequence[Skill], old: Postings | None) -> Pool:
-        from weft_skills.selection.ranking import building  # only where the cache has no index of these skills
+        from weft_skills.selection.index import building  # only where the cache has no index of these skills
 
         data = building.build(skills, self._table, old)
         if self._cache is not None:

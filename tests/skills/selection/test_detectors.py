@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.skills.tree import put, registry
 from weft_skills.errors import InputError
 from weft_skills.selection.detectors import detector, top
+from weft_skills.selection.index import building
+from weft_skills.selection.index.postings import Postings
 from weft_skills.selection.keyword import KeywordDetector
 from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.ranking import building
-from weft_skills.selection.ranking.bm25 import Scorer
-from weft_skills.selection.ranking.postings import Postings
+from weft_skills.selection.ranking.bm25 import Scorer, TermPlaces
 from weft_skills.selection.triggers import named
 
 if TYPE_CHECKING:
@@ -152,8 +152,7 @@ def test_early_words_of_a_goal_count_more_than_late_ones(tmp_path: Path) -> None
     scorer = Scorer(Postings(building.build(registry(tmp_path).list_skills())))
     for words in (("receipt", "ticket"), ("ticket", "receipt")):
         query = scorer.query(dict.fromkeys(words, 1.0))
-        scorer.begin(frozenset(query.shares))
-        receipts, tickets = scorer.candidates(query, (0, 1), ())
+        receipts, tickets = scorer.candidates(query, TermPlaces(scorer.data, query.shares), (0, 1), ())
         assert (receipts.score > tickets.score) is (words[0] == "receipt")
 
 

@@ -1,13 +1,13 @@
-"""The ranking behind the detector `ranked`: the words of all skills as an index, and what a goal's words find in it.
+"""The ranking behind the detector `ranked`: which skills of an index fit a goal and its parts, and how well.
 
-May import the rest of selection but no detector. Start with `bm25`, which gives the candidates for a goal.
+May import `index`, `encoder` and the texts beside them, but no detector. Start with `reading`, which reads a goal.
 
-    skill_text    what of a skill is compared: `descriptions` cuts its clauses, `relations` finds the skills it names
-    weights       BM25's constants and formulas
-    postings      the index file
-    bm25          the best candidates for a goal's words, with what each word brings
-    intents       words that a goal asks for without saying them
-    nesting       skills inside another skill's folder yield to it
-    confidence    a score as a probability
-    cover         several skills, each for what of the goal the ones before leave
+    goal_words    the words of a goal that can speak for a skill; `intents` and `everyday` words
+    bm25          scores by words, with what each word brings; `strength` makes them comparable
+    signals       what speaks for a skill, as numbers; `combination` weighs them
+    reading       a goal's whole and its parts, with the skills that may fit
+    naming        skills that a goal names in passing
+    choosing      the set of skills that a goal needs
+    listing       the best skills in order, for the planner
+    reasons       why a skill fits, in words; `explaining`, in numbers
 """

@@ -9,14 +9,14 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from weft_skills.selection.index.weights import MIN_POOL, WHOLE, Rule, idf
 from weft_skills.selection.ranking.candidate import Candidate
-from weft_skills.selection.ranking.weights import MIN_POOL, WHOLE, Rule, idf
 from weft_skills.selection.terms import dense
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from weft_skills.selection.ranking.postings import Postings
+    from weft_skills.selection.index.postings import Postings
 
 SHORT_PAIRS, WHOLE_PAIRS = 0.5, 0.75
 WINDOW = 3
@@ -54,15 +54,26 @@ class Query:
         return self.unknown + sum(self.weights.values())
 
 
+class TermPlaces(dict[int, Places]):
+    """Where skills have the terms of one goal: each is looked up once for the whole goal and its parts."""
+
+    def __init__(self, data: Postings, terms: Iterable[int]) -> None:
+        super().__init__()
+        self._data, self._terms = data, frozenset(terms)
+
+    def __missing__(self, document: int) -> Places:
+        read = ((term, self._data.positions(document, term)) for term in self._terms)
+        found = self[document] = {term: positions for term, positions in read if positions}
+        return found
+
+
 class Scorer:
-    """Scores the skills of a pool by words; keeps the length norms, and where candidates have the last goal's words."""
+    """Scores the skills of a pool by words; keeps the length norms."""
 
     def __init__(self, data: Postings) -> None:
         self.data = data
         self.rule = Rule.of(data.places)
         self.unseen = idf(self.rule.count, 0)
-        self._terms: frozenset[int] = frozenset()
-        self._read: dict[int, Places] = {}
 
     def query(self, words: Mapping[str, float], asked: Sequence[str] = ()) -> Query:
         """The text of these terms, each with how much it speaks, and of those that it asks for without saying them."""
@@ -87,22 +98,21 @@ class Scorer:
         query.rarities[term] = self.rule.rarity(self.data.brief[term], self.data.having[term])
         query.weights[term] = share * sum(query.rarities[term])
 
-    def begin(self, terms: frozenset[int]) -> None:
-        """Begin a goal of these terms, in its whole and in its parts."""
-        if terms != self._terms:
-            self._terms, self._read = terms, {}
-
-    def candidates(self, query: Query, likely: Iterable[int], others: Iterable[int]) -> list[Candidate]:
+    def candidates(
+        self, query: Query, known: TermPlaces, likely: Iterable[int], others: Iterable[int]
+    ) -> list[Candidate]:
         """These skills with their scores for a text; pairs of words are looked for in the likely ones alone."""
-        places = {at: self._places(at, query) for at in likely}
+        places = {at: _asked_for(known[at], query) for at in likely}
         pairs = self._pairs(query, places)
-        places.update((at, self._places(at, query)) for at in others if at not in places)
+        places.update((at, _asked_for(known[at], query)) for at in others if at not in places)
         return [self._candidate(at, pairs.get(at, 0.0), query, there) for at, there in places.items()]
 
-    def shared(self, at: int, words: Mapping[str, str]) -> tuple[list[str], list[str]]:
-        """Which of the words, as spelled in the goal, are in a skill's short text, and which only in its body."""
+    def shared(self, at: int, words: Mapping[str, str], known: Places) -> tuple[list[str], list[str]]:
+        """Which of the words, as spelled in the goal, are in a skill's short text, and which only in its body.
+
+        `known` are the places of the skill's terms, as far as they have been looked up.
+        """
         short = self.data.short_length(at)
-        known = self._read.get(at, {})
         brief: list[str] = []
         body: list[str] = []
         for term, word in words.items():
@@ -127,13 +137,6 @@ class Scorer:
         least = sorted(scores, reverse=True)[limit - 1] if limit < len(scores) else 0.0
         found = [at for at, score in enumerate(scores) if score > 0 and score >= least]
         return found if len(found) <= limit else sorted(found, key=lambda at: -scores[at])[:limit]
-
-    def _places(self, at: int, query: Query) -> Places:
-        there = self._read.get(at)
-        if there is None:
-            read = ((term, self.data.positions(at, term)) for term in self._terms)
-            there = self._read[at] = {term: positions for term, positions in read if positions}
-        return {term: there[term] for term in query.shares if term in there}
 
     def _candidate(self, at: int, pairs: float, query: Query, places: Places) -> Candidate:
         short, add = self.data.short_length(at), self.rule.add
@@ -173,6 +176,11 @@ class Scorer:
             )
             for at, found in counts.items()
         }
+
+
+def _asked_for(places: Places, query: Query) -> Places:
+    """Of a skill's places those of a query's terms."""
+    return {term: places[term] for term in query.shares if term in places}
 
 
 def _close(places: Places, wanted: set[Pair], short: int) -> dict[Pair, tuple[int, int]]:

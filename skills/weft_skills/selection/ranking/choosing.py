@@ -91,14 +91,13 @@ class Choosing:
 
     def choices(self) -> list[Chosen]:
         """The skills that the goal needs, in the order of choosing; none if it needs none."""
-        combination, parts = self._pool.combination, self._reading.parts
         most = bound(self._whole.text)
         for document in self._named:
             self._add_all([Chosen(document, self._whole, self._whole.fits[document], named=True)], MOST)
-        if self._whole.need >= combination.whole:
+        if self._whole.selects:
             self._add_all(self._best(), most)
-        for part in parts:
-            if part.need >= combination.part:
+        for part in self._reading.parts:
+            if part.selects:
                 self._add_all([self._best_of_part(part)], most)
         while self._chosen and len(self._chosen) < most and (following := self._next()) is not None:
             self._add_all([following], most)

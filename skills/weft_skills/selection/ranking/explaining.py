@@ -56,24 +56,23 @@ def _margin(document: int, best: Passage, selection: Selection | None) -> float:
     """By how much a skill is above what a selection takes, or below it: the text's need, or the first skill's score."""
     if document not in best.fits:
         return 0.0
-    first, threshold = best.ranked[0], best.pool.combination.part if best.is_part else best.pool.combination.whole
+    first = best.ranked[0]
     if selection is None and first.candidate.document != document:
         return round(best.fits[document].score - first.score, 3)
-    over = best.need - threshold
+    over = best.need - best.threshold
     return round(over if selection is None else max(over, 0.0), 3)
 
 
 def _change(document: int, best: Passage, margin: float, selection: Selection | None) -> str:
     """What would change that a skill was selected, or was not."""
-    threshold = best.pool.combination.part if best.is_part else best.pool.combination.whole
+    needs = f"{best.need:.2f}, selected from {best.threshold:.2f}"
     if selection is not None:
         if selection.certain:
             return "nothing: it is certain"
-        if best.need < threshold:
+        if not best.selects:
             return "without what it was selected for, it would not be"
-        return f"a goal that needs a skill less ({best.need:.2f}, selected from {threshold:.2f})"
-    if best.need < threshold:
-        needs = f"{best.need:.2f}, selected from {threshold:.2f}"
+        return f"a goal that needs a skill less ({needs})"
+    if not best.selects:
         return f"the goal would have to need a skill more ({needs}): {_words(document, best)}"
     if best.ranked[0].candidate.document != document:
         first = best.pool.skills[best.ranked[0].candidate.document].name
@@ -83,7 +82,7 @@ def _change(document: int, best: Passage, margin: float, selection: Selection | 
 
 def _words(document: int, passage: Passage) -> str:
     """The words of a text that a skill's description lacks."""
-    has = set(passage.pool.scorer.shared(document, passage.words.spelling)[0])
+    has = set(passage.shared(document)[0])
     lacking = [word for word in passage.words.spelling.values() if word not in has and len(word) > 2][:6]
     if not lacking:
         return "its description has every word of the goal"

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weft_skills.selection.encoder import Table
+    from weft_skills.selection.index.vectors import Vectors
     from weft_skills.selection.ranking.bm25 import Scorer
-    from weft_skills.selection.ranking.vectors import Vectors
     from weft_skills.skill import Skill
 
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from weft_skills.selection.index.nesting import hubs_first
 from weft_skills.selection.parts import parts_of
+from weft_skills.selection.ranking.bm25 import TermPlaces
 from weft_skills.selection.ranking.combination import need_features, right_features
 from weft_skills.selection.ranking.goal_words import GoalWords
-from weft_skills.selection.ranking.nesting import hubs_first
 from weft_skills.selection.ranking.signals import Signals
 from weft_skills.selection.ranking.strength import strength
 
 if TYPE_CHECKING:
-    from weft_skills.selection.ranking.bm25 import Query
+    from collections.abc import Mapping
+
+    from weft_skills.selection.index.vectors import Cosines
+    from weft_skills.selection.ranking.bm25 import Places, Query
     from weft_skills.selection.ranking.candidate import Candidate
     from weft_skills.selection.ranking.pool import Pool
-    from weft_skills.selection.ranking.vectors import Cosines
 
 # How many skills are looked at closely, by words and by meaning: for a whole goal, and for a part of it.
 BY_WORDS, BY_MEANING = 32, 16
@@ -49,13 +53,14 @@ class Passage:
         self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked))
         self.fits: dict[int, Fit] = {}
         self.most_meaning = 0.0
+        self._places: Mapping[int, Places] = {}
 
-    def look(self, by_words: int, by_meaning: int) -> None:
+    def look(self, places: TermPlaces, by_words: int, by_meaning: int) -> None:
         """Find the skills that may fit, so many by words and so many by meaning."""
-        scorer = self.pool.scorer
+        self._places, scorer = places, self.pool.scorer
         cosines = self._cosines()
         near = cosines.nearest(by_meaning) if cosines is not None else []
-        found = scorer.candidates(self.query, scorer.likely(self.query, by_words), near)
+        found = scorer.candidates(self.query, places, scorer.likely(self.query, by_words), near)
         best = max((candidate.score for candidate in found), default=0.0)
         self.most_meaning = cosines[near[0]] if cosines is not None else 0.0
         mean = cosines.mean if cosines is not None else 0.0
@@ -100,6 +105,16 @@ class Passage:
         """Whether it is a part of a goal."""
         return self._whole is not None
 
+    @property
+    def threshold(self) -> float:
+        """The need from which it selects a skill."""
+        return self.pool.combination.part if self.is_part else self.pool.combination.whole
+
+    @property
+    def selects(self) -> bool:
+        """Whether it needs a skill enough to select one."""
+        return self.need >= self.threshold
+
     @cached_property
     def need(self) -> float:
         """The probability that the text needs a skill of the pool."""
@@ -117,15 +132,23 @@ class Passage:
 
     def _asks_for(self, fit: Fit) -> bool:
         """Whether a short text asks, without saying so, for what a skill says it does."""
-        asked = {term: term for term in self.words.asked}
-        if not asked or len(self.words.spelling) > _SHORT:
+        if not self.words.asked or len(self.words.spelling) > _SHORT:
             return False
-        return len(self.pool.scorer.shared(fit.candidate.document, asked)[0]) > 1
+        return len(self.asked_of(fit.candidate.document)) > 1
 
-    def probability(self, fit: Fit, best: float | None = None) -> float:
-        """The probability that a skill is the right one; `best` is the highest score of the others, if not here."""
+    def shared(self, document: int) -> tuple[list[str], list[str]]:
+        """Which words of the text are in a skill's name and description, and which only in its body."""
+        return self.pool.scorer.shared(document, self.words.spelling, self._places.get(document, {}))
+
+    def asked_of(self, document: int) -> list[str]:
+        """The terms that the text asks for without saying them, and that a skill's description has."""
+        asked = {term: term for term in self.words.asked}
+        return self.pool.scorer.shared(document, asked, self._places.get(document, {}))[0]
+
+    def probability(self, fit: Fit) -> float:
+        """The probability that a skill is the right one."""
         others = (other.score for other in self.ranked[:2] if other.candidate.document != fit.candidate.document)
-        ahead = fit.score - (max(others, default=0.0) if best is None else best)
+        ahead = fit.score - max(others, default=0.0)
         features = right_features(fit.signals, self.need, ahead, is_part=self.is_part)
         return self.pool.combination.probably_right(features)
 
@@ -137,10 +160,11 @@ class GoalReading:
         self.pool, self.limit = pool, limit
         self.whole = Passage(text, pool)
         self.parts = [Passage(part, pool, self.whole) for part in parts_of(text)]
-        pool.scorer.begin(frozenset().union(*(passage.query.shares for passage in (self.whole, *self.parts))))
-        self.whole.look(max(BY_WORDS, limit), max(BY_MEANING, limit // 2))
+        terms = chain.from_iterable(passage.query.shares for passage in (self.whole, *self.parts))
+        places = TermPlaces(pool.scorer.data, terms)
+        self.whole.look(places, max(BY_WORDS, limit), max(BY_MEANING, limit // 2))
         for part in self.parts:
-            part.look(PART_BY_WORDS, PART_BY_MEANING)
+            part.look(places, PART_BY_WORDS, PART_BY_MEANING)
 
     @cached_property
     def ranked(self) -> list[tuple[int, float]]:

@@ -38,15 +38,13 @@ def _of(passage: Passage, document: int) -> str:
     """Which words of a text are in which part of a skill, and whether it is near in meaning."""
     if document not in passage.fits:
         return ""
-    scorer = passage.pool.scorer
-    brief, body = scorer.shared(document, passage.words.spelling)
+    brief, body = passage.shared(document)
     places = (("description", brief), ("body", body))
     shared = [f"{place}: {', '.join(words[:_MOST_WORDS])}" for place, words in places if words]
     found = [f"words of the goal in its {'; in its '.join(shared)}"] if shared else []
     meaning = passage.fits[document].signals.meaning
     found += [f"near in meaning ({meaning:.2f})"] if meaning >= NEAR else []
-    asked = {term: term for term in passage.words.asked}
-    has = scorer.shared(document, asked)[0]
-    found += [f"the goal asks for {name}" for name in dict.fromkeys(passage.words.asked[term] for term in has)]
+    asked = dict.fromkeys(passage.words.asked[term] for term in passage.asked_of(document))
+    found += [f"the goal asks for {name}" for name in asked]
     text = "; ".join(found)
     return f'for "{cut(passage.text, _PART_LENGTH)}": {text}' if passage.is_part and text else text

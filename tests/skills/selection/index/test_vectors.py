@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from weft_skills.selection.ranking import vectors
-from weft_skills.selection.ranking.vectors import Vectors, columns
+from weft_skills.selection.index import vectors
+from weft_skills.selection.index.vectors import Vectors, columns
 
 DIMENSIONS = 96
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.discovery.index import write
-from weft_skills.selection.ranking.vectors import Vectors
+from weft_skills.selection.index.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from weft_skills.discovery.skill_file import read_all
 from weft_skills.format import frontmatter
 from weft_skills.selection.descriptions import cut, spoken_name, when_to_use
-from weft_skills.selection.ranking.relations import mentioned, required
-from weft_skills.selection.ranking.vectors import encoded
+from weft_skills.selection.index.relations import mentioned, required
+from weft_skills.selection.index.vectors import encoded
 from weft_skills.selection.terms import terms
 
 if TYPE_CHECKING:

@@ -14,16 +14,16 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.discovery.file_stamp import NONE, RACY
-from weft_skills.selection.ranking import nesting, weights
-from weft_skills.selection.ranking.postings import NOBODY, SECTIONS, VERSION, digest
-from weft_skills.selection.ranking.skill_text import SkillTerms, skill_terms
-from weft_skills.selection.ranking.vectors import columns
+from weft_skills.selection.index import nesting, weights
+from weft_skills.selection.index.postings import NOBODY, SECTIONS, VERSION, digest
+from weft_skills.selection.index.skill_text import SkillTerms, skill_terms
+from weft_skills.selection.index.vectors import columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft_skills.selection.encoder import Table
-    from weft_skills.selection.ranking.postings import Postings
+    from weft_skills.selection.index.postings import Postings
     from weft_skills.skill import Skill
 
 # A common word adds next to nothing to most skills: it lists this fraction of the pool, and a few hundred at least.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.skills.tree import put, registry
+from weft_skills.selection.index.nesting import hubs_first, parents
 from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.ranking.nesting import hubs_first, parents
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,12 @@
+"""All skills of a pool as one memory-mapped file: their words, their vectors, and how they relate.
+
+May import `encoder` and the texts beside it (`terms`, `descriptions`), never `ranking`. Start with `postings`, which
+reads the file.
+
+    skill_text    what of a skill is compared: its terms, the skills that it names (`relations`), its vector
+    weights       BM25's constants and formulas
+    nesting       skills inside another skill's folder
+    vectors       the skills' vectors, and their cosines with a goal's
+    postings      the file, read as numbers
+    building      making it, reusing what an older one has
+"""
