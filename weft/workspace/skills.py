@@ -183,6 +183,8 @@ class WorkspaceSkills:
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise if a requested skill does not exist, or is not for people to call."""
+        if not forced:
+            return
         self.check_known(forced, skills)
         for skill in skills:
             if not skill.user_invocable and skill.name in forced:
