@@ -74,6 +74,11 @@ def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
             }
             for size in sizes
         }
+    return findings(found, options)
+
+
+def findings(found: dict[int, dict[str, Measurement]], options: Options) -> Findings:
+    """What was measured at each size, as tables and aims."""
     tables = []
     for size, rows in found.items():
         quality = {subject: one.row("first", "five", "thirty") for subject, one in rows.items()}

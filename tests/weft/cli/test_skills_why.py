@@ -59,7 +59,7 @@ def test_a_named_skill_is_explained_though_it_was_no_candidate(
     document = json.loads(capsys.readouterr().out)
     *_, one, other = document["candidates"]
     assert (one["name"], one["selected"], one["margin"] < 0) == ("beehives", False, True)
-    assert one["change"].startswith("it was no candidate: it shares no word with the goal, and its meaning is ")
+    assert one["change"].startswith("it was not a candidate: it shares no word with the goal, and its meaning is ")
     assert "its description lacks" in one["change"]
     assert (other["name"], other["parts"]) == ("broken", [])
     assert other["change"].startswith("it cannot be selected: it is broken")

@@ -1,6 +1,6 @@
 """Indexing a large collection in a process of its own, of low priority, segment by segment.
 
-    wanted.json   the skills to index, written by whoever starts the process
+    wanted.json   the skills to index, written by the caller that starts the process
     lock          held by the process: there is one for a folder at a time, and others end at once
     *.bin         the segments, each replaced when it is whole: a process that is killed leaves what it had finished
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 VERSION = 1
-# How many skills a segment has where it is made anew, and at most.
+# How many skills a segment has to begin with, and at most.
 TYPICAL, MOST = 2_000, 4_000
 _FILE_LIMIT = 16_000_000
 

@@ -117,7 +117,7 @@ class Postings:
             raise ValueError("vectors of another pool")
         return Rows(self._parts["vectors"], self.count, leading, sums)
 
-    def listed(self, term: int, most: int | None = None) -> tuple[list[int], list[float]]:
+    def listed(self, term: int, most: int | None = None) -> tuple[list[int], Sequence[float]]:
         """The skills that a term adds most to, and what it adds to each: all that are listed, or the first `most`."""
         first, last = self._starts[term], self._starts[term + 1]
         if most is not None:

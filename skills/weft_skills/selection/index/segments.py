@@ -91,7 +91,7 @@ class Segments:
         self._where.append(where)
         return term
 
-    def listed(self, term: int) -> tuple[Sequence[int], Sequence[float]]:
+    def listed(self, term: int) -> tuple[list[int], Sequence[float]]:
         """The skills that a term adds most to, and what it adds to each, as if the pool were one index."""
         if term not in self._lists:
             if len(self._lists) >= _LISTS_KEPT:

@@ -6,7 +6,6 @@ Tens of thousands are looked through in a few tenths of a second: a word counts 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
@@ -40,14 +39,14 @@ class Described:
 
     def shortlist(self, words: Mapping[str, str]) -> Shortlist:
         """The skills that say most of the words, given as terms with their spelling, rare ones counting more."""
-        scores: Counter[int] = Counter()
+        scores: dict[int, float] = {}
         having: dict[str, list[int]] = {}
         for term, spelling in list(words.items())[:WORDS]:
             stem = _stem(term, spelling)
             having[term] = [at for at, text in enumerate(self._texts) if stem in text]
             rarity = math.log(1 + len(self._texts) / (1 + len(having[term])))
             for at in having[term]:
-                scores[at] += rarity
+                scores[at] = scores.get(at, 0.0) + rarity
         taken = set(nlargest(MOST, scores, key=lambda at: (scores[at], -at)))
         counts = {term: sum(at not in taken for at in there) for term, there in having.items()}
         return Shortlist([self._skills[at] for at in sorted(taken)], Unseen(len(self._skills) - len(taken), counts))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from weft_skills.selection.descriptions import cut, spoken_name, when_to_use
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from weft_skills.selection.encoder import Table
     from weft_skills.skill import Skill
@@ -117,7 +117,7 @@ class Vectors:
         return Cosines(self._lanes.products(weights.whole, weights.lift), weights.zero, weights.unit)
 
 
-def exact(vector: Sequence[float], row: memoryview) -> float:
+def exact(vector: Sequence[float], row: Iterable[float]) -> float:
     """The cosine of one skill by its row."""
     return (math.fsum(map(mul, vector, row)) - _ZERO * math.fsum(vector)) / _SCALE
 

@@ -47,14 +47,14 @@ def unranked(document: int, reading: GoalReading) -> Explained:
 def unindexed(name: str) -> Explained:
     """A skill that is not indexed yet, and whose name and description have too little of the goal."""
     change = (
-        "it was no candidate: it is not indexed yet, and others have more of the goal's words in their names and "
+        "it was not a candidate: it is not indexed yet, and others have more of the goal's words in their names and "
         "descriptions; ask again when the index is made"
     )
     return Explained(name, 0.0, selected=False, margin=0.0, parts=(), change=change)
 
 
 def _not_looked_at(fit: Fit, reading: GoalReading) -> str:
-    """Why a skill was no candidate, and what would make it one."""
+    """Why a skill was not a candidate, and what would make it one."""
     whole, document = reading.whole, fit.candidate.document
     if document in whole.fits:
         return _change(document, whole, round(fit.score - whole.ranked[0].score, 3), None)
@@ -65,7 +65,7 @@ def _not_looked_at(fit: Fit, reading: GoalReading) -> str:
         else f"its words count {fit.candidate.score:.1f}, those of the last candidate {by_words:.1f}",
         f"its meaning is {fit.signals.meaning:.2f} near, the nearest skill's {whole.most_meaning:.2f}",
     ]
-    return f"it was no candidate: {', and '.join(told)}; {_words(document, whole)}"
+    return f"it was not a candidate: {', and '.join(told)}; {_words(document, whole)}"
 
 
 def _candidate(document: int, reading: GoalReading, selection: Selection | None) -> Explained:

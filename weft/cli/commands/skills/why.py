@@ -40,7 +40,7 @@ def why(goal: str, top: int, named: tuple[str, ...], workspace: Path, flags: Set
 
     For each candidate: its score by part of the goal and by signal, by how much it is selected or missed, and what
     would change that. Skills that are required, pinned, manual or off say so. A skill named with --skill is explained
-    even if it was no candidate. No model is called.
+    even if it was not a candidate. No model is called.
 
     \b
     Examples:
