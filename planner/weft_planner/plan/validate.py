@@ -58,6 +58,8 @@ def problems(document: object, known: Known) -> list[str]:
         if document.get(key) is not None and not isinstance(document[key], str)
     ]
     faults += unused_skills.problems(document.get(unused_skills.KEY))
+    if not isinstance(joined := document.get("joined", False), bool):
+        faults.append(f"'joined' must be true or false, not {_kind(joined)}")
     rows = document.get("tasks")
     if not rows and isinstance(document.get("clarification"), str) and document["clarification"].strip():
         return faults
