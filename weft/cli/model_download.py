@@ -25,6 +25,7 @@ _INTERVAL = 5.0  # seconds
 def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     """Download the missing local models among these after asking; raises if declined or if nobody can be asked."""
     from weft.local import catalogue, model
+    from weft.local.backends.install import install_faster
     from weft.local.progress import megabytes
     from weft.local.pull import pull
     from weft.local.store import ModelStore, models_dir
@@ -46,6 +47,7 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
             output.say(f"Downloading {entry.title} ({size}, {entry.licence}); its SHA-256 is verified")
         with reporting(quiet=quiet) as report:
             pull(name, store=store, report=report)
+            install_faster(store.root, report)
 
 
 @contextmanager

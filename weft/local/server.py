@@ -15,12 +15,14 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
-from importlib.util import find_spec
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from weft.local.backends.backend import BATCH, OPENMP, PROMPT_CACHE, Serving, command, environment, library
+from weft.local.backends.choose import MISSING, REMEDY, choose
+from weft.local.server_output import ServerOutput
 from weft_planner.errors import Unreachable
 from weft_skills.errors import SetupError
 
@@ -29,18 +31,16 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from weft.local.backends.backend import Backend
+
 ALIAS = "weft-local"
 SLOTS = 2
 # Enough for a skill, a task and its inputs; the memory of each slot grows with it.
 CONTEXT = 8192
-MISSING = "the embedded model needs the package xllamacpp, which is not installed"
-REMEDY = (
-    "Run `pip install 'weft[local]'` (in a checkout: `pip install -e '.[local]'`), "
-    "or choose another model with --model or WEFT_MODEL."
-)
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weft.local.server_process import main; main()"
-# Without these, idle OpenMP threads spin, which on a busy machine slows everything down twentyfold.
-_OPENMP = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
+# How long a load may take: some seconds to start, and the file from a slow disk.
+_START_SECONDS = 120.0
+_SLOW_DISK = 5_000_000  # bytes a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +72,24 @@ class Load:
 class Server:
     """A server process for one model; close it, or use it in a `with` statement."""
 
-    def __init__(self, load: Load, spawn: Callable[[], subprocess.Popen[bytes]] | None = None) -> None:
-        if find_spec("xllamacpp") is None:
-            raise SetupError(MISSING, hint=REMEDY)
+    def __init__(
+        self,
+        load: Load,
+        backend: Backend | None = None,
+        spawn: Callable[[], subprocess.Popen[bytes]] | None = None,
+    ) -> None:
         self.waiting = 0
+        self.backend = backend or choose().backend
         self._load = load
         self._key = secrets.token_urlsafe(24)
+        self._spawn = spawn or _spawn
         self._loading = threading.Lock()
         self._endpoint: Endpoint | None = None
         self._fault: SetupError | None = None
         self._address: str | None = None
-        self._process = (spawn or _spawn)()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._start_process()
 
     def __enter__(self) -> Server:
         return self
@@ -101,6 +108,11 @@ class Server:
     def loaded(self) -> bool:
         """Whether it answers calls."""
         return self._endpoint is not None
+
+    @property
+    def pid(self) -> int:
+        """Its process, which has all the threads that compute."""
+        return self._process.pid
 
     def endpoint(self) -> Endpoint:
         """How to reach it; returns once the model is loaded."""
@@ -121,6 +133,8 @@ class Server:
     def _start(self) -> str:
         """The address it listens on; raises SetupError if it could not load the model."""
         answer = self._ask()
+        if "refused" in answer and self.backend.program and self._fall_back():
+            answer = self._ask()
         if "missing" in answer:
             raise SetupError(f"{MISSING} ({answer['missing']})", hint=REMEDY)
         if "address" not in answer:
@@ -132,31 +146,69 @@ class Server:
         return str(answer["address"])
 
     def _ask(self) -> dict[str, Any]:
-        requests, answers = self._process.stdin, self._process.stdout
-        assert requests is not None  # noqa: S101 - both are pipes
-        assert answers is not None  # noqa: S101
-        load = self._load
-        wanted = {"path": str(load.path), "alias": ALIAS, "key": self._key, "context": load.context}
-        wanted |= {"slots": load.slots, "threads": load.threads or len(_cores()), "verbose": load.verbose}
-        try:
-            requests.write(json.dumps(wanted).encode() + b"\n")
+        requests = self._process.stdin
+        assert requests is not None  # noqa: S101 - it is a pipe
+        with suppress(OSError):  # the process ended or was killed
+            requests.write(json.dumps(self._wanted()).encode() + b"\n")
             requests.flush()
-            line = answers.readline()
-        except OSError:  # the process ended or was killed
-            line = b""
-        if not line.endswith(b"\n"):
-            return {"refused": f"its process ended with status {self._process.wait()}"}
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        seconds = _START_SECONDS + _size(self._load.path) / _SLOW_DISK
+        try:
+            answer = self._output.answer(seconds)
+        except TimeoutError:
+            self._process.kill()
+            return {"refused": f"{self.backend} did not load it within {seconds:.0f} s"}
+        if answer is not None:
+            return answer
+        status = f"its process ended with status {self._process.wait()}"
+        said = self._output.errors()
+        return {"refused": f"{status}: {said}" if said else status}
+
+    def _wanted(self) -> dict[str, Any]:
+        load = self._load
+        serving = Serving(
+            path=str(load.path.absolute()),
+            alias=ALIAS,
+            key=self._key,
+            context=load.context,
+            slots=load.slots,
+            threads=load.threads or len(cores()),
+            verbose=load.verbose,
+        )
+        if self.backend.program is None:
+            return asdict(serving) | {"batch": BATCH, "prompt_cache": PROMPT_CACHE}
+        return {"command": command(self.backend.program, serving), "environment": environment(serving)}
+
+    def _fall_back(self) -> bool:
+        """Start again with the library, if it is installed and nobody has closed the server meanwhile."""
+        own = library()
+        with self._closing:
+            if own is None or self._closed:
+                return False
+            self._end_process()
+            self.backend = own
+            self._start_process()
+        return True
+
+    def _start_process(self) -> None:
+        self._process = self._spawn()
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        self._output = ServerOutput(self._process.stdout)
+
+    def _end_process(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._output.close()
+        if self._process.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
 
     def close(self) -> None:
         """Kill it and free the model's memory; calls in progress fail."""
-        self._process.kill()
-        self._process.wait()
-        with self._loading:  # anyone waiting in endpoint() sees the end of stdout at once
-            for pipe in filter(None, (self._process.stdin, self._process.stdout)):
-                with suppress(BrokenPipeError):
-                    pipe.close()
+        with self._closing:
+            self._closed = True
+            self._process.kill()
+        with self._loading:  # anyone waiting in endpoint() sees the end of its output at once
+            self._end_process()
 
 
 def _spawn() -> subprocess.Popen[bytes]:
@@ -165,7 +217,8 @@ def _spawn() -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=_OPENMP | os.environ,
+        bufsize=0,
+        env=OPENMP | os.environ,
         start_new_session=True,
     )
 
@@ -226,11 +279,18 @@ def _slot_context(address: str, key: str) -> int:
     return min(int(slot["n_ctx"]) for slot in slots)
 
 
-def _cores() -> Sequence[int]:
+def cores() -> Sequence[int]:
     """The CPUs this process may use; in a container, fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return range(os.cpu_count() or 1)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _call(address: str, key: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:

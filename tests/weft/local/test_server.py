@@ -126,7 +126,7 @@ def test_a_server_that_is_not_ready_is_asked_again_without_being_restarted() -> 
     command = [sys.executable, "-c", code, f"http://127.0.0.1:{http.server_port}"]
     try:
         with Server(
-            Load(Path("x.gguf")), lambda: subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            Load(Path("x.gguf")), spawn=lambda: subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         ) as server:
             with pytest.raises(Unreachable):
                 server.endpoint()

@@ -1,0 +1,53 @@
+"""What this machine is, as far as it decides what can run here."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+_CPUINFO = Path("/proc/cpuinfo")
+_CPUINFO_BYTES = 1 << 20
+_FEATURES = re.compile(r"^(?:Features|flags)\s*:(.*)$", re.MULTILINE)
+_NAMES = re.compile(r"^(?:model name|CPU implementer|CPU variant|CPU part|CPU revision)\s*:\s*(.*?)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """System and architecture as Python names them, the processor and its instructions, and glibc's version."""
+
+    system: str
+    architecture: str
+    cpu: str = ""
+    instructions: frozenset[str] = frozenset()
+    glibc: tuple[int, ...] = ()
+
+
+def this_machine() -> Machine:
+    """The machine that this process runs on."""
+    try:
+        with _CPUINFO.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_CPUINFO_BYTES)
+    except OSError:
+        text = ""
+    return parse(text, sys.platform, platform.machine().lower(), _glibc())
+
+
+def parse(cpuinfo: str, system: str, architecture: str, glibc: tuple[int, ...]) -> Machine:
+    """A machine by the text of its /proc/cpuinfo; what not all of its cores have does not count."""
+    cores = [frozenset(found.split()) for found in _FEATURES.findall(cpuinfo)]
+    common = frozenset.intersection(*cores) if cores else frozenset()
+    name = " ".join(dict.fromkeys(_NAMES.findall(cpuinfo))) or platform.processor()
+    return Machine(system, architecture, name, common, glibc)
+
+
+def _glibc() -> tuple[int, ...]:
+    """glibc's version; empty where there is another C library, such as musl."""
+    try:
+        found = os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (ValueError, OSError, AttributeError):
+        return ()
+    return tuple(map(int, re.findall(r"\d+", found)))
