@@ -66,6 +66,7 @@ from weft_planner.events import ApprovalGiven as ApprovalGiven
 from weft_planner.events import CallBroken as CallBroken
 from weft_planner.events import CallFailed as CallFailed
 from weft_planner.events import CallFinished as CallFinished
+from weft_planner.events import CallProgressed as CallProgressed
 from weft_planner.events import CallRetried as CallRetried
 from weft_planner.events import CallStarted as CallStarted
 from weft_planner.events import CatalogueTaken as CatalogueTaken
@@ -148,6 +149,7 @@ __all__ = [
     "CallBroken",
     "CallFailed",
     "CallFinished",
+    "CallProgressed",
     "CallRetried",
     "CallStarted",
     "CallTimedOut",

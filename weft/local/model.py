@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from weft.local import catalogue
 from weft.local.prompt_fit import fitted
+from weft.local.prompt_states import PromptStates
 from weft.local.server import SLOTS, Load, count_tokens, is_loaded, shared
+from weft.local.slots import Slots
 from weft.local.store import ModelStore, models_dir
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
@@ -24,14 +27,14 @@ if TYPE_CHECKING:
 
     from weft.local.server import Endpoint
     from weft.local.store import Installed
-    from weft_planner.model import Message, Reply, Request
+    from weft_planner.model import Message, OnText, Reply, Request
     from weft_planner.prompting.profile import Profile
 
 # Room for the answer, if the profile does not limit it, and for what the chat template adds.
 _ANSWER = 700
 _MARGIN = 32
-# Calls queue here rather than in the server, so that waiting for others does not count towards a call's timeout.
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_EVERY = 1.0  # seconds between two reports of progress
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Slots]] = WeakKeyDictionary()
 
 
 def entry_name(name: str) -> str:
@@ -92,17 +95,25 @@ class LocalModel:
         sampling = profile.sampling.get(request.role, {})
         room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
         limit = min(room, profile.prompt_tokens or room)
-        messages = await asyncio.to_thread(fitted, request.messages, _counter(endpoint), limit)
-        parameters = {
-            "api_base": endpoint.base_url,
-            "api_key": endpoint.api_key,
-            "extra_body": dict(profile.server.get(request.role, {})),
-            **sampling,
-        }
-        provider = LitellmModel(endpoint.model, self.timeout, parameters=parameters)
+        counter = _Counter(endpoint)
+        messages = await asyncio.to_thread(fitted, request.messages, counter, limit)
+        fixed = messages[: request.fixed] if messages == request.messages else ()
+        server = dict(profile.server.get(request.role, {}))
         try:
-            async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(SLOTS)):
-                reply = await provider.complete(replace(request, messages=messages))
+            async with _slots_of(endpoint).turn(fixed) as turn:
+                if not turn.is_read and endpoint.states is not None:
+                    about = f"{model.record.sha256} {endpoint.build} {endpoint.context}"
+                    states = PromptStates(endpoint, endpoint.states, about, self.timeout)
+                    await states.take_up(turn.slot, fixed)
+                parameters = {
+                    "api_base": endpoint.base_url,
+                    "api_key": endpoint.api_key,
+                    "extra_body": {**server, "id_slot": turn.slot},
+                    **sampling,
+                }
+                provider = LitellmModel(endpoint.model, self.timeout, parameters=parameters)
+                sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
+                reply = await provider.complete(sent)
         except ModelError as error:
             # "openai/…" would look as if something had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
@@ -111,12 +122,43 @@ class LocalModel:
         return msgspec.structs.replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
 
-def _counter(endpoint: Endpoint) -> Any:
-    def count(messages: Sequence[Message]) -> int:
-        plain = [{"role": message.role, "content": message.content} for message in messages]
-        return count_tokens(endpoint, plain)
+def _slots_of(endpoint: Endpoint) -> Slots:
+    """The slots of a server, for calls of this event loop."""
+    servers = _slots.setdefault(asyncio.get_running_loop(), {})
+    return servers.setdefault(endpoint.base_url, Slots(SLOTS))
 
-    return count
+
+@dataclass(slots=True)
+class _Counter:
+    """Counts the tokens of messages, by the model's own template; `tokens` is what it found last."""
+
+    endpoint: Endpoint
+    tokens: int = 0
+
+    def __call__(self, messages: Sequence[Message]) -> int:
+        plain = [{"role": message.role, "content": message.content} for message in messages]
+        self.tokens = count_tokens(self.endpoint, plain)
+        return self.tokens
+
+
+def _hearing(request: Request, prompt: int) -> OnText | None:
+    """What hears a request's answer as it is written, a token at a time, and reports how far it is."""
+    tell, hear = request.on_progress, request.on_text
+    if tell is None:
+        return hear
+    written, last = 0, time.monotonic()
+    tell(prompt, 0)
+
+    def note(text: str) -> None:
+        nonlocal written, last
+        if hear is not None:
+            hear(text)
+        written = written + 1 if text else 0
+        if time.monotonic() - last >= _EVERY:
+            last = time.monotonic()
+            tell(prompt, written)
+
+    return note
 
 
 def _length(messages: Iterable[Message]) -> int:

@@ -22,6 +22,7 @@ import httpx
 
 from weft.local.backends.backend import BATCH, OPENMP, PROMPT_CACHE, Serving, command, environment, library
 from weft.local.backends.choose import MISSING, REMEDY, choose
+from weft.local.prompt_states import made_folder
 from weft.local.server_output import ServerOutput
 from weft_planner.errors import Unreachable
 from weft_skills.errors import SetupError
@@ -45,12 +46,17 @@ _SLOW_DISK = 5_000_000  # bytes a second
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """How to reach the server: through litellm as model `openai/<alias>`, with `base_url` as its API base."""
+    """How to reach the server: through litellm as model `openai/<alias>`, with `base_url` as its API base.
+
+    It keeps what it has read in the folder `states`, if it has one; `build` is the backend and its version.
+    """
 
     base_url: str
     api_key: str
     alias: str
     context: int
+    states: Path | None = None
+    build: str = ""
 
     @property
     def model(self) -> str:
@@ -81,6 +87,7 @@ class Server:
         self.waiting = 0
         self.backend = backend or choose().backend
         self._load = load
+        self._states = made_folder(load.path)
         self._key = secrets.token_urlsafe(24)
         self._spawn = spawn or _spawn
         self._loading = threading.Lock()
@@ -127,7 +134,8 @@ class Server:
                     raise
             if self._endpoint is None:
                 context = _slot_context(self._address, self._key)
-                self._endpoint = Endpoint(f"{self._address}/v1", self._key, ALIAS, context)
+                build = str(self.backend)
+                self._endpoint = Endpoint(f"{self._address}/v1", self._key, ALIAS, context, self._states, build)
             return self._endpoint
 
     def _start(self) -> str:
@@ -173,6 +181,7 @@ class Server:
             slots=load.slots,
             threads=load.threads or len(cores()),
             verbose=load.verbose,
+            states=str(self._states or ""),
         )
         if self.backend.program is None:
             return asdict(serving) | {"batch": BATCH, "prompt_cache": PROMPT_CACHE}

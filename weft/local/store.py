@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.local.catalogue import check_name
+from weft.local.prompt_states import folder_of
 from weft_skills import file_lock, user_folders
 from weft_skills.errors import InputError
 
@@ -93,7 +94,8 @@ class ModelStore:
         """Remove a model and its partial downloads; returns the number of bytes freed."""
         path = self.path(name)
         with self.locked(name):
-            files = [path, path.with_suffix(".json"), *self.partial(name).rglob("*")]
+            states = folder_of(path)
+            files = [path, path.with_suffix(".json"), *self.partial(name).rglob("*"), *states.glob("*")]
             freed = sum(file.stat().st_size for file in files if file.is_file())
             if not freed:
                 raise InputError(
@@ -103,6 +105,7 @@ class ModelStore:
             # The file first: a record alone is not an installed model.
             path.unlink(missing_ok=True)
             path.with_suffix(".json").unlink(missing_ok=True)
+            shutil.rmtree(states, ignore_errors=True)
             self.discard(name)
         return freed
 

@@ -14,7 +14,7 @@ import msgspec
 from weft_executor.capture.json_text import encode_all
 from weft_executor.journal.summary import CHANGING, updated
 from weft_executor.stores.row import EncodedRow, Row, RunSummary
-from weft_planner.events import Event, TaskFinished, TextStreamed, type_of
+from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -125,14 +125,14 @@ class Log:
         self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
 
     def record(self, event: Event) -> None:
-        """Record an event, except pieces of a streamed answer: the whole answer follows."""
+        """Record an event, except how far an answer is, and pieces of it: the whole answer follows."""
         kind, at = type(event), time.time_ns()
         if isinstance(event, TaskFinished) and self._summary.early is None:
             # One for each task of a plan, and another summary takes long to make.
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        elif kind is TextStreamed:
+        elif kind in (TextStreamed, CallProgressed):
             return
         self._seq = seq = self._seq + 1
         self._put(LogEntry(self, seq, at, event, self._summary, self._done))

@@ -95,6 +95,15 @@ class CallFailed(Event, frozen=True):
     request: Hash = ""
 
 
+class CallProgressed(Event, frozen=True):
+    """A local model goes on with its answer: so many tokens of the prompt, and so many written. It is not recorded."""
+
+    role: Role
+    task: str | None
+    prompt_tokens: int
+    written: int
+
+
 class TextStreamed(Event, frozen=True):
     """A piece of a streamed answer arrived."""
 

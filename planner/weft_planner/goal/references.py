@@ -22,6 +22,9 @@ _RELATIVE = re.compile(
     r"|chacune?|autres?|mêmes?|cada|otr[oa]s?|mism[oa]s?|每|另|同样)(?!\w)",
     re.IGNORECASE,
 )
+_DEFINITE = re.compile(
+    r"(?<!\w)(?:the|that|this|our|das|den|dem|die|der|le|la|les|el|los|las)\s+([^\W\d_]{3,})", re.IGNORECASE
+)
 _MADE = re.compile(r"(?<!\w)(?:an?|one|eine?n?|une?|una?)\s+", re.IGNORECASE)
 
 
@@ -71,8 +74,9 @@ def _needs(
 
 def stand_alone(pieces: Sequence[Piece], needs: Sequence[tuple[int, ...]], language: Language) -> bool:
     """Whether each request can be understood without those that it does not build on."""
-    alone = [mask(piece.text) for piece, before in zip(pieces, needs, strict=True) if not before]
-    return not any(_leans(text, language, first=at == 0) for at, text in enumerate(alone))
+    texts = [mask(piece.text) for piece in pieces]
+    alone = [at for at, before in enumerate(needs) if not before]
+    return not any(_leans(texts[at], language, first=at == 0) or _points(texts, at) for at in alone)
 
 
 def _leans(text: str, language: Language, *, first: bool) -> bool:
@@ -82,6 +86,12 @@ def _leans(text: str, language: Language, *, first: bool) -> bool:
         return True
     makes = language.any_of(language.makes, start=True).match(text)
     return not first and makes is not None and language.any_of(language.prepositions).search(text) is None
+
+
+def _points(texts: Sequence[str], at: int) -> bool:
+    """Whether a request speaks of "the app" where another one speaks of "an app", or of "a notes app"."""
+    others = re.findall(r"\w+", " ".join(text for place, text in enumerate(texts) if place != at).casefold())
+    return any(noun.casefold() in others for noun in _DEFINITE.findall(texts[at]))
 
 
 def _former(pieces: Sequence[Piece], at: int, language: Language) -> list[int]:

@@ -42,8 +42,8 @@ class Profile:
     `server` those that only llama.cpp's server accepts, `providers` those of one provider. A goal that is one thing
     (`simple_by_rule`), whose words leave no doubt about its parts (`certain_by_rule`), or that lists them
     (`parts_by_rule`) is planned without the model; what its plans lose of a goal is put back (`whole_goal`). Results
-    that the model would only copy into the answer are joined without it (`joins_results`). Without `tools`, prompts hold up to `file_tokens` of the given files, and up to
-    `file_parts` parts of them are read one by one.
+    that the model would only copy into the answer are joined without it (`joins_results`). Without `tools`, prompts
+    hold up to `file_tokens` of the given files, and up to `file_parts` parts of them are read one by one.
     """
 
     name: str = "full"

@@ -399,6 +399,7 @@ def test_parts_are_certain_if_each_is_a_request_of_its_own(goal: str) -> None:
         "Create a REST API with users, posts and comments, and write tests",
         "Explain DNS, explain DHCP in two sentences each",
         "Name three caches, name three databases: which fit a small web shop?",
+        "Write a story about a dog on a farm, and explain in one sentence what the farm costs",
         "1. tea 2. coffee 3. juice",
         "Explain how tides work",
     ],

@@ -96,11 +96,12 @@ class ProgressLines:
             self._print(text)
 
     def beat(self) -> None:
-        """Print what is under way, unless a line was printed recently; less often the longer it lasts."""
+        """Print what is under way, unless a line was printed recently; less often the longer nothing new is known."""
         if self._held is not None:
             return
         if self._clock() - self._last_line >= self._quiet_time and (text := self._heartbeat.text()) is not None:
-            self._quiet_time = min(2 * self._quiet_time + EVERY / 2, LONGEST)
+            if not self._heartbeat.counts_tokens:
+                self._quiet_time = min(2 * self._quiet_time + EVERY / 2, LONGEST)
             self._print(text)
 
     def _print(self, text: str) -> None:
