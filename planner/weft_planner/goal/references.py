@@ -74,9 +74,9 @@ def _needs(
 
 def stand_alone(pieces: Sequence[Piece], needs: Sequence[tuple[int, ...]], language: Language) -> bool:
     """Whether each request can be understood without those that it does not build on."""
-    texts = [mask(piece.text) for piece in pieces]
+    texts = [piece.text for piece in pieces]
     alone = [at for at, before in enumerate(needs) if not before]
-    return not any(_leans(texts[at], language, first=at == 0) or _points(texts, at) for at in alone)
+    return not any(_leans(mask(texts[at]), language, first=at == 0) or _points(texts, at) for at in alone)
 
 
 def _leans(text: str, language: Language, *, first: bool) -> bool:
@@ -89,9 +89,9 @@ def _leans(text: str, language: Language, *, first: bool) -> bool:
 
 
 def _points(texts: Sequence[str], at: int) -> bool:
-    """Whether a request speaks of "the app" where another one speaks of "an app", or of "a notes app"."""
-    others = re.findall(r"\w+", " ".join(text for place, text in enumerate(texts) if place != at).casefold())
-    return any(noun.casefold() in others for noun in _DEFINITE.findall(texts[at]))
+    """Whether a request speaks of "the farm" where one before it speaks of a farm."""
+    before = re.findall(r"\w+", " ".join(texts[:at]).casefold())
+    return any(noun.casefold() in before for noun in _DEFINITE.findall(mask(texts[at])))
 
 
 def _former(pieces: Sequence[Piece], at: int, language: Language) -> list[int]:
