@@ -82,7 +82,7 @@ class _Section:
     @property
     def units(self) -> list[str]:
         """Its items and paragraphs; of a form, the parts that it has."""
-        return [f"{_PARTS}: {' · '.join(self.labels)}."] if self.labels else _units(self.lines)
+        return ["\n".join((f"{_PARTS}:", *self.labels))] if self.labels else _units(self.lines)
 
     @property
     def labels(self) -> list[str]:

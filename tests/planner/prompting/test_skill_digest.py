@@ -80,7 +80,7 @@ def test_of_a_form_the_headings_and_labels_stay_without_its_places_to_fill_in() 
     )
     cut = digest(skill(Output=form, Steps="1. Do it.", More=LONG), 300)
     parts = "Parts of the answer, in this order, each only if there is something for it"
-    assert cut.text == skill(Output=f"{parts}: # Report: · **In short:** · ## Done.", Steps="1. Do it.")
+    assert cut.text == skill(Output=f"{parts}:\n# Report:\n**In short:**\n## Done", Steps="1. Do it.")
     assert cut.left_out == ("Output (in part)", "More")
 
 
