@@ -101,6 +101,7 @@ class LocalModel:
         server = dict(profile.server.get(request.role, {}))
         try:
             async with _slots_of(endpoint).turn(fixed) as turn:
+                sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
                 if not turn.is_read and endpoint.states is not None:
                     about = f"{model.record.sha256} {endpoint.build} {endpoint.context}"
                     states = PromptStates(endpoint, endpoint.states, about, self.timeout)
@@ -112,7 +113,6 @@ class LocalModel:
                     **sampling,
                 }
                 provider = LitellmModel(endpoint.model, self.timeout, parameters=parameters)
-                sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
                 reply = await provider.complete(sent)
         except ModelError as error:
             # "openai/…" would look as if something had been sent there.

@@ -28,21 +28,6 @@ MOST_BYTES = 512_000_000
 _GOAL = "\ue000goal\ue000"
 
 
-def folder_of(model: Path) -> Path:
-    """Where the states of a model are."""
-    return model.parent / "states" / model.stem
-
-
-def made_folder(model: Path) -> Path | None:
-    """The folder, made if need be, for nobody else to read; None where nothing can be written."""
-    folder = folder_of(model)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
 @dataclass(frozen=True, slots=True)
 class PromptStates:
     """The states of a model in a folder; `about` is what they depend on besides the text: the model and its server."""

@@ -22,8 +22,8 @@ import httpx
 
 from weft.local.backends.backend import BATCH, OPENMP, PROMPT_CACHE, Serving, command, environment, library
 from weft.local.backends.choose import MISSING, REMEDY, choose
-from weft.local.prompt_states import made_folder
 from weft.local.server_output import ServerOutput
+from weft.local.store import made_states_of
 from weft_planner.errors import Unreachable
 from weft_skills.errors import SetupError
 
@@ -87,7 +87,7 @@ class Server:
         self.waiting = 0
         self.backend = backend or choose().backend
         self._load = load
-        self._states = made_folder(load.path)
+        self._states = made_states_of(load.path)
         self._key = secrets.token_urlsafe(24)
         self._spawn = spawn or _spawn
         self._loading = threading.Lock()

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.local.catalogue import check_name
-from weft.local.prompt_states import folder_of
 from weft_skills import file_lock, user_folders
 from weft_skills.errors import InputError
 
@@ -49,6 +48,21 @@ def models_dir(path: Path | None = None, env: Mapping[str, str] | None = None) -
         return path.expanduser()
     variable = (os.environ if env is None else env).get("WEFT_MODELS_DIR")
     return Path(variable).expanduser() if variable else user_folders.data() / "models"
+
+
+def states_of(model: Path) -> Path:
+    """The folder for what a model has read of prompts."""
+    return model.parent / "states" / model.stem
+
+
+def made_states_of(model: Path) -> Path | None:
+    """The same, made if need be, for nobody else to read; None where nothing can be written."""
+    folder = states_of(model)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +108,7 @@ class ModelStore:
         """Remove a model and its partial downloads; returns the number of bytes freed."""
         path = self.path(name)
         with self.locked(name):
-            states = folder_of(path)
+            states = states_of(path)
             files = [path, path.with_suffix(".json"), *self.partial(name).rglob("*"), *states.glob("*")]
             freed = sum(file.stat().st_size for file in files if file.is_file())
             if not freed:

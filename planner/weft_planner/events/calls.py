@@ -96,7 +96,7 @@ class CallFailed(Event, frozen=True):
 
 
 class CallProgressed(Event, frozen=True):
-    """A local model goes on with its answer: so many tokens of the prompt, and so many written. It is not recorded."""
+    """How far a local model's answer is: the tokens of its prompt, and those written. It is not recorded."""
 
     role: Role
     task: str | None

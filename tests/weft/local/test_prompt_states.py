@@ -10,8 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from weft.local import prompt_states
-from weft.local.prompt_states import PromptStates, folder_of, made_folder
+from weft.local.prompt_states import PromptStates
 from weft.local.server import Endpoint
+from weft.local.store import made_states_of, states_of
 from weft_planner.model import Message
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def test_states_used_longest_ago_make_room(tmp_path: Path, monkeypatch: pytest.M
 
 def test_the_folder_is_beside_the_model_and_for_its_user_alone(tmp_path: Path) -> None:
     model = tmp_path / "small.gguf"
-    assert made_folder(model) == folder_of(model) == tmp_path / "states" / "small"
-    assert folder_of(model).stat().st_mode & 0o077 == 0
+    assert made_states_of(model) == states_of(model) == tmp_path / "states" / "small"
+    assert states_of(model).stat().st_mode & 0o077 == 0
     (tmp_path / "file").touch()
-    assert made_folder(tmp_path / "file" / "small.gguf") is None
+    assert made_states_of(tmp_path / "file" / "small.gguf") is None

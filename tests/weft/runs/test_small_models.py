@@ -335,7 +335,7 @@ def small_plan(*tasks: tuple[str, str]) -> Say:
     return Say(json.dumps({"tasks": made}))
 
 
-PARTS = "Write a haiku and list the endpoints of a service"
+PARTS = "Write a haiku and list the endpoints of a service too"  # in doubt, so a model plans
 NO_SKILL = small_plan(("no skill", "Write a haiku."), ("no skill", "List the endpoints of a service."))
 SKILLED = small_plan(("no skill", "Write a haiku."), ("cataloging-apis", "List the endpoints of a service."))
 

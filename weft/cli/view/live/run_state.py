@@ -73,7 +73,7 @@ class RunState:
     is_estimated: bool = False
     max_cost: float | None = None
     streamed: str = ""
-    written: int = 0  # tokens of the call that is no task's
+    written: int = 0  # tokens of a call outside of tasks
     began: float = field(init=False)
     _before_loading: str = ""
 
