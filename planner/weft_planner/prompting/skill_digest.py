@@ -37,7 +37,7 @@ _FORM = re.compile(
 # What a template says itself: a heading, or a label in bold, without a place to fill in.
 _LABEL = re.compile(r"^(#{1,6} [^<>{}\[\]…]+?|\*\*[^<>{}\[\]*…]+:\*\*)(?=\s*$|\s+[<…])", re.MULTILINE)
 _MOST_LABELS = 12
-_PARTS = "Parts of the answer, in this order, each only if there is something for it"
+_PARTS = "Write the answer in these parts, in this order, and leave out those with nothing to say"
 _LAST = re.compile(
     r"\b(?:examples?|references?|background|see also|resources?|further reading|appendix|faq|changelog|history"
     r"|licen[cs]e|credits?|about|beispiele?|hintergrund|exemples?|ejemplos?)\b|示例|例子|参考|背景",
@@ -114,7 +114,8 @@ def digest(skill: str, most: int) -> SkillDigest:
         room -= _keep_items(group, room) if rank < _OTHER else _keep_whole(group, room)
     if title is not None and not title.kept and room >= 0:
         title.kept = title.heading
-    kept = [section.kept for section in sections if section.kept]
+    # The form comes last: a small model goes on with what follows it.
+    kept = [section.kept for section in sorted(sections, key=lambda one: bool(one.labels)) if section.kept]
     text = "\n\n".join((*([base[0].strip()] if base else []), *(kept or [_beginning(body, most)])))
     text = f"{text}\n\n{arguments[1].rstrip()}" if arguments else text
     left_out = tuple(told for section in sections if (told := section.told))

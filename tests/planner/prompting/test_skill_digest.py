@@ -79,8 +79,8 @@ def test_of_a_form_the_headings_and_labels_stay_without_its_places_to_fill_in() 
         "```\n# Report: <team>\n**In short:** <a sentence>\n\n## Done\n- <result>\n\n## <other>\n```\n\nNothing else."
     )
     cut = digest(skill(Output=form, Steps="1. Do it.", More=LONG), 300)
-    parts = "Parts of the answer, in this order, each only if there is something for it"
-    assert cut.text == skill(Output=f"{parts}:\n# Report:\n**In short:**\n## Done", Steps="1. Do it.")
+    parts = "Write the answer in these parts, in this order, and leave out those with nothing to say"
+    assert cut.text == skill(Steps="1. Do it.", Output=f"{parts}:\n# Report:\n**In short:**\n## Done")
     assert cut.left_out == ("Output (in part)", "More")
 
 
