@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from weft.local import catalogue
+from weft.local.endpoint import count_tokens
 from weft.local.prompt_fit import fitted
-from weft.local.server import SLOTS, Load, count_tokens, is_loaded, shared
+from weft.local.server import SLOTS, Load, is_loaded, shared
 from weft.local.store import ModelStore, models_dir
+from weft.local.time_limits import CallSize, TimeLimits
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
-from weft_planner.errors import ModelError
+from weft_planner.errors import ModelError, TooSlow
 from weft_planner.prompting.profile import fitting, profiles
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from weft.local.server import Endpoint
+    from weft.local.endpoint import Endpoint
     from weft.local.store import Installed
     from weft_planner.model import Message, Reply, Request
     from weft_planner.prompting.profile import Profile
@@ -71,7 +73,7 @@ class LocalModel:
     """The embedded model; its server starts with the first call and is shared."""
 
     name: str
-    timeout: float = 300.0
+    limits: TimeLimits = field(default_factory=TimeLimits)
     serve: Callable[[Load], Awaitable[Endpoint]] = shared
 
     @property
@@ -90,16 +92,19 @@ class LocalModel:
         endpoint = await self.serve(Load(model.path))
         profile = profiles()[model.record.profile]
         sampling = profile.sampling.get(request.role, {})
-        room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
+        answer = int(sampling.get("max_tokens", _ANSWER))
+        room = endpoint.context - answer - _MARGIN
         limit = min(room, profile.prompt_tokens or room)
-        messages = await asyncio.to_thread(fitted, request.messages, _counter(endpoint), limit)
+        counter = _TokenCounter(endpoint)
+        messages = await asyncio.to_thread(fitted, request.messages, counter, limit)
+        seconds = self._seconds(request, messages, counter.tokens, answer, endpoint)
         parameters = {
             "api_base": endpoint.base_url,
             "api_key": endpoint.api_key,
             "extra_body": dict(profile.server.get(request.role, {})),
             **sampling,
         }
-        provider = LitellmModel(endpoint.model, self.timeout, parameters=parameters)
+        provider = LitellmModel(endpoint.model, seconds, parameters=parameters)
         try:
             async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(SLOTS)):
                 reply = await provider.complete(replace(request, messages=messages))
@@ -107,17 +112,38 @@ class LocalModel:
             # "openai/…" would look as if something had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
             raise
+        endpoint.prompts.texts.append(_joined(messages))
         left_out = _length(request.messages) - _length(messages)
         return msgspec.structs.replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
+    def _seconds(
+        self, request: Request, messages: Sequence[Message], prompt: int, answer: int, endpoint: Endpoint
+    ) -> float:
+        """The time limit of a call; raises TooSlow if this machine cannot keep to it."""
+        size = CallSize(prompt, answer, endpoint.prompts.cached(_joined(messages), prompt))
+        try:
+            return self.limits.for_call(size, request.role, endpoint.speed, SLOTS)
+        except TooSlow as error:
+            error.message = f"{self.name}: {error.message}"
+            raise
 
-def _counter(endpoint: Endpoint) -> Any:
-    def count(messages: Sequence[Message]) -> int:
+
+@dataclass(slots=True)
+class _TokenCounter:
+    """Counts the tokens of messages, and keeps the last count."""
+
+    endpoint: Endpoint
+    tokens: int = 0
+
+    def __call__(self, messages: Sequence[Message]) -> int:
         plain = [{"role": message.role, "content": message.content} for message in messages]
-        return count_tokens(endpoint, plain)
-
-    return count
+        self.tokens = count_tokens(self.endpoint, plain)
+        return self.tokens
 
 
 def _length(messages: Iterable[Message]) -> int:
     return sum(len(message.content) for message in messages)
+
+
+def _joined(messages: Iterable[Message]) -> str:
+    return "\n".join(message.content for message in messages)

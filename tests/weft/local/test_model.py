@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from weft.local import catalogue
+from weft.local.endpoint import Endpoint
 from weft.local.model import LocalModel
-from weft.local.server import SLOTS, Endpoint, Load
+from weft.local.server import SLOTS, Load
 from weft.models.open import model_opener
 from weft.providers.capabilities import Capabilities
 from weft.settings.settings import Settings
@@ -114,4 +115,4 @@ async def test_no_more_calls_are_sent_than_there_are_slots_so_that_none_times_ou
 def test_the_call_timeout_applies_to_the_local_model() -> None:
     model = model_opener(Settings(call_timeout=7.5), Capabilities())("local")
     assert isinstance(model, LocalModel)
-    assert model.timeout == 7.5
+    assert model.limits.call_timeout == 7.5

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.needs import needs_local
-from weft.local.server import Endpoint, Load, Server, count_tokens, shared
+from weft.local.endpoint import Endpoint, count_tokens
+from weft.local.server import Load, Server, shared
 from weft_planner.errors import Unreachable
 from weft_skills.errors import SetupError
 
