@@ -6,7 +6,7 @@ Floor: the library that `weft[local]` installs.
 
 MODEL is one that `weft models list` shows as installed; the largest of those unless it is given. Backends take turns in
 each round. Times are CPU time of the server's process, all threads together, because others may use the machine too.
-Prompts are random tokens, so that nothing of them is cached; generation is what an answer costs beyond its first token.
+Prompts are random tokens, each used twice: for an answer of one token, then for a longer one, whose prompt is cached.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-import httpx
-
 from bench.harness import command, processes
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import over
 from weft.local.backends.backend import library
 from weft.local.backends.choose import choose
+from weft.local.endpoint import call
 from weft.local.server import Load, Server
 from weft.local.store import ModelStore, models_dir
 from weft_skills.errors import SetupError
@@ -37,8 +36,10 @@ if TYPE_CHECKING:
 
 ROUNDS, QUICK_ROUNDS = 3, 1
 # Tokens of a prompt and of an answer.
-PROMPT, QUICK_PROMPT = 256, 16
-ANSWER, QUICK_ANSWER = 32, 4
+PROMPT, QUICK_PROMPT = 128, 16
+ANSWER, QUICK_ANSWER = 24, 4
+# Seconds for a request, on a machine that others use too.
+PATIENCE = 3600.0
 AT_ONCE = (1, 3)
 # At most a third of what the library takes, where a faster program is installed.
 RATIO = 1 / 3
@@ -74,7 +75,8 @@ def run(options: Options, name: str = "") -> Findings:
         Table(_title(at_once), COLUMNS, {subject: cells(*samples[subject, at_once]) for subject in servers}, floor)
         for at_once in AT_ONCE
     )
-    note = f"Model: {model.record.name}; prompts of {prompt} tokens, answers of {answer}."
+    threads = ", ".join(f"{subject} on {server.threads}" for subject, server in servers.items())
+    note = f"Model: {model.record.name}; prompts of {prompt} tokens, answers of {answer}; threads: {threads}."
     return Findings(tables, tuple(aims(samples, [str(backend) for backend in backends])), (note,))
 
 
@@ -96,25 +98,22 @@ def aims(samples: Samples, subjects: list[str]) -> list[Aim]:
 def measured(server: Server, at_once: int, prompt: int, answer: int) -> tuple[float, float]:
     """The CPU milliseconds of a prompt token and of a generated one."""
     endpoint = server.endpoint()
-    first = _cpu_of(server, endpoint, at_once, prompt, 1)
-    whole = _cpu_of(server, endpoint, at_once, prompt, answer)
-    # The same prompts again: what they cost is known from the first time.
-    return 1000 * first / (at_once * prompt), 1000 * max(0.0, whole - first) / (at_once * (answer - 1))
+    prompts = [random.choices(VOCABULARY, k=prompt) for _ in range(at_once)]
+    first = _cpu_of(server, endpoint, prompts, 1)
+    later = _cpu_of(server, endpoint, prompts, answer)
+    return 1000 * first / (at_once * prompt), 1000 * later / (at_once * answer)
 
 
-def _cpu_of(server: Server, endpoint: Endpoint, at_once: int, prompt: int, answer: int) -> float:
+def _cpu_of(server: Server, endpoint: Endpoint, prompts: list[list[int]], answer: int) -> float:
     before = processes.cpu(server.pid)
-    with ThreadPoolExecutor(at_once) as pool:
-        list(pool.map(partial(_complete, endpoint, prompt, answer), range(at_once)))
+    with ThreadPoolExecutor(len(prompts)) as pool:
+        list(pool.map(partial(_complete, endpoint, answer), prompts))
     return processes.cpu(server.pid) - before
 
 
-def _complete(endpoint: Endpoint, prompt: int, answer: int, seed: int) -> None:
-    tokens = random.Random(seed).choices(VOCABULARY, k=prompt)
-    body = {"prompt": tokens, "n_predict": answer, "ignore_eos": True, "cache_prompt": False, "temperature": 0}
-    address = endpoint.base_url.removesuffix("/v1")
-    headers = {"Authorization": f"Bearer {endpoint.api_key}"}
-    httpx.post(f"{address}/completion", json=body, headers=headers, timeout=600, trust_env=False).raise_for_status()
+def _complete(endpoint: Endpoint, answer: int, prompt: list[int]) -> None:
+    body = {"prompt": prompt, "n_predict": answer, "ignore_eos": True, "cache_prompt": True, "temperature": 0}
+    call(endpoint.base_url.removesuffix("/v1"), endpoint.api_key, "POST", "/completion", body, PATIENCE)
 
 
 def installed_backends() -> list[Backend]:

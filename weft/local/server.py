@@ -66,6 +66,7 @@ class Server:
     ) -> None:
         self.waiting = 0
         self.backend = backend or choose().backend
+        self.threads = 0
         self._load = load
         self._key = secrets.token_urlsafe(24)
         self._spawn = spawn or _spawn
@@ -73,7 +74,6 @@ class Server:
         self._endpoint: Endpoint | None = None
         self._fault: SetupError | None = None
         self._address: str | None = None
-        self._threads = 0
         self._closing = threading.Lock()
         self._closed = False
         self._start_process()
@@ -120,10 +120,10 @@ class Server:
 
     def _speed(self, address: str) -> Speed | None:
         """How fast the model runs here: what was measured before, else measured now, once for a machine."""
-        if (speed := known_speed(self._load.path, self.backend, self._threads)) is None:
-            speed = measure(address, self._key, self.pid, self._threads)
+        if (speed := known_speed(self._load.path, self.backend, self.threads)) is None:
+            speed = measure(address, self._key, self.pid, self.threads)
             if speed is not None:
-                SpeedStore.of_user().keep(_identity(self._load.path, self.backend, self._threads), speed)
+                SpeedStore.of_user().keep(_identity(self._load.path, self.backend, self.threads), speed)
         return speed
 
     def _start(self) -> str:
@@ -145,7 +145,7 @@ class Server:
         requests = self._process.stdin
         assert requests is not None  # noqa: S101 - it is a pipe
         # The program's threads wait for each other busily: one that has no core to itself would hold up all of them.
-        self._threads = self._load.threads or (free_cores() if self.backend.program else len(cores()))
+        self.threads = self._load.threads or (free_cores() if self.backend.program else len(cores()))
         with suppress(OSError):  # the process ended or was killed
             requests.write(json.dumps(self._wanted()).encode() + b"\n")
             requests.flush()
@@ -169,7 +169,7 @@ class Server:
             key=self._key,
             context=load.context,
             slots=load.slots,
-            threads=self._threads,
+            threads=self.threads,
             verbose=load.verbose,
         )
         if self.backend.program is None:
