@@ -123,7 +123,7 @@ class Server:
         if (speed := known_speed(self._load.path, self.backend, self.threads)) is None:
             speed = measure(address, self._key, self.pid, self.threads)
             if speed is not None:
-                SpeedStore.of_user().keep(_identity(self._load.path, self.backend, self.threads), speed)
+                SpeedStore.of_user().keep(speed_name(self._load.path, self.backend, self.threads), speed)
         return speed
 
     def _start(self) -> str:
@@ -275,10 +275,10 @@ def _slot_context(address: str, key: str) -> int:
 
 def known_speed(path: Path, backend: Backend, threads: int = 0) -> Speed | None:
     """How fast a model runs on this machine, if it was measured; on all cores unless told."""
-    return SpeedStore.of_user().find(_identity(path, backend, threads or len(cores())))
+    return SpeedStore.of_user().find(speed_name(path, backend, threads or len(cores())))
 
 
-def _identity(path: Path, backend: Backend, threads: int) -> str:
+def speed_name(path: Path, backend: Backend, threads: int) -> str:
     """What a speed is of: another model, backend or processor is measured anew."""
     return f"{path.name} of {_size(path)} bytes by {backend} on {threads} threads of {this_machine().cpu}"
 
