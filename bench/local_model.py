@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 ROUNDS, QUICK_ROUNDS = 3, 1
 # Tokens of a prompt and of an answer.
-PROMPT, QUICK_PROMPT = 128, 16
-ANSWER, QUICK_ANSWER = 24, 4
+PROMPT, QUICK_PROMPT = 64, 16
+ANSWER, QUICK_ANSWER = 12, 4
 # Seconds for a request, on a machine that others use too.
 PATIENCE = 3600.0
 AT_ONCE = (1, 3)

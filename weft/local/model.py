@@ -14,7 +14,7 @@ from weft.local.endpoint import count_tokens
 from weft.local.prompt_fit import fitted
 from weft.local.server import SLOTS, Load, is_loaded, shared
 from weft.local.store import ModelStore, models_dir
-from weft.local.time_limits import CallSize, TimeLimits
+from weft.local.time_limits import CallSize, LocalLimits
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
 from weft_planner.errors import ModelError, TooSlow
@@ -73,7 +73,7 @@ class LocalModel:
     """The embedded model; its server starts with the first call and is shared."""
 
     name: str
-    limits: TimeLimits = field(default_factory=TimeLimits)
+    limits: LocalLimits = field(default_factory=LocalLimits)
     serve: Callable[[Load], Awaitable[Endpoint]] = shared
 
     @property

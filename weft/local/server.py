@@ -259,6 +259,12 @@ def is_loaded(path: Path) -> bool:
         return server is not None and server.running and server.loaded
 
 
+def servers() -> list[Server]:
+    """This process's servers."""
+    with _lock:
+        return list(_shared.values())
+
+
 def close_shared() -> None:
     """Close every server that `shared` started; they may be started again."""
     with _lock:
@@ -279,7 +285,7 @@ def known_speed(path: Path, backend: Backend, threads: int = 0) -> Speed | None:
 
 
 def speed_name(path: Path, backend: Backend, threads: int) -> str:
-    """What a speed is of: another model, backend or processor is measured anew."""
+    """What a speed is of: another model, backend or processor has a speed of its own."""
     return f"{path.name} of {_size(path)} bytes by {backend} on {threads} threads of {this_machine().cpu}"
 
 

@@ -19,7 +19,7 @@ PATIENCE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class TimeLimits:
+class LocalLimits:
     """The limits that settings give, in seconds; None where nothing is limited, or the speed shall decide."""
 
     call_timeout: float | None = None

@@ -34,12 +34,12 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
 
 def _open_local(name: str, settings: Settings) -> Model:
     from weft.local.model import LocalModel
-    from weft.local.time_limits import TimeLimits
+    from weft.local.time_limits import LocalLimits
 
     # Unless the user sets a limit for calls, it follows from the speed of this machine.
     unset = settings.call_timeout == Settings().call_timeout
     call = None if unset else settings.call_timeout
-    return LocalModel(name, TimeLimits(call, settings.task_timeout, settings.timeout))
+    return LocalModel(name, LocalLimits(call, settings.task_timeout, settings.timeout))
 
 
 def profile_of(name: str) -> Profile:

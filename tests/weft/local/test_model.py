@@ -18,7 +18,7 @@ from weft.local.endpoint import Endpoint
 from weft.local.model import LocalModel
 from weft.local.server import SLOTS, Load
 from weft.local.speed import Speed
-from weft.local.time_limits import TimeLimits
+from weft.local.time_limits import LocalLimits
 from weft.models.open import model_opener
 from weft.providers.capabilities import Capabilities
 from weft.settings.settings import Settings
@@ -124,7 +124,7 @@ class Untouched(Loopback):
 @pytest.mark.usefixtures("model")
 async def test_a_call_that_cannot_end_in_time_is_refused_before_it_is_sent() -> None:
     with served(Untouched, Speed(prompt=100.0, answer=1.0)) as running, pytest.raises(TooSlow) as caught:
-        await LocalModel("local", TimeLimits(call_timeout=200), serve=running).complete(REQUEST)
+        await LocalModel("local", LocalLimits(call_timeout=200), serve=running).complete(REQUEST)
     assert caught.value.message.startswith("local: a prompt of 3 tokens takes at least 301 s on this machine")
 
 

