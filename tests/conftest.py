@@ -143,6 +143,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     for name in list(os.environ):
         if name.startswith(("WEFT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("WEFT_LOCAL_BACKEND", "xllamacpp")  # nothing is fetched from the internet beside a model
     return home
 
 

@@ -25,6 +25,7 @@ _INTERVAL = 5.0  # seconds
 def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     """Download the missing local models among these after asking; raises if declined or if nobody can be asked."""
     from weft.local import catalogue, model
+    from weft.local.backends.choose import fetchable
     from weft.local.backends.install import install_faster
     from weft.local.progress import megabytes
     from weft.local.pull import pull
@@ -48,6 +49,11 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
         with reporting(quiet=quiet) as report:
             pull(name, store=store, report=report)
             install_faster(store.root, report)
+    if not quiet and any(map(is_local, names)) and (program := fetchable()) is not None:
+        size = megabytes(program.bytes)
+        output.say(
+            f"Local models are faster on this processor with {program.name}: `weft models pull` fetches it ({size})"
+        )
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def _check_models(settings: Settings, env: Mapping[str, str]) -> Iterator[Check]
         if (problem := find_problem(name)) is not None:
             yield Check("model", False if problem.certain else None, problem.what, problem.remedy)
         elif is_local(name):
-            yield _describe_local(name)
+            yield from _describe_local(name)
 
 
 def _models_in_use(settings: Settings, default: str) -> Iterable[str]:
@@ -119,11 +119,22 @@ def _models_in_use(settings: Settings, default: str) -> Iterable[str]:
     return dict.fromkeys([*named, default] if is_local(default) else named)
 
 
-def _describe_local(name: str) -> Check:
+def _describe_local(name: str) -> Iterator[Check]:
     from weft.local import model
+    from weft.local.backends.choose import choose
+    from weft.local.server import known_speed
 
     installed = model.installed(name)
-    return Check("model", True, f"{installed.record.name}: {installed.path}")
+    yield Check("model", True, f"{installed.record.name}: {installed.path}")
+    try:
+        choice = choose()
+    except WeftError as error:
+        yield Check("backend", False, error.message, error.hint)
+        return
+    remedy = f"faster here: {choice.faster}" if choice.faster else ""
+    yield Check("backend", None if remedy else True, f"{choice.backend}: {choice.why}", remedy)
+    speed = known_speed(installed.path, choice.backend)
+    yield Check("backend", None, f"{installed.record.name}: {speed or 'its speed is measured when it is first loaded'}")
 
 
 def _check_keys(env: Mapping[str, str]) -> Check:

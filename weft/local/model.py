@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from weft.local import catalogue
+from weft.local.endpoint import count_tokens
 from weft.local.prompt_fit import fitted
 from weft.local.prompt_states import PromptStates
-from weft.local.server import SLOTS, Load, count_tokens, is_loaded, shared
+from weft.local.server import SLOTS, Load, is_loaded, shared
 from weft.local.slots import Slots
 from weft.local.store import ModelStore, models_dir
+from weft.local.time_limits import CallSize, LocalLimits
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
-from weft_planner.errors import ModelError
+from weft_planner.errors import ModelError, TooSlow
 from weft_planner.prompting.profile import fitting, profiles
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from weft.local.server import Endpoint
+    from weft.local.endpoint import Endpoint
     from weft.local.store import Installed
     from weft_planner.model import Message, OnText, Reply, Request
     from weft_planner.prompting.profile import Profile
@@ -74,7 +76,7 @@ class LocalModel:
     """The embedded model; its server starts with the first call and is shared."""
 
     name: str
-    timeout: float = 300.0
+    limits: LocalLimits = field(default_factory=LocalLimits)
     serve: Callable[[Load], Awaitable[Endpoint]] = shared
 
     @property
@@ -93,33 +95,44 @@ class LocalModel:
         endpoint = await self.serve(Load(model.path))
         profile = profiles()[model.record.profile]
         sampling = profile.sampling.get(request.role, {})
-        room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
+        answer = int(sampling.get("max_tokens", _ANSWER))
+        room = endpoint.context - answer - _MARGIN
         limit = min(room, profile.prompt_tokens or room)
-        counter = _Counter(endpoint)
+        counter = _TokenCounter(endpoint)
         messages = await asyncio.to_thread(fitted, request.messages, counter, limit)
+        seconds = self._seconds(request, messages, counter.tokens, answer, endpoint)
         fixed = messages[: request.fixed] if messages == request.messages else ()
-        server = dict(profile.server.get(request.role, {}))
         try:
             async with _slots_of(endpoint).turn(fixed) as turn:
                 sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
                 if not turn.is_read and endpoint.states is not None:
                     about = f"{model.record.sha256} {endpoint.build} {endpoint.context}"
-                    states = PromptStates(endpoint, endpoint.states, about, self.timeout)
-                    await states.take_up(turn.slot, fixed)
+                    await PromptStates(endpoint, endpoint.states, about, seconds).take_up(turn.slot, fixed)
                 parameters = {
                     "api_base": endpoint.base_url,
                     "api_key": endpoint.api_key,
-                    "extra_body": {**server, "id_slot": turn.slot},
+                    "extra_body": {**profile.server.get(request.role, {}), "id_slot": turn.slot},
                     **sampling,
                 }
-                provider = LitellmModel(endpoint.model, self.timeout, parameters=parameters)
-                reply = await provider.complete(sent)
+                reply = await LitellmModel(endpoint.model, seconds, parameters=parameters).complete(sent)
         except ModelError as error:
             # "openai/…" would look as if something had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
             raise
+        endpoint.prompts.texts.append(_joined(messages))
         left_out = _length(request.messages) - _length(messages)
         return msgspec.structs.replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
+
+    def _seconds(
+        self, request: Request, messages: Sequence[Message], prompt: int, answer: int, endpoint: Endpoint
+    ) -> float:
+        """The time limit of a call; raises TooSlow if this machine cannot keep to it."""
+        size = CallSize(prompt, answer, endpoint.prompts.cached(_joined(messages), prompt))
+        try:
+            return self.limits.for_call(size, request.role, endpoint.speed, SLOTS)
+        except TooSlow as error:
+            error.message = f"{self.name}: {error.message}"
+            raise
 
 
 def _slots_of(endpoint: Endpoint) -> Slots:
@@ -129,8 +142,8 @@ def _slots_of(endpoint: Endpoint) -> Slots:
 
 
 @dataclass(slots=True)
-class _Counter:
-    """Counts the tokens of messages, by the model's own template; `tokens` is what it found last."""
+class _TokenCounter:
+    """Counts the tokens of messages, and keeps the last count."""
 
     endpoint: Endpoint
     tokens: int = 0
@@ -163,3 +176,7 @@ def _hearing(request: Request, prompt: int) -> OnText | None:
 
 def _length(messages: Iterable[Message]) -> int:
     return sum(len(message.content) for message in messages)
+
+
+def _joined(messages: Iterable[Message]) -> str:
+    return "\n".join(message.content for message in messages)

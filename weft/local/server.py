@@ -18,61 +18,42 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
 from weft.local.backends.backend import BATCH, OPENMP, PROMPT_CACHE, Serving, command, environment, library
 from weft.local.backends.choose import MISSING, REMEDY, choose
+from weft.local.backends.machine import cores, free_cores, this_machine
+from weft.local.endpoint import Endpoint, call
 from weft.local.server_output import ServerOutput
+from weft.local.speed import SpeedStore
+from weft.local.speed_measurement import measure
 from weft.local.store import made_states_of
-from weft_planner.errors import Unreachable
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
 
     from weft.local.backends.backend import Backend
+    from weft.local.speed import Speed
 
 ALIAS = "weft-local"
 SLOTS = 2
 # Enough for a skill, a task and its inputs; the memory of each slot grows with it.
 CONTEXT = 8192
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weft.local.server_process import main; main()"
-# How long a load may take: some seconds to start, and the file from a slow disk.
-_START_SECONDS = 120.0
 _SLOW_DISK = 5_000_000  # bytes a second
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """How to reach the server: through litellm as model `openai/<alias>`, with `base_url` as its API base.
-
-    It keeps what it has read in the folder `states`, if it has one; `build` is the backend and its version.
-    """
-
-    base_url: str
-    api_key: str
-    alias: str
-    context: int
-    states: Path | None = None
-    build: str = ""
-
-    @property
-    def model(self) -> str:
-        """Its name in litellm."""
-        return f"openai/{self.alias}"
-
-
-@dataclass(frozen=True, slots=True)
 class Load:
-    """What to serve and how; `context` is per slot, in tokens."""
+    """What to serve and how; `context` is per slot, in tokens, and a load from a slow disk has more time to start."""
 
     path: Path
     context: int = CONTEXT
     slots: int = SLOTS
     threads: int = 0
     verbose: bool = False
+    start_seconds: float = 120.0
 
 
 class Server:
@@ -86,6 +67,7 @@ class Server:
     ) -> None:
         self.waiting = 0
         self.backend = backend or choose().backend
+        self.threads = 0
         self._load = load
         self._states = made_states_of(load.path)
         self._key = secrets.token_urlsafe(24)
@@ -134,9 +116,25 @@ class Server:
                     raise
             if self._endpoint is None:
                 context = _slot_context(self._address, self._key)
-                build = str(self.backend)
-                self._endpoint = Endpoint(f"{self._address}/v1", self._key, ALIAS, context, self._states, build)
+                speed = self._speed(self._address)
+                self._endpoint = Endpoint(
+                    f"{self._address}/v1",
+                    self._key,
+                    ALIAS,
+                    context,
+                    speed,
+                    states=self._states,
+                    build=str(self.backend),
+                )
             return self._endpoint
+
+    def _speed(self, address: str) -> Speed | None:
+        """How fast the model runs here: what was measured before, else measured now, once for a machine."""
+        if (speed := known_speed(self._load.path, self.backend, self.threads)) is None:
+            speed = measure(address, self._key, self.pid, self.threads)
+            if speed is not None:
+                SpeedStore.of_user().keep(speed_name(self._load.path, self.backend, self.threads), speed)
+        return speed
 
     def _start(self) -> str:
         """The address it listens on; raises SetupError if it could not load the model."""
@@ -156,10 +154,12 @@ class Server:
     def _ask(self) -> dict[str, Any]:
         requests = self._process.stdin
         assert requests is not None  # noqa: S101 - it is a pipe
+        # The program's threads wait for each other busily: one that has no core to itself would hold up all of them.
+        self.threads = self._load.threads or (free_cores() if self.backend.program else len(cores()))
         with suppress(OSError):  # the process ended or was killed
             requests.write(json.dumps(self._wanted()).encode() + b"\n")
             requests.flush()
-        seconds = _START_SECONDS + _size(self._load.path) / _SLOW_DISK
+        seconds = self._load.start_seconds + _size(self._load.path) / _SLOW_DISK
         try:
             answer = self._output.answer(seconds)
         except TimeoutError:
@@ -179,7 +179,7 @@ class Server:
             key=self._key,
             context=load.context,
             slots=load.slots,
-            threads=load.threads or len(cores()),
+            threads=self.threads,
             verbose=load.verbose,
             states=str(self._states or ""),
         )
@@ -211,6 +211,10 @@ class Server:
             with suppress(BrokenPipeError):
                 self._process.stdin.close()
 
+    def log(self) -> list[str]:
+        """The last lines that its process printed."""
+        return self._output.log()
+
     def close(self) -> None:
         """Kill it and free the model's memory; calls in progress fail."""
         with self._closing:
@@ -230,14 +234,6 @@ def _spawn() -> subprocess.Popen[bytes]:
         env=OPENMP | os.environ,
         start_new_session=True,
     )
-
-
-def count_tokens(endpoint: Endpoint, messages: Sequence[dict[str, Any]]) -> int:
-    """The number of tokens in these messages, by the model's own template and tokenizer."""
-    body = {"messages": list(messages)}
-    address = endpoint.base_url.removesuffix("/v1")
-    answer = _call(address, endpoint.api_key, "POST", "/v1/chat/completions/input_tokens", body)
-    return int(answer["input_tokens"])
 
 
 _lock = threading.Lock()
@@ -274,6 +270,12 @@ def is_loaded(path: Path) -> bool:
         return server is not None and server.running and server.loaded
 
 
+def servers() -> list[Server]:
+    """This process's servers."""
+    with _lock:
+        return list(_shared.values())
+
+
 def close_shared() -> None:
     """Close every server that `shared` started; they may be started again."""
     with _lock:
@@ -284,15 +286,18 @@ def close_shared() -> None:
 
 def _slot_context(address: str, key: str) -> int:
     """The actual context window of a slot: a model may support less than requested."""
-    slots = _call(address, key, "GET", "/slots")
+    slots = call(address, key, "GET", "/slots")
     return min(int(slot["n_ctx"]) for slot in slots)
 
 
-def cores() -> Sequence[int]:
-    """The CPUs this process may use; in a container, fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return range(os.cpu_count() or 1)
+def known_speed(path: Path, backend: Backend, threads: int = 0) -> Speed | None:
+    """How fast a model runs on this machine, if it was measured; on all cores unless told."""
+    return SpeedStore.of_user().find(speed_name(path, backend, threads or len(cores())))
+
+
+def speed_name(path: Path, backend: Backend, threads: int) -> str:
+    """What a speed is of: another model, backend or processor has a speed of its own."""
+    return f"{path.name} of {_size(path)} bytes by {backend} on {threads} threads of {this_machine().cpu}"
 
 
 def _size(path: Path) -> int:
@@ -300,14 +305,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _call(address: str, key: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    # Requests to loopback never go through a proxy.
-    try:
-        with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
-            response = client.request(method, path, json=body, headers={"Authorization": f"Bearer {key}"})
-            response.raise_for_status()
-            return response.json()
-    except httpx.HTTPError as error:  # the process may have been killed; a retry starts another
-        raise Unreachable(f"the embedded model does not answer: {error}") from error

@@ -29,7 +29,7 @@ from weft_skills.programs.builds.npm_lock import PUBLIC
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from weft.local.backends.catalogue import Part
+    from weft.local.backends.catalogue import ProgramPart
     from weft.local.progress import Report
 
 _NPM_SECONDS = 300
@@ -43,7 +43,7 @@ class FetchOptions:
     registry: str = ""
 
 
-def lay(part: Part, folder: Path, scratch: Path, report: Report, options: FetchOptions) -> None:
+def lay(part: ProgramPart, folder: Path, scratch: Path, report: Report, options: FetchOptions) -> None:
     """Fetch the part into `scratch` and its files into `folder`; raises WrongHash if it is not what was pinned."""
     scratch.mkdir(parents=True)
     match part.source:
@@ -124,7 +124,7 @@ def _tar_files(archive: Path) -> Iterator[Members]:
         yield {member.name: (lambda member=member: opened.extractfile(member)) for member in members}  # type: ignore[misc]
 
 
-def _extract(part: Part, members: Members, folder: Path) -> None:
+def _extract(part: ProgramPart, members: Members, folder: Path) -> None:
     """Lay the wanted files side by side, under their own names alone."""
     for pattern in part.files:
         names = [name for name in members if fnmatch.fnmatchcase(name, pattern)]

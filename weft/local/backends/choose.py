@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.local.backends.catalogue import ProgramEntry
-    from weft.local.backends.machine import Machine
+    from weft.local.backends.machine import Platform
 
 VARIABLE = "WEFT_LOCAL_BACKEND"
 MISSING = "the embedded model needs the package xllamacpp, which is not installed"
@@ -55,7 +55,7 @@ def fetchable() -> ProgramEntry | None:
 
 
 def decide(
-    wanted: str, entries: Sequence[ProgramEntry], machine: Machine, root: Path, own: Backend | None
+    wanted: str, entries: Sequence[ProgramEntry], machine: Platform, root: Path, own: Backend | None
 ) -> BackendChoice:
     """The choice among the library that is installed and the programs of the catalogue, on this machine."""
     names = [LIBRARY, *(entry.name for entry in entries)]

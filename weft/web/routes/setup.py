@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from weft.local.progress import Progress
+    from weft.local.progress import Progress, Report
+    from weft.local.pull import PullOptions
+    from weft.local.store import Installed
     from weft.web.site import Site
 
 
@@ -68,7 +70,7 @@ async def pull_model(site: Site, request: Request) -> Response:
 
 
 async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
-    from weft.local.pull import PullOptions, pull  # here, as below: most pages never need it
+    from weft.local.pull import PullOptions  # here, as below: most pages never need it
 
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Progress | None] = asyncio.Queue()
@@ -79,8 +81,7 @@ async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
     with site.streams.one():
         yield RETRY
         options = site.pulls or PullOptions()
-        pulled = asyncio.to_thread(pull, name, store=ModelStore(models_dir()), report=report, options=options)
-        work = asyncio.ensure_future(pulled)
+        work = asyncio.ensure_future(asyncio.to_thread(_pull, name, report, options))
         work.add_done_callback(lambda _: queue.put_nowait(None))
         while (progress := await queue.get()) is not None:
             while not queue.empty() and (later := queue.get_nowait()) is not None:
@@ -94,6 +95,17 @@ async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
             yield event("error", errors.to_dict(error))
         else:
             yield event("done", {"name": done.record.name, "bytes": done.record.bytes})
+
+
+def _pull(name: str | None, report: Report, options: PullOptions) -> Installed:
+    """The model, and what runs it faster on this machine."""
+    from weft.local.backends.install import install_faster
+    from weft.local.pull import pull
+
+    store = ModelStore(models_dir())
+    model = pull(name, store=store, report=report, options=options)
+    install_faster(store.root, report)
+    return model
 
 
 async def set_model(site: Site, request: Request) -> Response:
