@@ -75,7 +75,7 @@ def test_plain_lines_report_what_happens(capsys: pytest.CaptureFixture[str]) -> 
         "skills selected: code-review (words: review)",
         "plan refused (attempt 1): no tasks",
         "plan: 3 tasks",
-        "a: attempt 1 failed, retrying in 2.0 s: slow down",
+        "a: model call failed (attempt 1), trying again in 2.0 s: slow down",
         "a: done after 1.5 s",
         "b: failed after 0.2 s: no luck",
         "c: skipped: it depends on 'b'",

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from weft.runs.runtime import Weft
     from weft_planner.plan.plan import Plan
 
-# Part of the prompts, and so of every recorded run: do not change it.
-_NO_GOAL = "Carry out this plan."
-
 
 @click.command()
 @click.argument("goal", required=False)
@@ -92,7 +89,7 @@ def run(
     limit; 6 waiting for your answer; 130 interrupted.
     """
     from weft.cli import model_download, plan_review, trust_prompt, warm_up
-    from weft.runs.goal import Goal
+    from weft.runs.goal import NO_GOAL, Goal
     from weft.runs.runtime import Weft
 
     if review:
@@ -109,7 +106,7 @@ def run(
         trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     plan = read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
-        stdin.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
+        stdin.goal_text(goal) if goal is not None or plan is None else plan.goal or NO_GOAL,
         skills=goal_flags.skills,
         files=goal_flags.files,
         plan=plan.plan if plan else None,
