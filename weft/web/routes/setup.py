@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from weft.local import model_list
 from weft.local.store import ModelStore, models_dir
+from weft.models.ways import ways
 from weft.settings import ollama, user_config
-from weft.settings.default_model import choices, explore, is_local, local_is_installed, providers
+from weft.settings.default_model import explore, is_local, local_is_installed, providers
 from weft.settings.settings import Resolved, Settings
 from weft.settings.untrusted import is_trusted
 from weft.web import bodies, errors
@@ -45,7 +46,7 @@ def show_models(site: Site, request: Request) -> dict[str, Any]:
         "model": model,
         "chain": [asdict(link) for link in chain],
         "problem": asdict(problem) if problem is not None else None,
-        "hint": choices() if model is None else "",
+        "hint": ways() if model is None else "",
         "keys": [{"name": provider.key, "set": bool(os.environ.get(provider.key))} for provider in providers()],
         "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
         "local_installed": local_is_installed(),
