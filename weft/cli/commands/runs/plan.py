@@ -96,7 +96,8 @@ def plan(
     weft = Weft(workspace, settings, open_model=warm_up.begin(settings, where))
     weft.workspace.check(full_goal)
     warm_up.check_keys(settings)
-    model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
+    if not (model_download.is_missing(weft.models.names) and asyncio.run(weft.preview(full_goal)).rule):
+        model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)  # what a rule plans needs no model
     made = asyncio.run(_make_plan(weft, full_goal, mode))
     if not made.tasks:
         target = None  # a question must not overwrite a plan
