@@ -98,7 +98,7 @@ class KeyStore:
         return {name: row for name, row in rows.items() if name in KEYS and isinstance(row, dict)}
 
     def _change(self, provider: str, row: Mapping[str, str] | None) -> None:
-        """Write the file anew with this row, or without the provider; nobody else can ever read it."""
+        """Replace the file by one with this row, or without the provider; nobody else can ever read it."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with file_lock.hold(self.path.with_suffix(".lock")):
             rows = {name: kept for name, kept in self._rows().items() if name != provider}
