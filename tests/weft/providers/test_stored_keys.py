@@ -12,8 +12,9 @@ import pytest
 from weft.batch.bundle.pack import pack
 from weft.batch.goals import BatchGoal
 from weft.models.choice import ModelChoice
-from weft.providers import keyring, stored_keys
+from weft.providers import keyring
 from weft.providers.keyring import Keyring
+from weft.providers.keys import KEYS
 from weft.providers.stored_keys import KeyStore, checked_provider, load
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
@@ -175,4 +176,4 @@ def test_a_provider_is_known_by_its_name_in_any_case_or_guessed() -> None:
     with pytest.raises(InputError, match="no key can be kept for 'opnai'") as caught:
         checked_provider("opnai")
     assert caught.value.hint == "did you mean openai?"
-    assert set(stored_keys.KEYS) >= {"openai", "anthropic", "mistral"}
+    assert set(KEYS) >= {"openai", "anthropic", "mistral"}
