@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +17,10 @@ from tests.openai_server import OpenAIServer, Script, scripted
 from weft import TextStreamed, Weft
 from weft.settings.settings import Settings
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 Serve = Callable[[Script], OpenAIServer]
 Command = Callable[..., Ran]
 MODEL = ("--model", "openai/test-model")
+DOCS = Path(__file__).parent.parent.parent / "docs"
 GOAL = "Write the API documentation of the to-do service"
 READING = {"id": "sheet", "action_type": "tool", "name": "excel_read", "arguments": {"path": "a.xlsx"}}
 # The process that tests are forked from may have imported the tools already.
@@ -192,3 +193,38 @@ def test_a_plan_that_the_words_of_a_goal_determine_needs_no_model(tmp_path: Path
     assert "List ten primes" in ran.out
     whole = weft("run", "--model", "local", "--json", "Write a haiku", cwd=tmp_path)
     assert (whole.status, "is not installed" in json.loads(whole.out)["error"]["message"]) == (4, True)
+
+
+def test_the_first_plan_of_the_documentation_runs_as_it_is(workspace: Path, serve: Serve, weft: Command) -> None:
+    first = re.search(r"```yaml\n(.*?)```", (DOCS / "plans.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert first is not None
+    (workspace / "plan.yaml").write_text(first[1], encoding="utf-8")
+    (workspace / "notes.md").write_text("Monday: shipped the cache.\n", encoding="utf-8")
+    server = serve(scripted({"tasks": []}))
+    ran = weft("run", *MODEL, "--plan", "plan.yaml", "--json", cwd=workspace)
+    assert (ran.status, json.loads(ran.out)["status"]) == (0, "done"), ran.err
+    assert any("shipped the cache" in call.user for call in server.asked("task"))
+    drawn = weft("plan", "--of", "last", "--format", "graph", cwd=workspace)
+    assert drawn.out.strip() in (DOCS / "plans.md").read_text(encoding="utf-8")
+
+
+def test_the_first_tool_is_what_its_page_shows(tmp_path: Path, weft: Command) -> None:
+    page = (DOCS / "first-tool.md").read_text(encoding="utf-8")
+    assert weft("skills", "new", "word-count", "--runtime", "python", cwd=tmp_path).status == 0
+    shown = re.search(r"```yaml\n(.*?)```.*?```text\n(.*?)\n(.*?)\n```", page, re.DOTALL)
+    assert shown is not None
+    manifest, request, answer = shown.groups()
+    assert (tmp_path / "skills/word-count/skill.yaml").read_text(encoding="utf-8").startswith(manifest)
+    arguments = json.dumps(json.loads(request)["arguments"])
+    called = weft("skills", "call", "word_count_run", arguments, "--trust", cwd=tmp_path)
+    assert called.status == 0, called.err
+    assert json.loads(called.out)["data"]["output"] == json.loads(answer)["output"]
+
+
+def test_the_skill_of_the_tutorial_has_a_name_of_its_own_and_is_selected(tmp_path: Path, weft: Command) -> None:
+    page = (DOCS / "first-skill.md").read_text(encoding="utf-8")
+    command = shlex.split(re.findall(r"^weft (skills add .*)$", page, re.MULTILINE)[0])
+    goal = shlex.split(re.findall(r"^weft (skills select .*)$", page, re.MULTILINE)[0])
+    added = weft(*command, cwd=tmp_path)
+    assert (added.status, "warning" in added.err) == (0, False)
+    assert json.loads(weft(*goal, "--json", cwd=tmp_path).out)["selected"][0]["name"] == command[2]
