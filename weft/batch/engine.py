@@ -108,7 +108,7 @@ class BatchEngine(Engine, Protocol):
 
 def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:
     """The goal as a run takes it; its plan was validated with the file."""
-    return Goal(goal.text, skills=goal.skills, plan=plan_of(goal), place=place)
+    return Goal(goal.text, skills=goal.skills, plan=plan_of(goal), stream=False, place=place)
 
 
 def plan_of(goal: BatchGoal) -> Plan | None:
