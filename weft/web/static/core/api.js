@@ -73,12 +73,6 @@ export const send = async (path, body) => {
 /** @param {string} path @returns {Promise<any>} */
 export const remove = async (path) => (await ask(path, { method: "DELETE" })).json();
 
-/** Follow a stream, over reconnects. @param {string} path @param {AbortSignal} signal */
-export const follow = (path, signal) => {
-  const open = (/** @type {Record<string, string>} */ headers) => ask(path, { headers, signal });
-  return events(open, { signal, onLost: () => (trouble.value = "lost"), onOpen: () => (trouble.value = "") });
-};
-
 /** Post and read the stream that answers, once. @param {string} path @param {unknown} json @param {AbortSignal} [signal] */
 export const stream = (path, json, signal) => events(() => ask(path, { method: "POST", json, signal }), { signal, once: true });
 
