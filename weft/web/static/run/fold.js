@@ -17,6 +17,7 @@ import { close, make, noteCall, noteChange, noteTask, noteTasks } from "./spans.
  * @property {number | null} cost @property {Record<string, any>} settings @property {Record<string, any>} given
  * @property {number} streamed how many tasks came while the plan was being written @property {Set<string>} going steps without a task whose calls belong together
  * @property {number[]} resumes @property {Set<string>} waited tasks that waited for a person, which is not an attempt
+ * @property {{ path: string, bytes: number, task: string | null }[]} artifacts files that tools left
  * @property {number} seconds @property {number} clock @property {string} phase
  * @property {number} last_seq @property {number} version counts what changes the shape of the plan
  */
@@ -31,7 +32,7 @@ const TIMED = new Set([
 /** A run of which nothing is known yet. @returns {State} */
 export const empty = () => ({
   run_id: "", goal: "", status: "running", started: "", parent: null, answer: null, error: null, question: null, code: null,
-  spans: new Map([["(plan)", make({ id: "(plan)", kind: "plan" })]]), dropped: [], streamed: 0, going: new Set(), selected: [], used: [], loaded: new Map(), faults: [], warnings: [], repairs: [], changes: [], waiting: [],
+  spans: new Map([["(plan)", make({ id: "(plan)", kind: "plan" })]]), dropped: [], streamed: 0, going: new Set(), selected: [], artifacts: [], used: [], loaded: new Map(), faults: [], warnings: [], repairs: [], changes: [], waiting: [],
   usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, estimated_calls: 0 }, cost: 0, settings: {}, given: {},
   resumes: [], waited: new Set(), seconds: 0, clock: NaN, phase: "", last_seq: 0, version: 0,
 });
@@ -50,6 +51,7 @@ export function fromDocument(document) {
   state.faults = document.plan_faults ?? [];
   state.warnings = document.warnings ?? [];
   state.waiting = document.waiting ?? [];
+  state.artifacts = document.artifacts ?? [];
   state.cost = document.cost_usd;
   state.settings = document.settings ?? {};
   state.given = document.given ?? {};
@@ -145,6 +147,8 @@ function noteTool(state, row) {
   const span = row.task ? state.spans.get(row.task) : undefined;
   if (!span) return [];
   span.tools = { ...span.tools, [row.name]: (span.tools[row.name] ?? 0) + 1 };
+  const left = Array.isArray(row.envelope?.data?.artifacts) ? row.envelope.data.artifacts.filter((/** @type {any} */ one) => typeof one?.path === "string" && typeof one.bytes === "number") : [];
+  if (left.length) state.artifacts = [...state.artifacts.filter((one) => !left.some((/** @type {any} */ file) => file.path === one.path)), ...left.map((/** @type {any} */ { path, bytes }) => ({ path, bytes, task: span.id }))];
   const skill = row.name === "Skill" && row.envelope?.status !== "error" ? row.envelope?.data?.name : null;
   if (typeof skill === "string") state.loaded.set(span.id, [...(state.loaded.get(span.id) ?? []), skill]);
   return [span.id];
