@@ -1,8 +1,8 @@
 """Where the time of a run went: the chain of steps that its end waited for, over resumes and changes of its plan.
 
 The walk goes backwards from the end. A try waited for what ended last of all that it needs: its dependencies and those
-of the tasks that it is a part of, planning, and the time before that it ran itself. If the run was resumed since, it
-waited for what the stop broke off.
+of the tasks that it is a part of, the task whose place it took, planning, and the time before that it ran itself. If
+the run was resumed since, it waited for what the stop broke off.
 """
 
 from __future__ import annotations
@@ -56,11 +56,13 @@ class _Tries:
 
     def __init__(self, spans: Iterable[Span], resumes: Sequence[float]) -> None:
         self._resumes = resumes
-        self._needs: dict[str, tuple[str, ...]] = {}
+        self._needs: dict[str, list[str]] = {}
         self._of: dict[str, list[Segment]] = {}
         self._parts: dict[str, list[str]] = {}
         for span in spans:
-            self._needs[span.id] = span.depends_on
+            self._needs.setdefault(span.id, []).extend(span.depends_on)
+            if span.replaced_by is not None:
+                self._needs.setdefault(span.replaced_by, []).append(span.id)
             self._of[span.id] = [Segment(span.id, one.start, one.end) for one in span.tries if one.end is not None]
             if (parent := parent_of(span.id)) is not None:
                 self._parts.setdefault(parent, []).append(span.id)

@@ -55,7 +55,8 @@ class Tries {
     /** @type {Map<string, string[]>} */
     this.parts = new Map();
     for (const span of [...spans.values(), ...dropped]) {
-      this.needs.set(span.id, span.depends_on);
+      this.needs.set(span.id, [...(this.needs.get(span.id) ?? []), ...span.depends_on]);
+      if (span.replaced_by) this.needs.set(span.replaced_by, [...(this.needs.get(span.replaced_by) ?? []), span.id]);
       this.of.set(span.id, span.tries.flatMap(({ start, end }) => (end === null ? [] : [{ step: span.id, start, end }])));
       const parent = parentOf(span.id);
       if (parent === null) continue;
