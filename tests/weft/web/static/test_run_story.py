@@ -12,6 +12,7 @@ from playwright.async_api import expect
 
 from tests.needs import needs_chromium
 from tests.weft.web.static.served_page import PageModel, eventually, served, task
+from tests.weft.web.static.test_manage_pages import clean
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.written_runs import at, write
 from weft_executor.stores.row import Row
@@ -152,7 +153,7 @@ async def test_what_a_run_made_is_shown_and_a_strangers_files_stay_data(workspac
     with large.open("ab") as file:
         file.truncate(200_000_000)
     async with served(workspace) as server:
-        page = await open_page(server.at(f"/runs/{RUN}"))
+        page = await open_page(server.at(f"/runs/{RUN}"), axe=True)
         drawer = page.get_by_role("complementary", name="The run")
         answer = drawer.locator(".md")
         await expect(answer.get_by_role("img", name="chart.png")).to_have_js_property("naturalWidth", 40)
@@ -181,6 +182,9 @@ async def test_what_a_run_made_is_shown_and_a_strangers_files_stay_data(workspac
         async with page.context.expect_page() as tab:
             await pdf.get_by_role("button", name="Open the PDF in a tab of its own").click()
         assert (await tab.value).url.startswith("blob:")
+        for theme in ("light", "dark"):
+            await clean(page, theme)
+        assert await page.evaluate("document.documentElement.scrollHeight <= innerHeight")
         await page.goto(server.at(f"/runs/{RUN}?task=list"))
         await expect(page.get_by_role("cell", name="Insurers", exact=True)).to_be_visible()
         assert await page.title() != "run"

@@ -60,7 +60,7 @@ const hasPicture = (token) => (token.tokens ?? []).some((/** @type {Token} */ on
 /** Code with its colours, diagrams and formulas as their text; a button copies it. @param {{ text: string, language: string }} props */
 function Code({ text, language }) {
   const name = /^[\w+#.-]*/.exec(language)?.[0] ?? "";
-  return html`<div class="codebox"><pre tabIndex=${0}><code>${colored(text, name).map(([kind, piece]) => (kind ? html`<span class=${`tok-${kind}`}>${piece}</span>` : piece))}</code></pre>
+  return html`<div class="codeblock"><pre tabIndex=${0}><code>${colored(text, name).map(([kind, piece]) => (kind ? html`<span class=${`tok-${kind}`}>${piece}</span>` : piece))}</code></pre>
     <button type="button" class="plain copy" aria-label=${`Copy this ${name || "code"}`} onClick=${() => copy(text)}><${Icon} name="copy" /></button></div>`;
 }
 

@@ -48,7 +48,7 @@ export function RunPage({ id }) {
     if (next) select(next);
   };
   useKeys({
-    "/": () => void setFinding(true), "]": () => step(1), "[": () => step(-1), p: () => void play(),
+    "/": () => void setFinding(true), "]": () => step(1), "[": () => step(-1), p: () => void play(), v: () => graph.current?.stage.focus(),
     Escape: () => {
       if (finding) return void setFinding(false);
       if (!chosen) return setQuery({ task: CLOSED }, { replace: true });
