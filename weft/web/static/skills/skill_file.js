@@ -3,6 +3,7 @@ import { useEffect, useState } from "../vendor/hooks.js";
 import { note } from "../core/announce.js";
 import { ask, part } from "../core/api.js";
 import { copy } from "../core/clipboard.js";
+import { Menu } from "../core/dialog.js";
 import { Problem } from "../core/empty.js";
 import { html } from "../core/html.js";
 import { Icon } from "../core/icons.js";
@@ -10,6 +11,7 @@ import { Markdown } from "../core/markdown.js";
 import { keepText, keptText, useUnsaved } from "../core/unsaved.js";
 import { CodeField } from "../goal/code_field.js";
 import { Conflict } from "./conflict.js";
+import { deleteFile, renameFile } from "./file_actions.js";
 
 const FRONT = /^---\n([\s\S]*?)\n---\n?/;
 
@@ -76,7 +78,7 @@ export function SkillFile({ skill, path, editable, onSaved }) {
   useUnsaved(editing && file !== null && draft !== file.text);
   return html`<section class="skillfile" aria-label="File ${path}"><div class="filehead"><b class="mono cut">${path}</b>
       ${editing ? html`<button type="button" class="btn small" onClick=${() => { edit(null); setOther(null); read(); }}>Discard</button><button type="button" class="btn small primary" disabled=${busy !== "" || draft === file?.text} title="Ctrl+S" onClick=${() => save()}>${busy || "Save"}</button>`
-        : file && html`${path.endsWith(".md") && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Markdown" : "Raw"}</button>`}<button type="button" class="plain" onClick=${() => copy(file.text)}><${Icon} name="copy" />Copy</button>${editable && html`<button type="button" class="btn small" onClick=${() => edit(file.text)}><${Icon} name="edit" />Edit</button>`}`}</div>
+        : file && html`${path.endsWith(".md") && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Markdown" : "Raw"}</button>`}<button type="button" class="plain" onClick=${() => copy(file.text)}><${Icon} name="copy" />Copy</button>${editable && html`<button type="button" class="btn small" onClick=${() => edit(file.text)}><${Icon} name="edit" />Edit</button>${path !== "SKILL.md" && html`<${Menu} label=${html`<span class="sr">More about ${path}</span>`} icon="more" small=${true} items=${[{ name: "Rename…", icon: "edit", do: () => renameFile(skill, path, file.tag, onSaved) }, { name: "Delete the file…", icon: "trash", danger: true, do: () => deleteFile(skill, path, file.tag, onSaved) }]} />`}`}`}</div>
     ${error && html`<div class="filenote"><${Problem} error=${error} /></div>`}
     ${other && file && draft !== null && html`<${Conflict} base=${file.text} mine=${draft} theirs=${other.text} onMine=${() => save(other.tag)} onTheirs=${() => settle(null)} onMerge=${settle} />`}
     ${!file ? !error && html`<p class="loading">Reading…</p>` : editing ? html`<${CodeField} text=${draft ?? ""} faults=${[]} here=${0} label="Text of ${path}" onChange=${(/** @type {string} */ text) => edit(text)} onKey=${key} />`
