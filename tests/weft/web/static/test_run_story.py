@@ -164,7 +164,7 @@ async def test_what_a_run_made_is_shown_and_a_strangers_files_stay_data(workspac
 
         async def opened(name: str) -> Any:
             await drawer.get_by_role("button", name=name, exact=True).click()
-            return drawer.locator(".bar", has_text=name).locator("+ .preview")
+            return drawer.locator(".bar", has_text=name).locator("+ .made-file")
 
         shown = await opened("drawing.svg")
         await expect(shown.get_by_role("img", name="drawing.svg")).to_have_js_property("naturalWidth", 30)

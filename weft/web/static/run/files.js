@@ -46,7 +46,7 @@ export function Made({ run, file, open = false }) {
   const [isOpen, setOpen] = useState(open);
   const { path, bytes: size } = file;
   return html`<div class="bar" style="margin:0 0 6px"><button type="button" class="plain cut" style="flex:1" aria-expanded=${isOpen ? "true" : "false"} title=${path} onClick=${() => setOpen(!isOpen)}><${Icon} name=${isOpen ? "down" : "forward"} /><span class="mono cut">${path}</span></button><span class="num muted">${bytes(size)}</span>
-  <button type="button" class="btn small" onClick=${() => attempt(() => save(`/runs/${part(run)}/artifacts/${path.split("/").map(part).join("/")}`, path.split("/").at(-1) ?? "file"))}><${Icon} name="download" />Save<span class="sr"> ${path}</span></button></div>${isOpen && html`<div class="preview"><${Preview} run=${run} file=${file} /></div>`}`;
+  <button type="button" class="btn small" onClick=${() => attempt(() => save(`/runs/${part(run)}/artifacts/${path.split("/").map(part).join("/")}`, path.split("/").at(-1) ?? "file"))}><${Icon} name="download" />Save<span class="sr"> ${path}</span></button></div>${isOpen && html`<div class="made-file"><${Preview} run=${run} file=${file} /></div>`}`;
 }
 
 /** @param {{ run: string, found: { files: ChangedFile[], patch: string }, live: boolean, onUndone: () => void }} props */

@@ -10,7 +10,8 @@ export function TimeSpent({ source, onSelect }) {
   const spent = timeSpent(state);
   if (!spent.some((one) => one.step !== null)) return null;
   const total = spent.reduce((sum, one) => sum + one.seconds, 0);
-  return html`<h3 class="sec">Where the time went</h3><table class="spent"><tbody>${spent.map(({ step, seconds: took }) => html`<tr><td>${step === null ? html`<span class="muted">Between steps: waiting, selecting, ending</span>`
+  const seen = spent.filter((one) => one.seconds >= 0.05);
+  return html`<h3 class="sec">Where the time went</h3><table class="spent"><tbody>${seen.map(({ step, seconds: took }) => html`<tr><td>${step === null ? html`<span class="muted">Between steps: waiting, selecting, ending</span>`
       : state.spans.has(step) ? html`<button type="button" class="linkish" onClick=${() => onSelect(step)}>${fullTitle(state.spans.get(step), state.spans)}</button>` : step}</td>
     <td class="num r">${seconds(took)}</td><td class="share"><span class="meter"><i style=${{ width: `${(took / Math.max(total, 0.001)) * 100}%` }}></i></span></td></tr>`)}
     <tr class="sum"><td>The critical path, as long as the run</td><td class="num r">${seconds(total)}</td><td></td></tr></tbody></table>`;

@@ -73,7 +73,7 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
   const { start, status } = span;
   const end = span.end ?? (status === "running" && isLive ? now : start);
   const first = began(span);
-  const ready = span.depends_on.reduce((/** @type {number} */ most, /** @type {string} */ id) => Math.max(most, spans.get(id)?.end ?? 0), spans.get("(plan)")?.end ?? 0);
+  const ready = span.depends_on.reduce((/** @type {number} */ most, /** @type {string} */ id) => Math.max(most, spans.get(id)?.end ?? 0), Math.max(spans.get("(plan)")?.end ?? 0, spans.get(parentOf(span.id) ?? "")?.start ?? 0));
   const tries = span.attempts > 1 ? ` · ${span.attempts} tries` : "";
   const said = start === null ? (span.error ?? "") : `${seconds(end - start)}${tries}${gone ? " · no longer in the plan" : ""}`;
   const left = start === null ? 0 : percent(end);
