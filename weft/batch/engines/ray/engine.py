@@ -81,9 +81,9 @@ class RayEngine:
         """What the batch may spend, and what its workers say that they have spent."""
         return self.home.budget
 
-    def runtime(self, model: str | None = None) -> Weft:
-        """The runtime here for goals that name this model, or none."""
-        return self.home.runtime(model)
+    def runtime(self, goal: BatchGoal | None = None) -> Weft:
+        """The runtime here for goals with the model and settings of this one, or without any of their own."""
+        return self.home.runtime(goal)
 
     def start(self, calling: int, models: Sequence[str]) -> None:
         """Remember the models; workers are started when it is certain that the batch runs."""
@@ -208,7 +208,7 @@ class RayEngine:
             settings = replace(self.home.settings, journal=journal_for_workers(weft))
             return replace(setup, workspace=str(weft.paths.workspace.absolute()), settings=settings)
         journal = records.url(weft.paths, weft.settings)
-        flags = flags_for_workers([*self.flags, *(["model"] if batch.models else [])], self.home.settings)
+        flags = flags_for_workers(self.flags, self.home.settings)
         return replace(
             setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans, flags=flags
         )
