@@ -160,6 +160,11 @@ class Batch:
             file.close(complete=complete)
         return BatchReport(self.summary, runner.stopped, self.output, self.engine.budget.written_off)
 
+    @property
+    def stopped(self) -> StopReason | None:
+        """Why no further goal starts, if none does."""
+        return self._runner.stopped if self._runner is not None else None
+
     def finish_running(self) -> None:
         """Start no further goal; those that run end as they will."""
         if self._runner is not None:

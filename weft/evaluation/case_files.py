@@ -31,20 +31,8 @@ _MOST_CASES = 10_000
 _LARGEST = 64 * 1024**2
 # What authors of evals.json write for the same.
 _EXPECTATIONS = ("expectations", "assertions")
-_KEYS = (
-    "id",
-    "goal",
-    "files",
-    "checks",
-    *_EXPECTATIONS,
-    "tags",
-    "skills",
-    "model",
-    "plan",
-    "expected_output",
-    "folder",
-)
-_GOAL = ("goal", "prompt", "query", "input")
+_GOAL = ("goal", "prompt", "query", "input", "task")
+_SENTENCE = ("text", "description", "expectation", "assertion")
 _LIST = ("evals", "cases", "test_cases")
 _HINT = "fix these; nothing was run"
 
@@ -216,7 +204,7 @@ def _checks(value: Mapping[Any, Any], expected: str) -> Iterator[CaseCheck]:
     raw = value.get("checks") or []
     if not isinstance(raw, list):
         raise BadCheck("'checks' must be a list")
-    sentences = [sentence for key in _EXPECTATIONS for sentence in _texts(value, key)]
+    sentences = [sentence for key in _EXPECTATIONS for sentence in _sentences(value, key)]
     if not raw and not sentences and expected.strip():
         sentences = [expected]
     checks = [read_check(one) for one in (*raw, *sentences)]
@@ -235,6 +223,16 @@ def _files(raw: Any, folder: Path) -> Iterator[Path]:
         if not path.is_file():
             raise BadCheck(f"its file {name!r} does not exist in {folder}")
         yield path
+
+
+def _sentences(value: Mapping[Any, Any], key: str) -> list[str]:
+    """The expectations of a case: sentences, or objects that have one, as many authors write them."""
+    raw = value.get(key) or []
+    rows = raw if isinstance(raw, list) else [raw]
+    said = [
+        next((row[name] for name in _SENTENCE if name in row), row) if isinstance(row, Mapping) else row for row in rows
+    ]
+    return _texts({key: said}, key)
 
 
 def _texts(value: Mapping[Any, Any], key: str) -> list[str]:

@@ -29,11 +29,12 @@ from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigure
 from weft.evaluation.scoring import ScoredRun
 from weft.evaluation.trials import Trials
 from weft.evaluation.variant import ONLY, Variant, check_names
+from weft.models.unpriced import check_prices
 from weft.runs.run_goal import with_model
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
 from weft.settings.untrusted import is_trusted
-from weft_skills.errors import InputError
+from weft_skills.errors import InputError, SetupError
 from weft_skills.text.nearest import known_are
 
 if TYPE_CHECKING:
@@ -42,9 +43,12 @@ if TYPE_CHECKING:
     from weft.batch.engine import BatchEngine
     from weft.batch.runner import BatchObserver
     from weft.evaluation.judge import Judge, Preference
-    from weft.evaluation.scoring import Score
+    from weft.evaluation.scoring import RunScorer, Score
+
+    Scored = tuple[list[Score], dict[str, list[Preference]] | None]
 
 REPEAT = 3
+_LOOK = 0.2  # seconds between two looks whether it was stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,10 @@ class OpenEvaluation:
         ended = await self.batch.run(observer)
         home, judge_name = self.batch.weft.paths.workspace, self.options.judge
         async with judging(home, self.settings, self._limits(), judge=judge_name) as (scorer, judge):
-            scores = await scorer.score_all(self._runs())
-            preferences = await _preferences(judge, variants, scores) if self.options.pairwise else None
+            scored = await self._scored(scorer, judge) if ended.stopped is None else None
+            if scored is None:  # stopped: what costs nothing is still said
+                scored = await replace(scorer, judge=None).score_all(self._runs()), None
+            scores, preferences = scored
             report = EvaluationReport(
                 self.folder.id,
                 len(trials.cases),
@@ -110,11 +116,38 @@ class OpenEvaluation:
                 differences([variant.name for variant in variants], scores, preferences),
                 tuple(scores),
                 JudgeFigures(judge.model.name, judge.usage.calls, judge.cost) if self.judged else None,
-                ended.stopped,
+                self.batch.stopped,
                 tuple(self.warnings),
             )
         self.folder.end(report.to_dict())
         return report
+
+    async def _scored(self, scorer: RunScorer, judge: Judge) -> Scored | None:
+        """The scores, and what the judge prefers; None if the evaluation is stopped meanwhile."""
+        work = asyncio.ensure_future(self._judged(scorer, judge))
+        try:
+            while not work.done():
+                await asyncio.wait({work}, timeout=_LOOK)
+                if not work.done() and self.batch.stopped is not None:
+                    return None
+            return work.result()
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+    async def _judged(self, scorer: RunScorer, judge: Judge) -> Scored:
+        scores = await scorer.score_all(self._runs())
+        wanted = self.options.pairwise
+        return scores, await _preferences(judge, self.trials.variants, scores) if wanted else None
+
+    def check_models(self) -> None:
+        """Raise if a model cannot be called at all, the judge's included, before anything is spent."""
+        self.batch.check_models()
+        for problem in self.batch.engine.problems(self.models):
+            if problem.certain:
+                raise SetupError(problem.what, hint=problem.remedy)
+        limit = self.options.batch.max_cost
+        check_prices(self.models, self.batch.weft.settings, limit)
 
     def _limits(self) -> BatchOptions:
         """The limits of the judge: what the runs have left of the evaluation's budget."""
@@ -259,7 +292,7 @@ async def evaluate(
         options=options,
         flags=flags,
     ) as evaluation:
-        await asyncio.to_thread(evaluation.batch.check_models)
+        await asyncio.to_thread(evaluation.check_models)
         with evaluation.batch.locked():
             return await evaluation.run(observer)
 

@@ -37,13 +37,13 @@ def test_checks_that_cost_nothing_come_first() -> None:
 def test_what_is_expected_is_an_expectation_if_there_is_no_other(tmp_path: Path) -> None:
     evals = [
         {"id": 1, "prompt": "p", "expected_output": "A table"},
-        {"id": 2, "prompt": "q", "assertions": ["It has b"]},
+        {"id": 2, "prompt": "q", "assertions": ["It has b", {"id": 1, "text": "It has c"}]},
     ]
     (tmp_path / "evals").mkdir()
     (tmp_path / "evals" / "evals.json").write_text(json.dumps({"skill_name": "s", "evals": evals}), encoding="utf-8")
     first, second = read_cases([tmp_path])
     assert (first.id, first.expectations, first.expected) == ("1", ("A table",), "A table")
-    assert second.expectations == ("It has b",)
+    assert second.expectations == ("It has b", "It has c")
 
 
 def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ _VARIANT = "skill"
 
 @dataclass(frozen=True, slots=True)
 class ImproveOptions:
-    """How a skill is improved: how many `rounds`, how many lines an edit has at most, and whether the description may change.
+    """How a skill is improved: how many `rounds`, how long an edit may be, and whether the description may change.
 
     `gated` is for tests alone: without it, the cases decide nothing.
     """
@@ -238,7 +238,7 @@ class Improver:
             settings=self.weft.settings,
             options=options,
         ) as evaluation:
-            evaluation.batch.check_models()
+            evaluation.check_models()
             with evaluation.batch.locked():
                 report = await evaluation.run(self.observe(evaluation.batch))
         costs = [score.result.cost_usd for score in report.scores]

@@ -17,7 +17,7 @@ from weft.batch.engine import Pace
 from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedObjects, WorkerSetup
 from weft.batch.engines.ray.metrics import BatchMetrics
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
-from weft.batch.engines.ray.sent_flags import flags_for_workers
+from weft.batch.engines.ray.sent_flags import check_goal, flags_for_workers
 from weft.batch.engines.ray.worker_group import WorkerGroup
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
@@ -179,6 +179,10 @@ class RayEngine:
         if self.where.address is None:
             return None
         settings = self.home.settings
+        goals = list(goals)
+        for goal in goals:
+            if goal.files or goal.settings:
+                check_goal(goal, settings)
         if settings.retry_patience == RETRY_PATIENCE:  # a worker's batch has it as well
             settings = replace(settings, retry_patience=Settings().retry_patience)
         return pack(self.home.runtime(), goals, settings=settings)

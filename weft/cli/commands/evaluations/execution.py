@@ -53,7 +53,7 @@ def run_to_exit(
 def run_evaluation(evaluation: OpenEvaluation, mode: OutputMode, *, trust: bool, yes: bool) -> EvaluationReport:
     """Run the evaluation with progress on stderr."""
     batch = evaluation.batch
-    batch.check_models()
+    evaluation.check_models()
     with batch.locked():
         if not mode.quiet:
             for warning in evaluation.warnings:
