@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from weft.evaluation.answer_checks import CHECKS, EVIDENCE, CheckResult, answer_check
@@ -12,11 +12,11 @@ from weft.evaluation.file_check import file_check
 from weft.evaluation.judge import Judge, Material
 from weft.runs.stored import records
 from weft.runs.stored.restoring import kept_contents
+from weft_executor.history.ledger import Ledger
 from weft_executor.history.result import Result
-from weft_executor.history.run_history import RunHistory
 from weft_executor.results.artifacts import Artifacts
 from weft_executor.results.file_contents import FileContents
-from weft_executor.stores.errors import UnknownRun
+from weft_planner.events import Event, decode, type_of
 from weft_planner.model import Usage
 from weft_skills.text.shorten import shorten
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # A run that ended so has an answer to look at.
 _ANSWERED = ("done", "partial")
 _AT_A_TIME = 64
+_NOT_NEEDED = ("catalogue_taken", "prompt_made", "call_started", "answer_judged", "file_kept", "tool_logged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +128,23 @@ class RunScorer:
     def _read(self, run: ScoredRun) -> tuple[Result, Artifacts]:
         """A run's result and its files; those that are only on another machine are written from the journal."""
         weft, artifacts = self.weft, Artifacts.of(self.weft.paths.workspace, run.run_id)
-        try:
-            rows = list(weft.journal.store.rows(weft.journal.store.find(run.run_id).run_id))
-        except UnknownRun:
+        capture, ledger = records.capture(weft.paths, run.run_id), Ledger()
+        for row in weft.journal.store.rows(run.run_id, types=_needed()):
+            if (event := decode(row.type, capture.local(row.body))) is not None:
+                ledger.note(event)
+        if not ledger.run_id:
             return _from_row(run), artifacts
-        capture = records.capture(weft.paths, run.run_id)
-        result = RunHistory.of(rows, capture).ledger.result(weft.journal.url)
+        result = ledger.result(weft.journal.url)
         if result.artifacts and any(check.kind in ("file", "command", "expectation") for check in run.case.checks):
             kept = partial(kept_contents, weft.journal.store, run.run_id, capture)
             FileContents(artifacts, capture).restore(result.artifacts, kept)
         return result, artifacts
+
+
+@cache
+def _needed() -> tuple[str, ...]:
+    """The events that decide a run's result; the long texts of prompts are not among them."""
+    return tuple(name for kind in Event.__subclasses__() if (name := type_of(kind)) not in _NOT_NEEDED)
 
 
 def _from_row(run: ScoredRun) -> Result:
