@@ -80,6 +80,10 @@ class BatchEngine(Engine, Protocol):
     def budget(self) -> Budget:
         """What the batch may spend, and has spent."""
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether something could not be closed, so that the process has to exit without waiting for it."""
+
     def runtime(self, goal: BatchGoal | None = None) -> Weft:
         """The runtime here for a goal with settings of its own, or for any: it checks goals and opens the journal."""
 

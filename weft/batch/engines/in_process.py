@@ -174,6 +174,11 @@ class InProcess:
 
         return open_model
 
+    @property
+    def is_stuck(self) -> bool:
+        """Never: what could not be closed here is closed with the process."""
+        return False
+
     def abandon(self) -> None:
         """End what was started for a batch that does not run after all."""
         if self.workers is not None:

@@ -72,6 +72,7 @@ class RayEngine:
     _models: tuple[str, ...] = ()
     _cluster: Cluster | None = None
     _group: WorkerGroup | None = None
+    is_stuck: bool = False
 
     def __post_init__(self) -> None:
         check_requirements(self.home.runtime(), self.where)
@@ -170,8 +171,8 @@ class RayEngine:
             if self._group is not None:
                 await self._group.close()
         finally:
-            if self._cluster is not None and not (self._group is not None and self._group.head_is_lost):
-                await asyncio.to_thread(self._cluster.disconnect)  # which would wait for the head
+            if self._cluster is not None:
+                self.is_stuck = not await self._cluster.disconnect()
             await self.home.close()
 
     def _pack(self, goals: Iterable[BatchGoal]) -> Bundle | None:

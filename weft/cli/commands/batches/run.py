@@ -50,7 +50,7 @@ async def _run(batch: Batch, mode: OutputMode) -> int:
     with watching(mode, batch.summary, batch.engine.pace) as observer:
         report = await batch.run(observer)
     status = _show(report, mode)
-    if report.stopped == "interrupted":
+    if report.stopped == "interrupted" or batch.engine.is_stuck:
         execution.exit_now(status)
     return status
 

@@ -36,39 +36,42 @@ def run_to_exit(
 
     `more` is added to what `--json` prints.
     """
-    report = run_evaluation(evaluation, mode, trust=trust, yes=yes)
-    document = report.to_dict() | dict(more or {})
-    if html is not None:
-        evaluation_report.write_page(document, html)
-    show(document, mode)
-    if report.stopped is not None:
-        output.say(f"Stopped ({report.stopped}). Continue with:\n  {resume_command()}")
-        status = _EXIT[report.stopped]
-        if report.stopped == "interrupted":
-            execution.exit_now(status)
-        return status
-    return verdict(document, check)
-
-
-def run_evaluation(evaluation: OpenEvaluation, mode: OutputMode, *, trust: bool, yes: bool) -> EvaluationReport:
-    """Run the evaluation with progress on stderr."""
     batch = evaluation.batch
     evaluation.check_models()
+
+    async def run_and_show() -> int:
+        report = await _run(evaluation, mode)
+        status = _show_all(report.to_dict() | dict(more or {}), mode, check, html)
+        if report.stopped == "interrupted" or batch.engine.is_stuck:
+            execution.exit_now(status)
+        return status
+
     with batch.locked():
-        if not mode.quiet:
-            for warning in evaluation.warnings:
-                output.say_warning(warning)
+        for warning in evaluation.warnings if not mode.quiet else ():
+            output.say_warning(warning)
         trust_prompt.trust_tools(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
         trust_prompt.trust_mcp(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
         model_download.offer(evaluation.models, yes=yes, quiet=mode.quiet)
-        return asyncio.run(_run(evaluation, mode))
+        return asyncio.run(run_and_show())
 
 
 async def _run(evaluation: OpenEvaluation, mode: OutputMode) -> EvaluationReport:
+    """Run the evaluation with progress on stderr."""
     batch = evaluation.batch
     stop_on_signals(batch)
     with watching(mode, batch.summary, batch.engine.pace) as observer:
         return await evaluation.run(observer)
+
+
+def _show_all(document: Mapping[str, Any], mode: OutputMode, check: CheckFlags | None, html: Path | None) -> int:
+    """Print a report, and write it as a page if that is wanted; returns the exit status."""
+    if html is not None:
+        evaluation_report.write_page(document, html)
+    show(document, mode)
+    if document["stopped"] is None:
+        return verdict(document, check)
+    output.say(f"Stopped ({document['stopped']}). Continue with:\n  {resume_command()}")
+    return _EXIT[document["stopped"]]
 
 
 def show(document: Mapping[str, Any], mode: OutputMode) -> None:
