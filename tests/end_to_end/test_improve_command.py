@@ -164,3 +164,24 @@ def test_an_old_version_is_taken_from_git_or_a_folder(folder: Path, serve: Serve
     assert (ran.status, "neither a path nor known to git" in ran.err) == (2, True)
     ran = weft("skills", "compare", "no-skill", *arguments, cwd=folder)
     assert (ran.status, "there is no skill" in ran.err) == (2, True)
+
+
+def test_a_folder_of_skills_counts_before_the_workspaces_own_wherever_it_is_named(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(answering(signs))
+    other = folder / "elsewhere"
+    add_skill(other, SKILL, TEXT.replace(STEP, GOOD))
+    goal = ["--skill", SKILL, *MODEL, "--json", "Write a letter"]
+    plain = json.loads(weft("run", *goal, cwd=folder).out)
+    ran = weft("run", "--skills-dir", "elsewhere/skills", *goal, cwd=folder)
+    assert ran.status == 0, ran.err
+    assert ("Yours" in plain["answer"], "Yours" in json.loads(ran.out)["answer"]) == (False, True)
+    named = weft("skills", "list", "--json", cwd=folder, env={"WEFT_SKILLS_DIR": str(other / "skills")})
+    assert str(other) in named.out
+    assert weft("run", "--skills-dir", "gone", *goal, cwd=folder).status == 2
+    off = json.loads(
+        weft("run", "--without", SKILL, "-c", "max_tasks=1", *MODEL, "--json", "Write a letter", cwd=folder).out
+    )
+    assert off["skills"] == []
+    assert weft("run", "-c", "max_taskz=1", *goal, cwd=folder).status == 2

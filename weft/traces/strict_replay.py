@@ -90,7 +90,8 @@ async def strict(
     started: RunStarted = history.started  # type: ignore[assignment]  # goal_of checked it
     settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.settings_in_force]
     planning = settings_in_force[history.asked_under.get(("decomposer", None), 0)]
-    first = replace(settings_in_force[0], stream_plan=planning.stream_plan)
+    # Its own folder of skills may be gone; if it is there, the paths have it.
+    first = replace(settings_in_force[0], stream_plan=planning.stream_plan, skills_dir=None)
     # Much that a run was warned of does not happen again in a replay: what it says of them is on record.
     tape, ledger = Tape(history, capture), Ledger(warnings=history.ledger.warnings.copy())
 
