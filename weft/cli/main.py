@@ -24,6 +24,10 @@ _COMMANDS = {
     "run": ("weft.cli.commands.runs.run:run", "Plan and run a goal, then print the answer."),
     "plan": ("weft.cli.commands.runs.plan:plan", "Make a plan for a goal without running it."),
     "batch": ("weft.cli.commands.batches.batch:batch", "Run every goal in a file."),
+    "eval": (
+        "weft.cli.commands.evaluations.group:evaluation",
+        "Check answers, and compare skills, models and settings.",
+    ),
     "resume": ("weft.cli.commands.runs.resume:resume", "Resume a run, or answer what it waits for."),
     "approvals": (
         "weft.cli.commands.runs.approvals:approvals",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weft.cli.option_value import Command, Decorator
 
 _FILE = click.Path(path_type=Path)
+_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 
 
 def setting(*options: Decorator[Any]) -> Decorator[Any]:
@@ -164,6 +165,28 @@ replans = setting(
         metavar="N",
         help="Let a model change the plan at most N times if it cannot be carried out (default: 1; 0: never).",
     )
+)
+
+
+def _absolute(_: click.Context, __: click.Parameter, folder: Path | None) -> str | None:
+    """A folder as a setting: settings are relative to the workspace, flags to the current folder."""
+    return str(folder.absolute()) if folder is not None else None
+
+
+def _changes(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    for pair in pairs:
+        if "=" not in pair:
+            raise InputError(f"-c {pair}: a setting is KEY=VALUE", hint="such as -c max_tasks=5")
+    return tuple((key.strip(), value) for key, _, value in (pair.partition("=") for pair in pairs))
+
+
+changes = setting(
+    click.option("--without", multiple=True, metavar="SKILL", help="Do not use this skill (repeatable)."),
+    click.option("--skills-dir", type=_FOLDER, callback=_absolute, help="Skills that count before the workspace's."),
+    click.option("--seed-dir", "seed", type=_FOLDER, callback=_absolute, help="Your own prompt templates."),
+    click.option(
+        "-c", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes, help="Change any setting (repeatable)."
+    ),
 )
 
 

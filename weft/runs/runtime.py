@@ -83,6 +83,7 @@ class Weft:
             here, trusted = self.paths, is_trusted(self.paths)
             settings = resolve(settings or {}, os.environ, here.workspace, here.user_config, trusted=trusted).settings
         settings = with_tools(settings, [tool for tool in tools if isinstance(tool, str)])
+        self.paths = self.paths.with_skills(settings.skills_dir)
         self.settings = settings
         self.models = ModelChoice(settings)
         self.own_tools = [tool for tool in tools if not isinstance(tool, str)]

@@ -53,6 +53,7 @@ class Settings:
         None, "model used by the detector 'llm' and for `translate_goals` (default: `model`)"
     )
     checker: str | None = _setting(None, "model that checks results (default: `model`)")
+    judge: str | None = _setting(None, "model that judges answers in evaluations (default: `model`)")
     models: Mapping[str, str] | None = _setting(None, "models that tasks may choose, by names such as fast and strong")
     api_base: str | None = _setting(None, "base URL for requests, instead of the provider's own", guarded=True)
     detector: str = _setting("ranked", "name of the detector that selects skills")
@@ -64,6 +65,7 @@ class Settings:
     skills_require: tuple[str, ...] = _setting((), "skills that every plan must use, or the run fails before its tasks")
     skills_manual: tuple[str, ...] = _setting((), "skills that are used only if you name them")
     skills_off: tuple[str, ...] = _setting((), "skills and tools that are not used at all")
+    skills_dir: str | None = _setting(None, "a folder of skills that count before the workspace's own", guarded=True)
     max_concurrency: int = _setting(16, "how many tasks may run at once")
     max_cost: float | None = _setting(None, "cost limit for a run, in US dollars")
     max_tokens: int | None = _setting(None, "token limit for a run")

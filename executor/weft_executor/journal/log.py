@@ -125,6 +125,10 @@ class Log:
         # Its goal was captured when it was stored, and will be captured again.
         self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
 
+    def add_to(self, summary: RunSummary) -> None:
+        """Add to a run that has ended: how it ended stays as it is."""
+        self._summary = replace(summary, goal=self.capture.local(summary.goal))
+
     def record(self, event: Event) -> None:
         """Record an event, except how far an answer is, and pieces of it: the whole answer follows."""
         kind, at = type(event), time.time_ns()

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 @options.stream_plan
 @options.replans
 @options.powers
+@options.changes
 @result_target.output_option
 @options.journal
 @click.option(
@@ -80,6 +81,7 @@ def run(
       weft run --review "Compare three caches"
       weft run --after last "Now shorten it to a page"
       weft run --plan plan.yaml --cache 7
+      weft run --without hn-analysis -c max_tasks=5 "Compare three caches"
       echo "Summarise the news" | weft run --json -
 
     On a terminal, weft asks for approvals and answers at once; elsewhere the run waits, and `weft approvals` lists what

@@ -63,7 +63,7 @@ def template() -> str:
     from weft.settings import skill_lists
     from weft.settings.settings import Settings
 
-    roles = ("decomposer", "task", "synthesis", "checker")
+    roles = ("decomposer", "task", "synthesis", "checker", "judge")
     known = (setting for setting in fields(Settings) if not setting.metadata["own"])  # the others count nowhere here
     in_tables = (*roles, "models", *skill_lists.LISTS)
     settings = [setting for setting in known if setting.name not in in_tables]
