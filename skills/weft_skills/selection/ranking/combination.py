@@ -62,7 +62,7 @@ class Combination:
             data["need_part"],
             data["right"],
             *(float(data["thresholds"][name]) for name in ("whole", "part", "certain")),
-            (float(data["everyday"]["from"]), float(data["everyday"]["weight"])),
+            everyday=(float(data["everyday"]["from"]), float(data["everyday"]["weight"])),
         )
 
     def passage(self, signals: Signals) -> float:
