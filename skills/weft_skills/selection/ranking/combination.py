@@ -61,7 +61,7 @@ class Combination:
             data["need"],
             data["need_part"],
             data["right"],
-            *(float(data["thresholds"][name]) for name in ("whole", "part", "certain")),
+            **{name: float(data["thresholds"][name]) for name in ("whole", "part", "certain")},
             everyday=(float(data["everyday"]["from"]), float(data["everyday"]["weight"])),
         )
 
