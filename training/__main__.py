@@ -102,7 +102,7 @@ def _export(arguments: argparse.Namespace) -> None:
     from training import bundle
     from training.export import export
 
-    export(arguments.table, bundle.read(arguments.bundle)["skills"], arguments.out, NAME, arguments.dimensions)
+    export(arguments.table, bundle.read(arguments.bundle), arguments.out, NAME, arguments.dimensions)
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:

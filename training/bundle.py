@@ -61,7 +61,10 @@ def bundle(
         other[one.language].append(one.other)
     texts = [f"{skill.name}. {skill.description} {beginning(skill.body)}" for skill in skills]
     languages = [language(skill.description) for skill in skills]
-    other["de"] += [text for text, code in zip(texts, languages, strict=True) if code == "de"]
+    for text, code in zip(texts, languages, strict=True):
+        if code != "en":
+            other[code].append(text)
+    english = [text for text, code in zip(texts, languages, strict=True) if code == "en"]
     found = list(pairs(skills, processes=processes))
     return {
         "skills": [
@@ -72,7 +75,7 @@ def bundle(
         "twins": twins(skills),
         "translations": [list(one) for one in chosen],
         "everyday": list(everyday),
-        "vocabulary": vocabulary(base, texts, other),
+        "vocabulary": vocabulary(base, english, other),
         "development": development,
         "counts": {
             "skills": Counter(languages),

@@ -1,4 +1,4 @@
-"""From a trained table to the file in the wheel: fewer dimensions, int8 rows."""
+"""From a trained table to the file in the wheel: rotated, int8 rows, and what is known of its words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from training.everyday import direction
 from training.examples import short, whole
 from training.table_file import write
+from weft_skills.selection.encoder.table import TOKEN_LIMIT
 from weft_skills.selection.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 DIMENSIONS = 128
@@ -23,29 +25,36 @@ FAMILIAR = 15
 _WORD = re.compile(r"[a-z0-9]{1,24}")
 
 
-def export(trained: Path, skills: Sequence[list[str]], out: Path, name: str, dimensions: int = DIMENSIONS) -> None:
-    """Write a trained table, rotated so that its leading dimensions tell most about the skills."""
+def export(trained: Path, document: Mapping[str, Any], out: Path, name: str, dimensions: int = DIMENSIONS) -> None:
+    """Write a table trained on a bundle, rotated so that its leading dimensions tell most about the skills."""
     import numpy
 
-    stored = numpy.load(trained)
+    stored, skills = numpy.load(trained), document["skills"]
     words = stored["words"].tobytes().decode().split("\n")
     table = stored["rows"].astype(numpy.float32) * stored["scales"][:, None]
     table = table @ axes(table, words, skills[:: -(-len(skills) // SAMPLE)], dimensions)
+    everyday = direction(document, lambda texts: vectors(table, words, texts))
     scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / LARGEST
     rows = numpy.round(table / scales[:, None]).astype(numpy.int16) + ZERO
     packed = [row.tobytes() for row in rows.astype(numpy.uint8)]
-    write(out, name, words, scales.tolist(), packed, ordinary(words), familiar(words, skills))
+    write(out, name, words, scales.tolist(), packed, ordinary(words), familiar(words, skills), everyday)
 
 
 def axes(table: Any, words: Sequence[str], skills: Sequence[list[str]], dimensions: int) -> Any:
     """The directions in which the vectors of skills are longest, as columns."""
     import numpy
 
+    found = vectors(table, words, [text for skill in skills for text in (short(skill), whole(skill))])
+    return numpy.linalg.eigh(found.T @ found)[1][:, ::-1][:, :dimensions]
+
+
+def vectors(table: Any, words: Sequence[str], texts: Sequence[str]) -> Any:
+    """The vectors of texts, at length one; zeros where a text has no known word."""
+    import numpy
+
     tokens = Tokens({word: place for place, word in enumerate(words)}.get)
-    found = [tokens.of(text, 256) for skill in skills for text in (short(skill), whole(skill))]
-    sums = numpy.array([table[places].sum(0) for places in found if places])
-    vectors = sums / numpy.linalg.norm(sums, axis=1, keepdims=True)
-    return numpy.linalg.eigh(vectors.T @ vectors)[1][:, ::-1][:, :dimensions]
+    sums = numpy.array([table[tokens.of(text, TOKEN_LIMIT)].sum(0) for text in texts])
+    return sums / numpy.maximum(numpy.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
 
 
 def ordinary(words: Sequence[str]) -> list[bool]:

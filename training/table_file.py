@@ -24,13 +24,16 @@ def content(
     rows: Sequence[bytes],
     ordinary: Sequence[bool] = (),
     familiar: Sequence[str] = (),
+    everyday: Sequence[float] = (),
 ) -> bytes:
     """The bytes of a file: entries, their scales (of which only the ratios count) and their rows, 128 for zero.
 
     `ordinary` tells words of everyday language from those that only skills have; all are, if it is left out.
-    `familiar` are words of many skills that are no entries.
+    `familiar` are words of many skills that are no entries. `everyday` tells everyday talk, by the weights of the
+    dimensions and a constant; nothing does, if it is left out.
     """
     ordinary = ordinary or [True] * len(words)
+    everyday = everyday or [0.0] * (len(rows[0]) + 1)
     encoded = [word.encode() for word in words]
     order = sorted(range(len(words)), key=encoded.__getitem__)
     bounds = [0]
@@ -45,6 +48,7 @@ def content(
         "rows": b"".join(rows[place] for place in order),
         "ordinary": bytes(ordinary[place] for place in order),
         "familiar": " ".join(familiar).encode(),
+        "everyday": struct.pack(f"<{len(everyday)}f", *everyday),
     }
     checksum = hashlib.sha256(b"".join(sections.values())).hexdigest()
     head = {"version": VERSION, "name": name, "checksum": checksum, "dimensions": len(rows[0])}
@@ -75,6 +79,7 @@ def write(
     rows: Sequence[bytes],
     ordinary: Sequence[bool] = (),
     familiar: Sequence[str] = (),
+    everyday: Sequence[float] = (),
 ) -> None:
     """Write a table to a file."""
-    path.write_bytes(content(name, words, scales, rows, ordinary, familiar))
+    path.write_bytes(content(name, words, scales, rows, ordinary, familiar, everyday))

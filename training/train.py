@@ -46,7 +46,7 @@ class Options:
     everyday: float = 60.0
     contrasted: float = 1.0
     seeds: int = 3
-    dimensions: int = 256
+    dimensions: int = 128
     # How much of the tuned teacher is mixed with the published one, and of the ranked tables with the regressed one.
     tuned_share: float = 0.55
     ranked_share: float = 0.5

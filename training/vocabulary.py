@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.selection.encoder.tokens import LONGEST_RUN, LONGEST_WORD, PIECE, fold
@@ -12,8 +13,8 @@ from weft_skills.selection.encoder.tokens import LONGEST_RUN, LONGEST_WORD, PIEC
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-# How many entries a table has: at 256 bytes a row, about 13 MB.
-ENTRIES = 48_000
+# How many words that skills have and general texts do not: most of what tells one skill from another.
+SKILL_WORDS = 10_000
 # How many whole words and pieces each language with spaces gets, before those that English has already.
 PIECES = {"de": 6_500, "fr": 3_000, "es": 3_000, "ru": 4_500}
 CHINESE, JAPANESE = 5_500, 2_000
@@ -29,18 +30,18 @@ SAMPLE = 30_000
 
 
 def vocabulary(base: Sequence[str], skills: Sequence[str], other: Mapping[str, Sequence[str]]) -> list[str]:
-    """The entries, from a model's own word pieces, texts of skills, and texts of other languages by their code."""
+    """The entries, from a model's own word pieces, texts of English skills, and texts of other languages by their code.
+
+    Words that only skills have come last.
+    """
     found = dict.fromkeys(word for word in base if _LATIN.fullmatch(word) and not word.removeprefix(PIECE).isdigit())
     for language, most in PIECES.items():
         found |= dict.fromkeys(pieces(other[language], most))
-    dense = [fold(text) for text in (*other["zh"], *skills)]
+    dense = [fold(text) for text in other["zh"]]
     found |= dict.fromkeys([*characters([*dense, *map(fold, other["ja"])]), *runs(dense, CHINESE)])
     found |= dict.fromkeys(runs([fold(text) for text in other["ja"]], JAPANESE))
-    for word in frequent(skills):
-        if len(found) >= ENTRIES:
-            break
-        found[word] = None
-    return [word for word in found if len(word) <= LONGEST_WORD][:ENTRIES]
+    new = (word for word in frequent(skills) if word not in found and len(word) <= LONGEST_WORD)
+    return [*(word for word in found if len(word) <= LONGEST_WORD), *islice(new, SKILL_WORDS)]
 
 
 def frequent(texts: Iterable[str]) -> Iterator[str]:

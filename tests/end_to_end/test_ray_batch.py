@@ -240,21 +240,26 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch:
 
 
 @pytest.mark.parametrize(
-    "lose_head", [RayCluster.kill_head, pytest.param(RayCluster.hang_head, marks=pytest.mark.long)]
+    ("lose_head", "seconds"),
+    [(RayCluster.kill_head, 2.0), pytest.param(RayCluster.hang_head, 15.0, marks=pytest.mark.long)],
 )
 def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
-    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer, lose_head: Callable[[RayCluster], None]
+    server: OpenAIServer,
+    tmp_path: Path,
+    postgres: PostgresServer,
+    lose_head: Callable[[RayCluster], None],
+    seconds: float,
 ) -> None:
     env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path)}
     with (
         RayCluster(1, env) as cluster,
         closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS)) as batch,
     ):
-        batch.answer(lambda call: replace(slowly(call), after=2.0))
+        batch.answer(lambda call: replace(slowly(call), after=seconds))
         process = batch.start()
         batch.wait_for_calls(10, process)
         lose_head(cluster)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=240)
         cluster.kill_head()
     assert process.returncode == 130, err
     said = [line for line in err.splitlines() if "goals ·" not in line]
@@ -269,6 +274,25 @@ def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
     assert status == 0, said_then
     batch.check()
     assert {row["model"] for row in batch.rows()} == {"openai/test-model"}
+
+
+@pytest.mark.long
+def test_a_batch_whose_goals_are_done_while_rays_head_hangs_comes_to_its_end(
+    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path)}
+    with (
+        RayCluster(1, env) as cluster,
+        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), 8)) as batch,
+    ):
+        batch.answer(lambda call: replace(slowly(call), after=2.0))
+        process = batch.start()
+        batch.wait_for_calls(8, process)
+        cluster.hang_head()
+        _, err = process.communicate(timeout=120)
+        cluster.kill_head()
+    assert process.returncode == 0, err
+    assert [row["status"] for row in batch.rows()] == ["done"] * 8
 
 
 @pytest.mark.long

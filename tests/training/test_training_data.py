@@ -11,7 +11,7 @@ from training.pairs import pairs
 from training.phrases import of_body, of_description, size
 from training.repositories import File, listed
 from training.translations import po_strings, strings
-from training.vocabulary import runs
+from training.vocabulary import frequent, runs
 from weft_skills.selection.encoder.table import SHIPPED, Table
 
 DESCRIPTION = (
@@ -88,3 +88,9 @@ def test_the_shipped_table_is_whole_and_is_the_one_of_the_docs() -> None:
     card = (Path(__file__).parents[2] / "docs" / "encoder.md").read_text(encoding="utf-8")
     assert head["checksum"][:12] in card
     assert len(Table.shipped().vector("给销售数据做一张图")) == 128
+
+
+def test_frequent_words_of_skills_come_first_and_rare_ones_are_no_entries() -> None:
+    found = list(frequent([*["Deploy with C++ on AWS"] * 4, *["AWS docs"] * 4, "unique"]))
+    assert found[0] == "aws"
+    assert set(found) == {"aws", "deploy", "with", "c++", "on", "docs"}

@@ -37,6 +37,8 @@ def main() -> None:
         development = Development.read(given.corpus, given.tools, Path(made))
         if not given.measure:
             learn(development, table, given.out)
+            if given.out != FILE:
+                return  # what is installed is not what was learnt
         found = report.outcomes(development, lambda: RankedDetector(table=table), [given.half])
         print("\n".join(report.lines(found)))
 

@@ -146,17 +146,16 @@ class Pools:
     def _pool(self, large: _Large, goal: str) -> Pool:
         from weft_skills.selection.index import building, skill_text
         from weft_skills.selection.index.segments import Segment, Segments, Unseen
+        from weft_skills.selection.index.shortlist import Shortlist
 
-        stored, more, unseen, read = large.stored, large.stored.missing, Unseen(), skill_text.skill_terms
-        if self.unindexed:
-            found = large.shortlist(goal)
-            more, unseen, read = found.skills, found.others, skill_text.described
-        segments = list(stored.segments)
-        if more:
-            made = Postings(building.build(more, self._table, read=read, among_others=True))
-            segments.append(Segment(made, range(len(more))))
-        data = Segments(segments, unseen)
-        return Pool([*stored.indexed, *more], Scorer(data), data.vectors, self._table)
+        found = large.shortlist(goal) if self.unindexed else Shortlist(large.stored.missing, Unseen())
+        read = skill_text.described if self.unindexed else None
+        segments = list(large.stored.segments)
+        if found.skills:
+            made = building.build(found.skills, self._table, read=read, among_others=True)
+            segments.append(Segment(Postings(made), range(len(found.skills))))
+        data = Segments(segments, found.others)
+        return Pool([*large.stored.indexed, *found.skills], Scorer(data), data.vectors, self._table)
 
 
 def _same(skills: Sequence[Skill], others: Sequence[Skill]) -> bool:

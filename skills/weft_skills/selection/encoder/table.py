@@ -7,6 +7,7 @@
     rows    for each entry, one byte a dimension, 128 for zero
     ordinary  for each entry: 1 for a word of general English texts, else 0
     familiar  words of many skills beside the entries, with spaces between them
+    everyday  float32: the weight of each dimension for everyday talk, and a constant
 
 A text's vector is the sum of its tokens' rows, each times its scale, at length one. `training` makes the file; numbers
 are little-endian.
@@ -19,6 +20,7 @@ import math
 import mmap
 import sys
 from functools import cache, cached_property
+from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,7 +28,7 @@ from weft_skills.errors import SetupError
 from weft_skills.selection.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 VERSION = 1
 SHIPPED = Path(__file__).parents[2] / "data" / "encoder.bin"
@@ -52,10 +54,13 @@ class Table:
         self._words, self._rows = parts["words"], parts["rows"]
         self._bounds, self._scales = parts["bounds"].cast("I"), parts["scales"].cast("H")
         self._ordinary, self._familiar_words = parts["ordinary"], parts["familiar"]
+        self._everyday = parts["everyday"].cast("f")
         self._count = len(self._scales)
         lengths = len(self._bounds) - 1, len(self._rows) / self.dimensions, len(self._ordinary)
         if lengths != (self._count, self._count, self._count):
             raise ValueError("sections of different lengths")
+        if len(self._everyday) != self.dimensions + 1:
+            raise ValueError(f"{len(self._everyday)} weights of everyday talk for {self.dimensions} dimensions")
         self._tokens = Tokens(self._find)
         self._spread: dict[int, int] = {}
 
@@ -95,6 +100,10 @@ class Table:
     def tokens(self, text: str, limit: int = TOKEN_LIMIT) -> list[int]:
         """The first `limit` tokens of a text, at most 256."""
         return self._tokens.of(text, min(limit, TOKEN_LIMIT))
+
+    def everyday(self, vector: Sequence[float]) -> float:
+        """The log odds that a text is everyday talk, by its vector; 0 without one."""
+        return self._everyday[-1] + sum(map(mul, self._everyday, vector)) if vector else 0.0
 
     def commonness(self, word: str) -> int:
         """How common a word is: 2 in general texts, 1 among skills or in another language, 0 if it is rare."""

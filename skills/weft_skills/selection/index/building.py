@@ -34,24 +34,28 @@ if TYPE_CHECKING:
 # A common word adds next to nothing to most skills: it lists this fraction of the pool, and a few hundred at least.
 LISTED, FEWEST = 5, 300
 
+_BUNDLED: dict[tuple[str, int, str], SkillTerms] = {}
+
 
 def build(
     skills: Sequence[Skill],
     table: Table | None = None,
     old: Postings | None = None,
     *,
-    read: Reader = skill_terms,
+    read: Reader | None = None,
     among_others: bool = False,
 ) -> bytes:
     """The file of these skills, with vectors by `table`, reusing what `old` has of unchanged ones.
 
-    `read` gives the text of a skill. An index `among_others` is searched together with these.
+    `read` gives the text of a skill, else all of it is read. An index `among_others` is searched together with these.
     """
     collecting = gc.isenabled()
     gc.disable()  # millions of small objects and no garbage: collecting would take most of the time
     try:
         known = _reusable(old, encoder_name(table)) if old is not None else {}
-        sources = [known.get((skill.file, skill.name, skill.stamp)) or read(skill, table) for skill in skills]
+        sources = [
+            known.get((skill.file, skill.name, skill.stamp)) or (read or _terms)(skill, table) for skill in skills
+        ]
         return _build(skills, sources, table, among_others=among_others)
     finally:
         if collecting:
@@ -94,6 +98,17 @@ def _vectors(rows: Sequence[bytes], table: Table | None, *, among_others: bool) 
     if among_others:
         return [b"".join(rows), b"", leading.lanes_of(rows, dimensions), leading.sums(rows, dimensions)]
     return [b"".join(rows), columns(rows, dimensions), b"", b""]
+
+
+def _terms(skill: Skill, table: Table | None) -> SkillTerms:
+    """A skill's terms; the bundled skills are the same in every workspace, so a process reads each of them once."""
+    if skill.source != "bundled" or skill.stamp == RACY:
+        return skill_terms(skill, table)
+    key = skill.file, skill.stamp, encoder_name(table)
+    found = _BUNDLED.get(key)
+    if found is None:
+        found = _BUNDLED[key] = skill_terms(skill, table)
+    return found
 
 
 def _both_ways(named: Sequence[Sequence[int]]) -> list[set[int]]:

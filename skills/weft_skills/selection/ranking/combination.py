@@ -44,6 +44,7 @@ class Combination:
     whole: float
     part: float
     certain: float
+    everyday: tuple[float, float]
 
     @classmethod
     @cache
@@ -60,7 +61,8 @@ class Combination:
             data["need"],
             data["need_part"],
             data["right"],
-            *(float(data["thresholds"][name]) for name in ("whole", "part", "certain")),
+            **{name: float(data["thresholds"][name]) for name in ("whole", "part", "certain")},
+            everyday=(float(data["everyday"]["from"]), float(data["everyday"]["weight"])),
         )
 
     def passage(self, signals: Signals) -> float:
@@ -86,6 +88,11 @@ class Combination:
         """The same for a part of a goal; `whole` is the goal's own probability."""
         return probability(self.need_of_part, {**features, "context": max(-6.0, min(6.0, log_odds(whole)))})
 
+    def raised(self, threshold: float, everyday: float) -> float:
+        """The need from which a text selects a skill, if the log odds that its goal is everyday talk are high."""
+        least, weight = self.everyday
+        return curve(log_odds(threshold) + weight * (everyday - least)) if everyday > least else threshold
+
     def probably_right(self, features: Mapping[str, float]) -> float:
         """The probability that a skill with these features is the right one."""
         return probability(self.right, features)
@@ -93,7 +100,11 @@ class Combination:
 
 def probability(weights: Mapping[str, float], features: Mapping[str, float]) -> float:
     """A logistic curve over weighed features."""
-    total = sum(weight * features[name] for name, weight in weights.items())
+    return curve(sum(weight * features[name] for name, weight in weights.items()))
+
+
+def curve(total: float) -> float:
+    """The probability of log odds."""
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 

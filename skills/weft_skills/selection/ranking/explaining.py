@@ -102,6 +102,8 @@ def _margin(document: int, best: Passage, selection: Selection | None) -> float:
 def _change(document: int, best: Passage, margin: float, selection: Selection | None) -> str:
     """What would change that a skill was selected, or was not."""
     needs = f"{best.need:.2f}, selected from {best.threshold:.2f}"
+    if best.sounds_everyday:
+        needs += " since it sounds like everyday talk"
     if selection is not None:
         if selection.certain:
             return "nothing: it is certain"

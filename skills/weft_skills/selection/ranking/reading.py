@@ -51,7 +51,7 @@ class Passage:
         self.words = GoalWords.of(text)
         self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked))
         self.fits: dict[int, Fit] = {}
-        self.most_meaning = self._best = self._mean = 0.0
+        self.most_meaning = self.everyday = self._best = self._mean = 0.0
         self._near: Cosines | NearCosines | None = None
         self._places: Mapping[int, Places] = {}
 
@@ -82,6 +82,8 @@ class Passage:
     def _cosines(self, most: int) -> Cosines | NearCosines | None:
         table = self.pool.table
         vector = table.vector(self.text) if table is not None and self.pool.vectors else []
+        if table is not None and not self.is_part:
+            self.everyday = table.everyday(vector)
         return self.pool.vectors.cosines(vector, most)
 
     def _signals(self, candidate: Candidate, meaning: float) -> Signals:
@@ -117,8 +119,14 @@ class Passage:
 
     @property
     def threshold(self) -> float:
-        """The need from which it selects a skill."""
-        return self.pool.combination.part if self.is_part else self.pool.combination.whole
+        """The need from which it selects a skill; a goal that sounds like everyday talk takes more."""
+        combination, goal = self.pool.combination, self._whole or self
+        return combination.raised(combination.part if self.is_part else combination.whole, goal.everyday)
+
+    @property
+    def sounds_everyday(self) -> bool:
+        """Whether it takes more to select a skill, since the goal sounds like everyday talk."""
+        return (self._whole or self).everyday > self.pool.combination.everyday[0]
 
     @property
     def selects(self) -> bool:

@@ -109,3 +109,19 @@ def test_bounds_that_point_anywhere_give_no_error(file: Path) -> None:
     start, end = json.loads(whole[8 : whole.index(b"}}") + 2])["sections"]["bounds"]
     file.write_bytes(whole[:start] + b"\xff" * (end - start) + whole[end:])
     assert Table.open(file).vector("make chart") == []
+
+
+def test_everyday_talk_is_told_by_the_weights_of_the_dimensions(tmp_path: Path) -> None:
+    path = tmp_path / "table.bin"
+    weights = [2.0, *[0.0] * (len(ROWS[0]) - 1), -1.0]
+    path.write_bytes(content("test", WORDS, SCALES, ROWS, everyday=weights))
+    table = Table.open(path)
+    assert table.everyday([0.5] * table.dimensions) == 0.0
+    assert table.everyday([]) == 0.0, "a text without known words is not told"
+
+
+def test_weights_for_other_dimensions_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "table.bin"
+    path.write_bytes(content("test", WORDS, SCALES, ROWS, everyday=[1.0]))
+    with pytest.raises(SetupError, match="1 weights of everyday talk"):
+        Table.open(path)

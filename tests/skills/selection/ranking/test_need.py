@@ -71,3 +71,15 @@ def test_other_goals_do_not_ask_for_a_choice(goal: str) -> None:
 def test_a_skill_after_the_first_is_less_likely_the_nearer_ones_more(pool: list[Skill]) -> None:
     found = RankedDetector().rank("Compare the options in a report of plans and progress", pool, 3)
     assert found[0].score > found[1].score > found[2].score
+
+
+def test_a_goal_that_sounds_like_everyday_talk_takes_more_to_select_a_skill(pool: list[Skill]) -> None:
+    explained = [
+        RankedDetector().explain(goal, pool, 1).candidates[0].change
+        for goal in (
+            "Which board games work well on a rainy Sunday with my kids?",
+            "Deploy the API after a failed release",
+        )
+    ]
+    assert "since it sounds like everyday talk" in explained[0]
+    assert "everyday talk" not in explained[1]

@@ -49,6 +49,8 @@ _OBJECTS = 128 * 2**20
 _SPARE_CALLS = 5
 # Seconds that the head may take to answer.
 _PROBE = 5.0
+# Seconds to leave the cluster in.
+_DISCONNECTING = 20.0
 # How HTTP/2 begins, which gRPC speaks: with a preface and a frame of settings, to which the other end sends its own.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
@@ -191,9 +193,17 @@ class Cluster:
             return False
         return any(node["NodeID"] == machine and node["Alive"] for node in nodes)
 
-    def disconnect(self) -> None:
-        """Disconnect; Ray that was started here ends."""
-        ray.shutdown()
+    async def disconnect(self) -> bool:
+        """Disconnect, and say whether that was possible; Ray that was started here ends.
+
+        For a head that does not answer, Ray would wait without end.
+        """
+        if await self.head_answers():
+            thread = threading.Thread(target=ray.shutdown, daemon=True)
+            thread.start()
+            await asyncio.to_thread(thread.join, _DISCONNECTING)
+            return not thread.is_alive()
+        return False
 
 
 def connect(options: ClusterOptions, most: int) -> Cluster:
