@@ -12,6 +12,7 @@ from weft_planner.errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from weft.local.speed import Speed
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 class Endpoint:
     """How to reach the server: through litellm as model `openai/<alias>`, with `base_url` as its API base.
 
-    `speed` is how fast it is on this machine, if that was measured; `prompts` are those that it got last.
+    `speed` is how fast it is on this machine, if that was measured; `prompts` are those that it got last. It keeps what
+    it has read in the folder `states`, if it has one; `build` is the backend and its version.
     """
 
     base_url: str
@@ -29,6 +31,8 @@ class Endpoint:
     context: int
     speed: Speed | None = None
     prompts: RecentPrompts = field(default_factory=RecentPrompts, compare=False)
+    states: Path | None = None
+    build: str = ""
 
     @property
     def model(self) -> str:

@@ -25,6 +25,7 @@ from weft.local.endpoint import Endpoint, call
 from weft.local.server_output import ServerOutput
 from weft.local.speed import SpeedStore
 from weft.local.speed_measurement import measure
+from weft.local.store import made_states_of
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Server:
         self.backend = backend or choose().backend
         self.threads = 0
         self._load = load
+        self._states = made_states_of(load.path)
         self._key = secrets.token_urlsafe(24)
         self._spawn = spawn or _spawn
         self._loading = threading.Lock()
@@ -115,7 +117,15 @@ class Server:
             if self._endpoint is None:
                 context = _slot_context(self._address, self._key)
                 speed = self._speed(self._address)
-                self._endpoint = Endpoint(f"{self._address}/v1", self._key, ALIAS, context, speed)
+                self._endpoint = Endpoint(
+                    f"{self._address}/v1",
+                    self._key,
+                    ALIAS,
+                    context,
+                    speed,
+                    states=self._states,
+                    build=str(self.backend),
+                )
             return self._endpoint
 
     def _speed(self, address: str) -> Speed | None:
@@ -171,6 +181,7 @@ class Server:
             slots=load.slots,
             threads=self.threads,
             verbose=load.verbose,
+            states=str(self._states or ""),
         )
         if self.backend.program is None:
             return asdict(serving) | {"batch": BATCH, "prompt_cache": PROMPT_CACHE}

@@ -78,6 +78,8 @@ def _serve(wanted: dict[str, Any]) -> Any:
     parameters.n_batch = parameters.n_ubatch = wanted["batch"]
     parameters.n_ctx = wanted["context"] * wanted["slots"]
     parameters.cache_ram_mib = wanted["prompt_cache"]
+    if wanted["states"]:
+        parameters.slot_save_path = f"{wanted['states']}/"
     parameters.cpuparams.n_threads = wanted["threads"]
     parameters.cpuparams_batch.n_threads = wanted["threads"]
     parameters.verbosity = 3 if wanted["verbose"] else -1

@@ -64,6 +64,7 @@ class WorkspaceSkills:
     """The skills to select from, and the detector that selects; `use` replaces skills by files."""
 
     def __init__(self, paths: Paths, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
+        paths = paths if paths.skills_dir is not None else paths.with_skills(settings.skills_dir)
         self._cache = cache_folder(paths.workspace)
         self.detector_name = settings.detector
         self.offered = settings.tool_set

@@ -284,11 +284,13 @@ class Tape:
         return recorded
 
     def _last_prompt(self) -> str:
-        """Where the run's end comes from: the planning prompt, the synthesis prompt, or a single task."""
+        """Where the run's end comes from: the planning prompt, the synthesis prompt, or its tasks."""
         plan = self.history.plan
         if plan is None or not plan.tasks:
             return "from the prompt of planning"
-        return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"
+        if plan.needs_synthesis:
+            return "from the prompt of synthesis"
+        return f"from task {plan.answering.id!r}" if plan.answering else "from the results of its final tasks"
 
 
 def _reading_place(task: str | None, change: int | None) -> tuple[str, str]:

@@ -42,6 +42,7 @@ class Serving:
     slots: int
     threads: int
     verbose: bool
+    states: str = ""  # the folder for what slots have read; empty if none is kept
 
 
 def library() -> Backend | None:
@@ -76,6 +77,8 @@ def command(program: Path, serving: Serving) -> list[str]:
         "--fit": "off",
         "--verbosity": 4 if serving.verbose else 3,
     }
+    if serving.states:
+        options["--slot-save-path"] = serving.states
     flags = ["--no-ui", "--no-warmup", "--offline"]
     return [str(program), *(str(word) for option in options.items() for word in option), *flags]
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # A common word adds next to nothing to most skills: it lists this fraction of the pool, and a few hundred at least.
 LISTED, FEWEST = 5, 300
 
+_BUNDLED: dict[tuple[str, int, str], SkillTerms] = {}
+
 
 def build(skills: Sequence[Skill], table: Table | None = None, old: Postings | None = None) -> bytes:
     """The file of these skills, with vectors by `table`, reusing what `old` has of unchanged ones."""
@@ -47,7 +49,7 @@ def encoder_name(table: Table | None) -> str:
 
 
 def _build(skills: Sequence[Skill], table: Table | None, known: Mapping[tuple[str, str, int], SkillTerms]) -> bytes:
-    sources = [known.get((skill.file, skill.name, skill.stamp)) or skill_terms(skill, table) for skill in skills]
+    sources = [known.get((skill.file, skill.name, skill.stamp)) or _terms(skill, table) for skill in skills]
     referred: list[list[str]] = [[] for _ in skills]
     number = {skill.name: at for at, skill in enumerate(skills)}
     for at, each in enumerate(sources):
@@ -71,6 +73,17 @@ def _build(skills: Sequence[Skill], table: Table | None, known: Mapping[tuple[st
     encoder = encoder_name(table)
     head = {"version": VERSION, "digest": digest(skills, encoder), "encoder": encoder}
     return _layout(head, docs, index, (bytes(above), *links, *needs, *vectors))
+
+
+def _terms(skill: Skill, table: Table | None) -> SkillTerms:
+    """A skill's terms; the bundled skills are the same in every workspace, so a process reads each of them once."""
+    if skill.source != "bundled" or skill.stamp == RACY:
+        return skill_terms(skill, table)
+    key = skill.file, skill.stamp, encoder_name(table)
+    found = _BUNDLED.get(key)
+    if found is None:
+        found = _BUNDLED[key] = skill_terms(skill, table)
+    return found
 
 
 def _both_ways(named: Sequence[Sequence[int]]) -> list[set[int]]:

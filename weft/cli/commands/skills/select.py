@@ -108,7 +108,8 @@ def _say_language(skills: WorkspaceSkills, goals: Sequence[str]) -> None:
     told = [foreign for goal in goals if (foreign := skills.foreign(goal, active)) is not None]
     if told:
         count = f"{counted(len(told), 'goal')}: " if len(told) > 1 else ""
-        output.say_warning(f"{count}{told[0].note}, or run it: a run asks its model for {told[0].skills} keywords")
+        asks = "" if told[0].familiar else f", or run it: a run asks its model for {told[0].skills} keywords"
+        output.say_warning(f"{count}{told[0].note}{asks}")
 
 
 def _print_all(select_for: Select, source: str) -> list[str]:
