@@ -100,8 +100,11 @@ class LocalModel:
         limit = min(room, profile.prompt_tokens or room)
         counter = _TokenCounter(endpoint)
         messages = await asyncio.to_thread(fitted, request.messages, counter, limit)
-        seconds = self._seconds(request, messages, counter.tokens, answer, endpoint)
         fixed = messages[: request.fixed] if messages == request.messages else ()
+        read = endpoint.prompts.cached(_joined(messages), counter.tokens)
+        if endpoint.states is not None:  # what was kept of an earlier run need not be read again
+            read = max(read, counter.tokens * _length(fixed) // max(1, _length(messages)))
+        seconds = self._seconds(request, CallSize(counter.tokens, answer, read), endpoint)
         try:
             async with _slots_of(endpoint).turn(fixed) as turn:
                 sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
@@ -123,11 +126,8 @@ class LocalModel:
         left_out = _length(request.messages) - _length(messages)
         return msgspec.structs.replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
-    def _seconds(
-        self, request: Request, messages: Sequence[Message], prompt: int, answer: int, endpoint: Endpoint
-    ) -> float:
+    def _seconds(self, request: Request, size: CallSize, endpoint: Endpoint) -> float:
         """The time limit of a call; raises TooSlow if this machine cannot keep to it."""
-        size = CallSize(prompt, answer, endpoint.prompts.cached(_joined(messages), prompt))
         try:
             return self.limits.for_call(size, request.role, endpoint.speed, SLOTS)
         except TooSlow as error:
