@@ -24,7 +24,8 @@ from weft_skills.programs.trust import Trust
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
-settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
+# The machines that tests run on are shared and noisy. Every run draws other examples: fifty are enough for one of them.
+settings.register_profile("weft", deadline=None, max_examples=50)
 settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
 settings.load_profile("weft")
 

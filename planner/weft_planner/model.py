@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker"]
+Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker", "judge"]
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 OnText = Callable[[str], None]

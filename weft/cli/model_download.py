@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 _INTERVAL = 5.0  # seconds
 
 
+def is_missing(names: Sequence[str]) -> bool:
+    """Whether one of these is a local model that is not downloaded yet."""
+    from weft.local import model
+    from weft.local.store import ModelStore, models_dir
+    from weft.settings.default_model import is_local
+
+    store = ModelStore(models_dir())
+    return any(store.find(model.entry_name(name)) is None for name in names if is_local(name))
+
+
 def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     """Download the missing local models among these after asking; raises if declined or if nobody can be asked."""
     from weft.local import catalogue, model

@@ -59,18 +59,19 @@ def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
     rows: list[Row | EncodedRow] = []
     begins, ends = "", 0  # the second that the last event was in
     for entry, is_plain in zip(entries, plain, strict=True):
-        log, event, nanoseconds = entry.log, entry.event, entry.at
+        event, nanoseconds = entry.event, entry.at
+        kind, digits = type(event), str(nanoseconds)
         if not ends - _SECOND <= nanoseconds < ends:
             ends = nanoseconds // _SECOND * _SECOND + _SECOND
-            begins = _second(str(nanoseconds)[:10])
-        at = begins + str(nanoseconds)[10:16] + "Z"
-        kind = type(event)
+            begins = _second(digits[:10])
+        at = f"{begins}{digits[10:16]}Z"
         if is_plain:
             name, tag = _TAGS[kind]
             key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
             task = getattr(event, "task", None)
-            rows.append(EncodedRow(log.run_id, entry.seq, at, name, task, key, "{" + next(texts)[tag:]))
+            rows.append(EncodedRow(entry.log.run_id, entry.seq, at, name, task, key, f"{{{next(texts)[tag:]}"))
         else:
+            log = entry.log
             rows.append(Row(log.run_id, entry.seq, at, type_of(kind), log.capture.event(event)))
     return rows
 
@@ -123,6 +124,10 @@ class Log:
         """Continue from a run's stored summary."""
         # Its goal was captured when it was stored, and will be captured again.
         self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
+
+    def add_to(self, summary: RunSummary) -> None:
+        """Add to a run that has ended: how it ended stays as it is."""
+        self._summary = replace(summary, goal=self.capture.local(summary.goal))
 
     def record(self, event: Event) -> None:
         """Record an event, except how far an answer is, and pieces of it: the whole answer follows."""

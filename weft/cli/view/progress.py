@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from weft.cli.view import output, width
-from weft.cli.view.event_text import describe
+from weft.cli.view.event_text import caller, describe
 from weft.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
 from weft.traces.change_text import shortened_text
 from weft_planner.events import (
@@ -127,7 +127,7 @@ class ProgressLines:
                 text = " ".join((event.log + " " + event.stderr).split())[:300]
                 return f"tool {event.name} wrote: {text}" if text else None
             case CallFailed() if self._verbose:  # otherwise the failed task, or the run's error, reports it
-                return f"{event.task or event.role}: {event.error}"
+                return f"{caller(event.role, event.task)}: {event.error}"
             case ToolCalled():
                 return f"{event.task}: tool {event.name}: {event.envelope['status']}"
             case _:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from weft.local import model_list
 from weft.local.store import ModelStore, models_dir
+from weft.models.ways import ways
+from weft.providers import stored_keys
 from weft.settings import ollama, user_config
-from weft.settings.default_model import choices, explore, is_local, local_is_installed, providers
+from weft.settings.default_model import explore, is_local, local_is_installed, providers
 from weft.settings.settings import Resolved, Settings
 from weft.settings.untrusted import is_trusted
 from weft.web import bodies, errors
@@ -37,6 +39,7 @@ def show_models(site: Site, request: Request) -> dict[str, Any]:
     """Which model works and why, the chain of choices, keys by name, and local models."""
     from weft.models.model_check import find_problem
 
+    stored_keys.load(os.environ)
     check = request.query_params.get("check", "") not in ("", "0", "false")
     settings = site.settings
     chain = explore(os.environ, settings.model, lambda: ollama.probe(os.environ), local_is_installed())
@@ -47,7 +50,7 @@ def show_models(site: Site, request: Request) -> dict[str, Any]:
         "model": model,
         "chain": [asdict(link) for link in chain],
         "problem": asdict(problem) if problem is not None else None,
-        "hint": choices() if model is None else "",
+        "hint": ways() if model is None else "",
         "keys": [{"name": provider.key, "set": bool(os.environ.get(provider.key))} for provider in providers()],
         "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
         "local_installed": local_is_installed(),

@@ -3,7 +3,7 @@ import { render } from "./vendor/preact.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 import { about, readAbout } from "./core/about.js";
 import { Notes } from "./core/announce.js";
-import { takeToken, trouble, useToken } from "./core/api.js";
+import { followToken, takeToken, trouble, useToken } from "./core/api.js";
 import { asking, readAsking } from "./core/asking.js";
 import { DialogPlace } from "./core/dialog.js";
 import { Empty } from "./core/empty.js";
@@ -11,6 +11,7 @@ import { count } from "./core/format.js";
 import { html } from "./core/html.js";
 import { Icon, Sign, Weave } from "./core/icons.js";
 import { listenKeys, showKeys, useKeys } from "./core/keys.js";
+import { reopen } from "./core/live.js";
 import { Page } from "./core/page.js";
 import { go, listen, parts, place } from "./core/router.js";
 import { choice, followTheme, nextTheme } from "./core/theme.js";
@@ -20,6 +21,7 @@ import { PlanEditor } from "./goal/plan_editor.js";
 import { Approvals } from "./pages/approvals.js";
 import { BatchPage } from "./pages/batch.js";
 import { Batches } from "./pages/batches.js";
+import { EvaluationPage, Evaluations } from "./pages/evaluations.js";
 import { Models } from "./pages/models.js";
 import { Runs } from "./pages/runs.js";
 import { Doctor, Settings } from "./pages/settings.js";
@@ -28,7 +30,7 @@ import { RunPage } from "./run/run_page.js";
 import { SkillPage } from "./skills/skill.js";
 import { Skills } from "./skills/skills.js";
 
-const LINKS = [["/runs", "Runs", "runs"], ["/new", "New goal", "plus"], ["/approvals", "Approvals", "ask"], ["/batches", "Batches", "batches"], ["/skills", "Skills", "skills"], ["/models", "Models", "models"]];
+const LINKS = [["/runs", "Runs", "runs"], ["/new", "New goal", "plus"], ["/approvals", "Approvals", "ask"], ["/batches", "Batches", "batches"], ["/evaluations", "Evaluations", "compare"], ["/skills", "Skills", "skills"], ["/models", "Models", "models"]];
 /** Pages that are reached from others belong to the link of those. */
 const BELOW = /** @type {Record<string, string>} */ ({ "/plan": "/new", "/compare": "/runs", "/replay": "/runs", "/doctor": "/settings" });
 
@@ -44,6 +46,7 @@ function view(path) {
     case "compare": return html`<${Compare} />`;
     case "replay": return html`<${Replay} />`;
     case "batches": return second ? html`<${BatchPage} key=${second} id=${second} />` : html`<${Batches} />`;
+    case "evaluations": return second ? html`<${EvaluationPage} key=${second} id=${second} />` : html`<${Evaluations} />`;
     case "skills": return second ? html`<${SkillPage} key=${second} name=${second} />` : html`<${Skills} />`;
     case "models": return html`<${Models} />`;
     case "settings": return html`<${Settings} />`;
@@ -85,6 +88,10 @@ function App() {
 }
 
 takeToken();
+followToken(() => {
+  reopen();
+  readAbout().catch(() => {});
+});
 listen();
 listenKeys();
 followTheme();
