@@ -194,8 +194,12 @@ class Tape:
         if recorded is None:
             return now
         names = ([selection.name for selection in chosen.selections] for chosen in (recorded, now))
-        cause = f" (encoder {recorded.encoder or 'none'} → {now.encoder or 'none'})"
-        because = cause if recorded.encoder != now.encoder else ""
+        causes = []
+        if recorded.encoder != now.encoder:
+            causes.append(f"encoder {recorded.encoder or 'none'} → {now.encoder or 'none'}")
+        if recorded.unindexed != now.unindexed:
+            causes.append(f"skills not indexed yet: {recorded.unindexed:,} → {now.unindexed:,}")
+        because = f" ({'; '.join(causes)})" if causes else ""
         self._all_differ(_of("selection", now.task), (f"{what}{because}" for what in of_names(*names)))
         return recorded
 

@@ -114,7 +114,7 @@ def digest(skill: str, most: int) -> SkillDigest:
         room -= _keep_items(group, room) if rank < _OTHER else _keep_whole(group, room)
     if title is not None and not title.kept and room >= 0:
         title.kept = title.heading
-    # The form comes last: a small model goes on with what follows it.
+    # What the answer has to look like comes last: a small model continues what it read last.
     kept = [section.kept for section in sorted(sections, key=lambda one: bool(one.labels)) if section.kept]
     text = "\n\n".join((*([base[0].strip()] if base else []), *(kept or [_beginning(body, most)])))
     text = f"{text}\n\n{arguments[1].rstrip()}" if arguments else text

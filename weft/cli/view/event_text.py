@@ -47,6 +47,7 @@ def describe(event: Event) -> str | None:
         case SkillsSelected():
             chosen = "; ".join(f"{selection.name} ({selection.reason})" for selection in event.selections)
             said = f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
+            said += f" ({event.unindexed:,} not indexed yet)" if event.unindexed else ""
             return f"{event.task}: {said}" if event.task else said
         case ModelLoading():
             return f"loading {event.what}"

@@ -53,7 +53,13 @@ class Selecting:
         detector = PLAN if self._planned is not None else self.context.settings.detector
         encoder = self.context.workspace.skills.ranked.encoder if detector != PLAN else ""
         chosen = SkillsSelected(
-            detector, catalogue.selections, len(catalogue.skills), keywords, self.task, encoder=encoder
+            detector,
+            catalogue.selections,
+            len(catalogue.skills),
+            keywords,
+            self.task,
+            encoder=encoder,
+            unindexed=self.context.workspace.skills.unindexed if detector != PLAN else 0,
         )
         return _as_recorded(catalogue, taken, record(chosen))
 
@@ -90,7 +96,10 @@ class Selecting:
             catalogue = await self._picked(translated)
         elif translated is not None:
             catalogue = await self._take(translated)
-        notes = filter(None, (warning or language_note(catalogue), web_note(self.context.goal.text, catalogue)))
+        indexing = self.context.workspace.skills.index_notes if self.task is None else []
+        notes = filter(
+            None, (warning or language_note(catalogue), web_note(self.context.goal.text, catalogue), *indexing)
+        )
         return replace(catalogue, warnings=(*catalogue.warnings, *notes)), keywords
 
     async def _mcp_tools(self) -> McpChoice:

@@ -66,7 +66,7 @@ def select(
         without = _print_all(select_for, source)
         if not mode.quiet:
             _say_language(skills, without)
-        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=skills.warnings)
+        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=[*skills.warnings, *skills.index_notes])
         return 0
 
     if settings.detector != detectors.ASKING:
@@ -88,7 +88,7 @@ def _select(
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
     text = stdin.goal_text(goal)
     selections = select_for(text, ())
-    notes = [*skills.warnings, *skills.uncallable(text, skills.active())]
+    notes = [*skills.warnings, *skills.uncallable(text, skills.active()), *skills.index_notes]
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=notes)
     if not selections and not mode.quiet:
         _say_language(skills, [text])
