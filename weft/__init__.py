@@ -62,11 +62,11 @@ _MODULES = {
     "weft_skills.tools.effects": "Effects changes_file",
     # Events
     "weft_planner.events": (
-        "AnswerChecked AnswerJudged ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallRetried "
-        "CallStarted CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead "
-        "ModelLoaded ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked "
-        "RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished "
-        "TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
+        "AnswerChecked AnswerJudged ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallProgressed "
+        "CallRetried CallStarted CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart "
+        "FileRead ModelLoaded ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked "
+        "ResultChecked RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected "
+        "TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

@@ -77,6 +77,7 @@ from weft_planner.events import ApprovalGiven as ApprovalGiven
 from weft_planner.events import CallBroken as CallBroken
 from weft_planner.events import CallFailed as CallFailed
 from weft_planner.events import CallFinished as CallFinished
+from weft_planner.events import CallProgressed as CallProgressed
 from weft_planner.events import CallRetried as CallRetried
 from weft_planner.events import CallStarted as CallStarted
 from weft_planner.events import CatalogueTaken as CatalogueTaken
@@ -160,6 +161,7 @@ __all__ = [
     "CallBroken",
     "CallFailed",
     "CallFinished",
+    "CallProgressed",
     "CallRetried",
     "CallStarted",
     "CallTimedOut",

@@ -108,7 +108,7 @@ class BatchEngine(Engine, Protocol):
 
 def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:
     """The goal as a run takes it; its plan was validated with the file."""
-    return Goal(goal.text, skills=goal.skills, files=goal.files, plan=plan_of(goal), place=place)
+    return Goal(goal.text, skills=goal.skills, files=goal.files, plan=plan_of(goal), stream=False, place=place)
 
 
 def settings_of(goal: BatchGoal) -> dict[str, Any]:

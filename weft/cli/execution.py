@@ -223,15 +223,15 @@ def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None
         return
     loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
 
-    def stop_run() -> None:
-        stop.set()
+    def stop_run(received: int) -> None:
+        stop.set(by_user=received == signal.SIGINT)
         output.say("\nStopping … (press Ctrl-C again to exit now)")
         for number in signals:
             loop.remove_signal_handler(number)
             signal.signal(number, lambda *_: exit_program())  # not a handler of the loop, which may be busy
 
     for number in signals:
-        loop.add_signal_handler(number, stop_run)
+        loop.add_signal_handler(number, stop_run, number)
     try:
         yield
     finally:

@@ -7,11 +7,13 @@ others as parameters of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import found_workspace
 from weft.cli.configuration import SettingFlags
 from weft.cli.option_value import option_value, together
 from weft.cli.view.output_mode import OutputMode
@@ -19,7 +21,7 @@ from weft_skills.builtin.toolset import TOOLS
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from weft.cli.option_value import Decorator
+    from weft.cli.option_value import Command, Decorator
 
 _FILE = click.Path(path_type=Path)
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -30,13 +32,30 @@ def setting(*options: Decorator[Any]) -> Decorator[Any]:
     return option_value("flags", SettingFlags, *options)
 
 
-workspace = click.option(
-    "--workspace",
-    type=_FILE,
-    metavar="DIR",
-    default=Path(),
-    help="Workspace folder (default: the current folder).",
+here = click.option(
+    "--workspace", type=_FILE, metavar="DIR", default=Path(), help="Workspace folder (default: the current folder)."
 )
+
+
+def workspace(command: Command) -> Command:
+    """Add --workspace; without it, the workspace that the current folder belongs to is found and said."""
+
+    @wraps(command)
+    def in_workspace(workspace: Path | None, **parameters: Any) -> Any:
+        if workspace is None:
+            workspace = found_workspace.find(quiet=parameters.get("quiet", False))
+        return command(workspace=workspace, **parameters)
+
+    option = click.option(
+        "--workspace",
+        type=_FILE,
+        metavar="DIR",
+        help="Workspace folder (default: the current one, or the nearest above it in the same git repository that has "
+        "weft.toml, .agents/ or skills/).",
+    )
+    return option(in_workspace)  # type: ignore[return-value]  # called by click alone, by names
+
+
 printing = option_value(
     "mode",
     OutputMode,

@@ -33,6 +33,7 @@ from weft_executor.results.memo import Memo
 from weft_executor.stores.errors import StoreFailed
 from weft_planner.errors import BudgetSpent, ModelError, PlanError
 from weft_planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from weft_planner.events.run import STOPPED_BY_USER
 from weft_skills.builtin import toolset
 from weft_skills.errors import WeftError
 
@@ -263,7 +264,7 @@ class Run:
 
         def stop_requested(request: StopRequest) -> None:
             with suppress(RuntimeError):  # the loop is closed: the run has ended
-                loop.call_soon_threadsafe((own_stop if request == "stop" else stop).set)
+                loop.call_soon_threadsafe(partial((own_stop if request == "stop" else stop).set, by_user=True))
 
         self.journal.listen(self.log.run_id, stop_requested)
         try:
@@ -287,7 +288,9 @@ class Run:
             late = RunFinished(
                 "stopped", error=f"stopped after --timeout {limit:g} s" if limit else None, code="TIMEOUT"
             )
-            return RunFinished("interrupted", error="interrupted") if any(stop.is_set() for stop in stops) else late
+            code = STOPPED_BY_USER if any(stop.by_user for stop in stops) else None
+            stopped = RunFinished("interrupted", error="interrupted", code=code)
+            return stopped if any(stop.is_set() for stop in stops) else late
         return _end_of(work)
 
 

@@ -138,6 +138,8 @@ class Weft:
         """
         goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
         goal, settings = self._prepared(goal)
+        if goal.stream is None:
+            goal = replace(goal, stream=record is not None)
         self.workspace.check(goal)
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))

@@ -10,9 +10,11 @@ class Stop:
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
+        self.by_user = False
 
-    def set(self) -> None:
-        """Ask the run to end."""
+    def set(self, *, by_user: bool = False) -> None:
+        """Ask the run to end; `by_user` if a person wants it, not the end of the program."""
+        self.by_user = self.by_user or by_user
         self._event.set()
 
     def is_set(self) -> bool:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from weft_skills.programs.trust import SentTrust
 
 
+def config_folder(env: Mapping[str, str]) -> Path:
+    """The folder of the user's own configuration."""
+    return (Path(env["XDG_CONFIG_HOME"]) if env.get("XDG_CONFIG_HOME") else Path.home() / ".config") / "weft"
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The folders that a run reads and writes.
@@ -38,10 +43,9 @@ class Paths:
             raise InputError(
                 f"the workspace {workspace} is not a folder", hint="pass an existing folder with --workspace"
             )
-        config = Path(env["XDG_CONFIG_HOME"]) if env.get("XDG_CONFIG_HOME") else Path.home() / ".config"
         return cls(
             workspace=workspace.resolve(),
-            user_config=config / "weft" / "config.toml",
+            user_config=config_folder(env) / "config.toml",
             cache=user_folders.cache(),
             data=user_folders.data(),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from weft.settings import named_models, skill_lists, untrusted, variables
@@ -295,10 +296,16 @@ def _anchor(table: dict[str, Any], workspace: Path) -> None:
         table["journal"] = normal(table["journal"], workspace)
 
 
+@cache
+def setting_types() -> Mapping[str, Any]:
+    """The type of each setting, by its name."""
+    return get_type_hints(Settings)
+
+
 def _merge(
     table: Mapping[str, Any], origin: str, values: dict[str, Any], origins: dict[str, str], faults: list[str]
 ) -> None:
-    types = get_type_hints(Settings)
+    types = setting_types()
     may_be_zero = {setting.name for setting in fields(Settings) if setting.metadata["may_be_zero"]}
     for key, raw in table.items():
         if key not in types:

@@ -10,8 +10,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
+class Try:
+    """One time that a step ran: from when, until when, and how it ended."""
+
+    start: float
+    end: float | None
+    status: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The try as JSON."""
+        return {"start": self.start, "end": self.end, "status": self.status}
+
+
+@dataclass(slots=True)
 class Span:
-    """One step of a run, in seconds worked since the start; `waited_for` is the dependency that finished last."""
+    """One step of a run, in seconds worked since the start; `waited_for` is the dependency that finished last.
+
+    `start` and `end` are those of the last time that it ran, `tries` has all of them. `item` is the value that an item
+    of a list is for, `replaced_by` the task that took this one's place.
+    """
 
     id: str
     kind: str
@@ -33,11 +50,24 @@ class Span:
     why: str | None = None
     error: str | None = None
     retries: list[float] = field(default_factory=list)
+    tries: list[Try] = field(default_factory=list)
+    item: str | None = None
+    replaced_by: str | None = None
 
     @property
     def seconds(self) -> float:
         """How long it took, the last time it ran."""
         return 0.0 if self.start is None or self.end is None else self.end - self.start
+
+    def close(self, at: float, status: str) -> None:
+        """End the try that is still open, if one is."""
+        if self.tries and self.tries[-1].end is None:
+            self.tries[-1].end, self.tries[-1].status = at, status
+
+    def to_dict(self) -> dict[str, Any]:
+        """The span as JSON; its lists are not copied, which took most of the time."""
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return fields | {"tries": [one.to_dict() for one in self.tries], "seconds": round(self.seconds, 3)}
 
     def spend(self, usage: Usage, cost: float | None) -> None:
         """Add a call's tokens and cost."""

@@ -103,6 +103,8 @@ ROUTES = (
     Path("POST", "/skills/{name}/trust", "skills.trust_skill", changes=True),
     Path("GET", "/skills/{name}/files/{path:path}", "skills.read_file"),
     Path("PUT", "/skills/{name}/files/{path:path}", "skills.write_file", changes=True),
+    Path("POST", "/skills/{name}/files/{path:path}", "skills.rename_file", changes=True),
+    Path("DELETE", "/skills/{name}/files/{path:path}", "skills.delete_file", changes=True),
     Path("GET", "/batches", "batches.list_batches"),
     Path("GET", "/batches/{batch:path}", "batches.show_batch"),
     Path("POST", "/batches/{batch:path}/stop", "batches.stop_batch", changes=True),

@@ -72,8 +72,9 @@ def run(rows: Iterable[Row], *, alive: bool, held_by: str | None) -> dict[str, A
     A page applies the events after that number. Timeline and number come from one reading, so none is missed.
     """
     seen = _Seen()
-    document = timeline(seen.note(rows), alive=alive).to_dict(outputs=False)
-    return document | {
+    shown = timeline(seen.note(rows), alive=alive)
+    return shown.to_dict(outputs=False) | {
+        "code": shown.result.code,
         "last_seq": seen.last_seq,
         "last_at": seen.last_at,
         "now": datetime.now(UTC).isoformat(),

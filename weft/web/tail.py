@@ -12,7 +12,7 @@ from weft.web import shapes
 from weft.web.replies import COMMENT, RETRY, event
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncGenerator, Iterator
 
     from weft.web.site import Site
     from weft_executor.stores.row import Row
@@ -25,20 +25,20 @@ _QUIET = 15.0
 _LOOK = 2.0
 
 
-async def follow(site: Site, run_id: str, after: int) -> AsyncIterator[bytes]:
+async def follow(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
     """The run's rows after a number, then each as it is written, until the run has ended and nobody holds it.
 
     `run_status` and `text_streamed` are not in the journal and have no number: a page that comes back misses none of
     the rest.
     """
     texts: deque[TextStreamed] = deque()
-    with site.streams.one(), site.changes.waking() as woken, site.work.listening(run_id, texts.append, woken):
+    with site.changes.waking() as woken, site.work.listening(run_id, texts.append, woken):
         yield RETRY
         shown: dict[str, Any] | None = None
         looked = spoke = 0.0
         while not site.streams.closing:
             woken.clear()
-            for piece in _pieces(texts):
+            for piece in _pieces(run_id, texts):
                 yield piece
             rows = await asyncio.to_thread(_read, site, run_id, after)
             if rows:
@@ -53,9 +53,9 @@ async def follow(site: Site, run_id: str, after: int) -> AsyncIterator[bytes]:
                 ended = status is None or status["held_by"] is None
                 if ended and await _has_more(site, run_id, after):
                     continue  # what was written before the end comes before the word of it
-                if status != shown:
+                if status != shown or (ended and shown is None):
                     shown = status
-                    yield event("run_status", status)
+                    yield event("run_status", status or {"run_id": run_id, "status": None, "held_by": None})
                 if ended:
                     return
             if now - spoke >= _QUIET:
@@ -69,7 +69,8 @@ async def follow(site: Site, run_id: str, after: int) -> AsyncIterator[bytes]:
 
 
 def _read(site: Site, run_id: str, after: int) -> list[Row]:
-    return list(islice(site.reading().rows(run_id, after=after), _ROWS))
+    store = site.store()
+    return list(islice(store.rows(run_id, after=after), _ROWS)) if store is not None else []
 
 
 async def _has_more(site: Site, run_id: str, after: int) -> bool:
@@ -77,11 +78,11 @@ async def _has_more(site: Site, run_id: str, after: int) -> bool:
     return bool(await asyncio.to_thread(_read, site, run_id, after))
 
 
-def _pieces(texts: deque[TextStreamed]) -> Iterator[bytes]:
+def _pieces(run_id: str, texts: deque[TextStreamed]) -> Iterator[bytes]:
     """The pieces of streamed text so far, one event for all that belong together."""
     while texts:
         first = texts.popleft()
         text = first.text
         while texts and (texts[0].task, texts[0].role) == (first.task, first.role):
             text += texts.popleft().text
-        yield event("text_streamed", {"task": first.task, "role": first.role, "text": text})
+        yield event("text_streamed", {"run_id": run_id, "task": first.task, "role": first.role, "text": text})

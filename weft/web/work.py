@@ -95,7 +95,7 @@ class Work:
         """Stop a run of this process; returns whether it is one."""
         if run_id not in self._started:
             return False
-        self._started[run_id].stop.set()
+        self._started[run_id].stop.set(by_user=True)
         return True
 
     def stop_all(self) -> None:

@@ -54,6 +54,8 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
         case CallFinished(reply=reply):
             before = summary.cost_usd
             return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)
+        case TaskReused(source="cache"):
+            return summary  # its end follows
         case TaskFinished(status="done") | TaskReused():  # each task once: a resumed run does not record them again
             early = None if summary.early is None else summary.early | {event.task}
             return replace(summary, done=summary.done + 1, early=early)

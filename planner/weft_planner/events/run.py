@@ -17,6 +17,8 @@ RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "interrup
 # The code of a run that ended because its plan was not changed as a person asked.
 PLAN_NOT_CHANGED = "PLAN_NOT_CHANGED"
 NOT_CHANGED = "the plan was not changed: "
+# The code of a run that a person stopped.
+STOPPED_BY_USER = "STOPPED_BY_USER"
 
 
 class EarlierOutput(msgspec.Struct, frozen=True):

@@ -64,20 +64,55 @@ def read(skill: Skill, path: str) -> SkillText:
 
 def write(registry: Registry, name: str, path: str, text: str, seen: str) -> SkillText:
     """Replace one file of a workspace's skill, or create it if `seen` is empty; `seen` is the hash it was read with."""
+    if "\0" in text or len(text.encode()) > LARGEST:
+        raise InputError(f"{path}: only text of up to {LARGEST:,} bytes is written", hint="use another program")
+    _, file, home = _own_file(registry, name, path, seen)
+    safe_files.write(file, text, below=home, executable=_is_executable(file))
+    registry.scan()
+    return SkillText(text, hashlib.sha256(text.encode()).hexdigest())
+
+
+def remove(registry: Registry, name: str, path: str, seen: str) -> None:
+    """Delete one file of a workspace's skill; the one that makes it a skill stays."""
+    skill, file, home = _own_file(registry, name, path, seen)
+    _refuse_main(skill, file)
+    safe_files.remove_if(file, untrusted_files.read(file), below=home)
+    registry.scan()
+
+
+def rename(registry: Registry, name: str, path: str, to: str, seen: str) -> None:
+    """Give one file of a workspace's skill another path in its folder, which nothing may have yet."""
+    skill, file, home = _own_file(registry, name, path, seen)
+    _refuse_main(skill, file)
+    _, target, _ = _own_file(registry, name, to, "")
+    data = untrusted_files.read(file)
+    safe_files.write(target, data, below=home, executable=_is_executable(file))
+    safe_files.remove_if(file, data, below=home)
+    registry.scan()
+
+
+def _own_file(registry: Registry, name: str, path: str, seen: str) -> tuple[Skill, Path, Path]:
+    """A skill of the workspace, a file in its folder that still has the hash `seen`, and the folder of all skills."""
     skill = own(registry, name, alone=False)
     home = registry.workspace / WORKSPACE
     if skill.source != "workspace":
         raise InputError(f"skill {name!r} is not in {home}", hint=f"edit {skill.base_dir} with another program")
-    if "\0" in text or len(text.encode()) > LARGEST:
-        raise InputError(f"{path}: only text of up to {LARGEST:,} bytes is written", hint="use another program")
     file = skill.base_dir.joinpath(*_parts(path))
     safe_files.refuse_links(file, below=home)
     if _hash(file) != seen:
         raise FileChanged(f"{file} has changed since it was read", hint="read it again, then repeat your change")
-    executable = file.exists() and bool(file.stat().st_mode & stat.S_IXUSR)
-    safe_files.write(file, text, below=home, executable=executable)
-    registry.scan()
-    return SkillText(text, hashlib.sha256(text.encode()).hexdigest())
+    return skill, file, home
+
+
+def _refuse_main(skill: Skill, file: Path) -> None:
+    if file in (skill.file, skill.base_dir / "SKILL.md"):
+        raise InputError(f"{file.name} makes {skill.name!r} a skill", hint="delete the skill instead")
+    if not file.is_file():
+        raise UnknownFile(f"skill {skill.name!r} has no file {file.name!r}", hint="`weft skills files` lists them")
+
+
+def _is_executable(file: Path) -> bool:
+    return file.exists() and bool(file.stat().st_mode & stat.S_IXUSR)
 
 
 def _parts(path: str) -> tuple[str, ...]:

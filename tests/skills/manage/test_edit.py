@@ -120,3 +120,33 @@ def test_what_is_not_text_or_not_there_is_said(registry: Registry, folder: Path)
         edit.read(skill, "nul.txt")
     with pytest.raises(edit.UnknownFile):
         edit.read(skill, "none.md")
+
+
+def test_files_are_renamed_and_deleted_if_they_are_what_was_read(registry: Registry, folder: Path) -> None:
+    install.write(registry, "notes", "run.sh", "echo hi\n", "")
+    (folder / "run.sh").chmod(0o755)
+    tag = seen(folder / "run.sh")
+    edit.rename(registry, "notes", "run.sh", "bin/go.sh", tag)
+    assert not (folder / "run.sh").exists()
+    assert (folder / "bin" / "go.sh").read_text(encoding="utf-8") == "echo hi\n"
+    assert os.access(folder / "bin" / "go.sh", os.X_OK)
+    install.write(registry, "notes", "other.md", "x", "")
+    with pytest.raises(edit.FileChanged):
+        edit.rename(registry, "notes", "bin/go.sh", "other.md", tag)  # it exists already
+    with pytest.raises(edit.FileChanged):
+        edit.remove(registry, "notes", "bin/go.sh", "0" * 64)
+    edit.remove(registry, "notes", "bin/go.sh", tag)
+    assert not (folder / "bin" / "go.sh").exists()
+    for path in ("../x", "bin/../../x", "/etc/passwd", ".git/config"):
+        with pytest.raises(InputError):
+            edit.rename(registry, "notes", "other.md", path, seen(folder / "other.md"))
+
+
+def test_the_file_that_makes_a_skill_stays(registry: Registry, folder: Path) -> None:
+    tag = seen(folder / "SKILL.md")
+    with pytest.raises(InputError, match=r"SKILL\.md makes 'notes' a skill"):
+        edit.remove(registry, "notes", "SKILL.md", tag)
+    with pytest.raises(InputError, match="makes"):
+        edit.rename(registry, "notes", "SKILL.md", "OLD.md", tag)
+    with pytest.raises(edit.UnknownFile):
+        edit.remove(registry, "notes", "gone.md", "")

@@ -58,7 +58,8 @@ def test_planning_finished_after_a_resume_does_not_include_the_pause() -> None:
     again = event("18:00:03", "call_finished", role="decomposer", task=None, model="m", reply=REPLY, seconds=2.0)
     refused = event("10:00:02", "plan_refused", attempt=1, faults=["no"])
     view = timeline(rows(*BEGUN[:2], refused, RESUMED[0], again))
-    assert view.spans["(plan)"].seconds == pytest.approx(5.0)
+    assert [one.end - one.start for one in view.spans["(plan)"].tries if one.end] == pytest.approx([2.0, 2.0])
+    assert view.spans["(plan)"].seconds == pytest.approx(2.0)
 
 
 def test_a_run_whose_process_died_is_interrupted() -> None:
@@ -115,3 +116,34 @@ def test_a_step_that_never_started_has_no_time() -> None:
     line = draw(timeline(rows(*BEGUN[:5], skipped))).splitlines()[-3]
     assert line.startswith("– b")
     assert " s" not in line
+
+
+def test_every_try_keeps_its_bar_and_the_critical_path_is_as_long_as_the_run() -> None:
+    view = timeline(rows(*BEGUN, *RESUMED))
+    assert [one.to_dict() for one in view.spans["b"].tries] == [
+        {"start": 5.0, "end": 5.0, "status": "interrupted"},
+        {"start": 6.0, "end": 9.0, "status": "done"},
+    ]
+    segments = [(one.step, one.start, one.end) for one in view.segments]
+    assert segments == [
+        ("(plan)", 0.0, 2.0),
+        ("a", 2.0, 5.0),
+        (None, 5.0, 6.0),
+        ("b", 6.0, 9.0),
+        (None, 9.0, 10.0),
+    ]
+    assert view.critical == ["(plan)", "a", "b"]
+
+
+def test_an_item_is_named_by_its_value_and_a_replaced_task_says_by_what() -> None:
+    item = {"id": "b[1]", "action_type": "llm", "item": {"value": {"name": "Insurers", "size": 3}}}
+    grown = event("10:00:05", "plan_changed", cause="for_each", of="b", added=[item])
+    failed = event("10:00:07", "task_finished", task="b", status="failed", seconds=2.0, error="no")
+    other = {"id": "c", "action_type": "llm", "depends_on": ["a"]}
+    change = event("10:00:09", "plan_changed", cause="replan", added=[other], rewired={"b": "c"}, note="b cannot work")
+    view = timeline(rows(*BEGUN, grown, failed, change))
+    assert (view.spans["b[1]"].item, view.spans["b"].replaced_by) == ("Insurers", "c")
+    (shown,) = view.to_dict()["plan_changes"]
+    assert shown == {
+        "at": 9.0, "cause": "replan", "added": ["c"], "dropped": [], "rewired": {"b": "c"}, "note": "b cannot work"
+    }  # fmt: skip

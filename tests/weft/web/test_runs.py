@@ -296,6 +296,18 @@ async def test_a_failed_run_says_why(workspace: Path) -> None:
         assert "id: survey" in plan["text"]
 
 
+async def test_the_plan_of_a_run_that_fanned_out_is_the_one_that_was_made(workspace: Path) -> None:
+    each = {"id": "each", "action_type": "llm", "instruction": "About <<item>>.", "for_each": ["a", "b"]}
+    async with asking(workspace, ScriptedModel(answering)) as asked:
+        run_id = await started(asked, plan={"tasks": [each]})
+        shown = await ended(asked, run_id)
+        assert [span["id"] for span in shown["spans"]] == ["each", "each[1]", "each[2]"]
+        plan = (await asked.get(f"/runs/{run_id}/plan")).json()["text"]
+        assert "each[1]" not in plan
+        checked = (await asked.post("/plan/check", json={"text": plan})).json()
+        assert (checked["faults"], [task["id"] for task in checked["plan"]["tasks"]]) == ([], ["each"])
+
+
 async def test_a_plan_is_checked_as_it_is_typed(workspace: Path) -> None:
     async with asking(workspace) as asked:
         faulty = (

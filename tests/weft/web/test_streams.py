@@ -194,6 +194,37 @@ async def test_the_lists_hear_of_runs_and_skills(workspace: Path) -> None:
                     return
 
 
+@pytest.mark.changes_skills
+async def test_one_stream_follows_several_runs_and_the_lists(workspace: Path) -> None:
+    with elsewhere(workspace, "end") as writing:
+        assert writing.stdout is not None
+        await asyncio.to_thread(writing.stdout.readline)
+        async with serving(make_site(workspace)) as (_, asked), asyncio.timeout(120):
+            ends = [event async for event in _all(asked, f"/events?run={RUN}:58&lists=0")]
+            assert [(event.type, event.id) for event in ends] == [
+                ("warned", "59"),
+                ("run_finished", "60"),
+                ("run_status", ""),
+            ]
+            seen: list[int] = []
+            statuses: dict[str, Any] = {}
+            async with asked.stream("GET", f"/events?run={RUN}:7&run=gone:0&skills=0") as response:
+                async for event in events(response):
+                    if event.type == "run_status":
+                        statuses[event.data["run_id"]] = event.data["status"]
+                        if len(statuses) == 2:
+                            await asked.delete(f"/runs/{RUN}")
+                    elif event.id:
+                        seen.append(int(event.id))
+                        assert event.data["run_id"] == RUN
+                    elif event.data["gone"] == [RUN]:
+                        break
+            assert statuses == {RUN: "done", "gone": None}
+            assert seen == list(range(8, 61))
+            assert (await asked.get("/events?run=x")).json()["error"]["message"].endswith("has no number")
+            assert (await asked.get("/events?" + "run=x:1&" * 33)).status_code == 400
+
+
 async def test_there_is_a_limit_on_streams_and_closed_ones_do_not_count(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,7 +64,7 @@ def _head(view: Timeline, max_width: int | None) -> Iterator[str]:
         yield width.wrap(shortened_text(event), max_width)
     for fault in view.faults:
         yield width.wrap(f"plan refused: {fault}", max_width)
-    for change in view.changes:
+    for _, change in view.changes:
         yield width.wrap(f"{_CAUSES[change.cause]}: {change_text(change)}", max_width)
     for warning in result.warnings:
         yield width.wrap(f"warning: {warning}", max_width)

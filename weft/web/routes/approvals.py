@@ -12,21 +12,30 @@ from weft_planner.approvals import Answer
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from starlette.requests import Request
     from starlette.responses import Response
 
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
+    from weft.runs.stored.requests import OpenRequest
+    from weft.traces.span import Span
     from weft.web.site import Site
     from weft_executor.history.result import Result
     from weft_planner.events import Record
 
 _MOST = 1_000
+# Of how many runs the tasks are read, so that a request says more than an id.
+_MOST_READ = 20
 
 
 @in_thread
 def list_approvals(site: Site, request: Request) -> list[dict[str, Any]]:
-    """The requests without an answer, as `weft approvals --json` prints them; of one run with `run`."""
+    """The requests without an answer, as `weft approvals --json` prints them; of one run with `run`.
+
+    `title` is what the task is called, `failed` counts the tasks that are tried again when the run continues.
+    """
     run = request.query_params.get("run")
     store = site.store()
     if store is None:
@@ -34,9 +43,18 @@ def list_approvals(site: Site, request: Request) -> list[dict[str, Any]]:
     if next(store.rows_of_all(("approval_asked",)), None) is None:
         return []  # the most frequent answer, without importing what reads the others
     from weft.runs.stored.requests import open_requests
+    from weft.traces.timeline import TYPES, timeline
 
-    found = open_requests(store, site.paths, site.find(run).run_id if run else None)
-    return [opened.to_dict() for opened in found[:_MOST]]
+    found = open_requests(store, site.paths, site.find(run).run_id if run else None)[:_MOST]
+    first = list(dict.fromkeys(opened.run.run_id for opened in found))[:_MOST_READ]
+    read = {run_id: timeline(store.rows(run_id, types=TYPES)).spans for run_id in first}
+    return [opened.to_dict() | _about(opened, read.get(opened.run.run_id, {})) for opened in found]
+
+
+def _about(opened: OpenRequest, spans: Mapping[str, Span]) -> dict[str, Any]:
+    asking = spans.get(opened.request.task or "")
+    failed = sum(span.status == "failed" and span.replaced_by is None for span in spans.values())
+    return {"title": (asking.item or asking.title) if asking is not None else "", "failed": failed}
 
 
 async def answer(site: Site, request: Request) -> Response:

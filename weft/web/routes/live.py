@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from weft.version import __version__
 from weft.web import bodies, shapes
 from weft.web.replies import COMMENT, RETRY, event, json_reply, stream_reply
+from weft.web.streams import MOST_STREAMS
 from weft.web.tail import follow
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -44,20 +46,46 @@ async def about(site: Site, _: Request) -> Response:
 async def run_events(site: Site, request: Request) -> Response:
     """A run's events after a number, and each further one as any process writes it."""
     run = await asyncio.to_thread(site.find, request.path_params["run"])
-    last = request.headers.get("last-event-id", "")
-    after = int(last) if last.isascii() and last.isdecimal() and len(last) <= 16 else bodies.number(request, "after", 0)
+    after = _number(request.headers.get("last-event-id", ""))
+    after = bodies.number(request, "after", 0) if after is None else after
     site.streams.check()
-    return stream_reply(follow(site, run.run_id, after))
+    return stream_reply(site.streams.counted([follow(site, run.run_id, after)]))
 
 
 async def all_events(site: Site, request: Request) -> Response:
-    """Lines of runs that changed, at most once a second, and unless `skills=0` a word when skills did."""
+    """Lines of runs that changed, at most once a second, and unless `skills=0` a word when skills did.
+
+    With `run=ID:SEQ`, also what happens in that run after the number: one stream serves all tabs of a browser, which
+    opens few connections to a server. `lists=0` leaves the lines out.
+    """
+    given = request.query_params
+    sources = [follow(site, run, after) for run, after in _followed(given.getlist("run")).items()]
+    if given.get("lists") != "0":
+        sources.append(_changes(site, skills=given.get("skills") != "0"))
     site.streams.check()
-    return stream_reply(_changes(site, skills=request.query_params.get("skills") != "0"))
+    return stream_reply(site.streams.counted(sources))
 
 
-async def _changes(site: Site, *, skills: bool) -> AsyncIterator[bytes]:
-    with site.streams.one(), site.changes.waking() as woken:
+def _followed(given: list[str]) -> dict[str, int]:
+    """The runs that a page follows, each with the number after which it does."""
+    if len(given) > MOST_STREAMS:
+        raise InputError(f"one stream follows {MOST_STREAMS} runs at most", hint="close some of the pages")
+    runs: dict[str, int] = {}
+    for text in given:
+        run_id, _, number = text.rpartition(":")
+        after = _number(number)
+        if after is None:
+            raise InputError(f"'run={text[:80]}' has no number", hint="give the run as ID:SEQ")
+        runs[run_id] = min(after, runs.get(run_id, after))
+    return runs
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 16 else None
+
+
+async def _changes(site: Site, *, skills: bool) -> AsyncGenerator[bytes]:
+    with site.changes.waking() as woken:
         yield RETRY
         known = await asyncio.to_thread(_lines, site)
         stamp, looked = await asyncio.to_thread(site.skills_stamp) if skills else 0, time.monotonic()

@@ -6,10 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from weft.runs.plans import plan_check, plan_file
-from weft.traces.timeline import TYPES, timeline
+from weft.runs.plans.plan_edit import plan_in_hand
+from weft.runs.stored import records
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, in_thread, json_reply, stream_reply
 from weft.web.routes.steer import check_local, goal_in
+from weft_executor.history.run_history import RunHistory
 from weft_planner.events import Event, TextStreamed
 from weft_planner.events import to_dict as event_dict
 from weft_skills.errors import WeftError
@@ -75,11 +77,10 @@ async def check_plan(site: Site, request: Request) -> Response:
 
 @in_thread
 def run_plan_text(site: Site, request: Request) -> dict[str, Any]:
-    """The plan of a recorded run, as a file to edit."""
+    """The plan of a recorded run, as a file to edit: the one that `weft plan --of` writes."""
     run = site.find(request.path_params["run"])
-    plan = timeline(site.reading().rows(run.run_id, types=TYPES)).result.plan
-    if plan is None:
-        raise errors.HttpError(404, "NO_PLAN", f"run {run.run_id} has no plan yet", hint="wait until it is made")
+    rows = site.reading().rows(run.run_id)
+    plan = plan_in_hand(RunHistory.of(rows, records.capture(site.paths, run.run_id))).plan
     return {"goal": run.goal, "text": plan_file.dump(plan, "yaml", run.goal)}
 
 

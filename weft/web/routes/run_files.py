@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weft.traces import run_changes
+from weft.web import bodies
 from weft.web.errors import HttpError
 from weft.web.replies import attachment, in_thread
 from weft_executor.results.artifacts import Artifacts
@@ -56,14 +58,20 @@ def list_artifacts(site: Site, request: Request) -> list[dict[str, Any]]:
 
 
 async def artifact(site: Site, request: Request) -> Response:
-    """One file that a run made, to be saved and never shown."""
+    """One file that a run made, never of a type that a browser would show; with `first`, so many bytes of it."""
+    first = bodies.number(request, "first", _LARGEST, _LARGEST)
 
     def read() -> bytes:
         folder, name = _artifacts(site, request), request.path_params["path"]
         file = next((file for known, file in _files(folder) if known == name), None)
         if file is None:
             raise HttpError(404, "NOT_FOUND", f"the run has no file {name[:200]!r}", hint="see the list")
-        return untrusted_files.read(file, _LARGEST)
+        try:
+            with os.fdopen(untrusted_files.open_regular(file, _LARGEST), "rb") as opened:
+                return opened.read(first)
+        except OSError as error:
+            what = f"{name[:200]!r} cannot be read: {error.strerror or error}"
+            raise HttpError(413, "TOO_LARGE", what, hint="open it in the workspace's folder") from error
 
     return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])
 

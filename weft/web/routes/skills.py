@@ -89,14 +89,35 @@ async def read_file(site: Site, request: Request) -> Response:
 
 async def write_file(site: Site, request: Request) -> Response:
     """Replace one file of a skill, if it still is the one that was read; a new file has the empty tag."""
-    tag = request.headers.get("if-match")
-    if tag is None:
-        raise HttpError(412, "NO_IF_MATCH", "If-Match is missing", hint="send the ETag that the file was read with")
+    tag = _tag(request)
     text = bodies.text(await bodies.document(request, 4 * bodies.BODY), "text")
     name, path = request.path_params["name"], request.path_params["path"]
     registry = site.workspace.skills.registry
-    written = await asyncio.to_thread(install.write, registry, name, path, text, tag.strip().strip('"'))
+    written = await asyncio.to_thread(install.write, registry, name, path, text, tag)
     return json_reply({"path": path}, headers={"etag": f'"{written.sha256}"'})
+
+
+async def delete_file(site: Site, request: Request) -> Response:
+    """Delete one file of a skill, if it still is the one that was read."""
+    name, path = request.path_params["name"], request.path_params["path"]
+    await asyncio.to_thread(edit.remove, site.workspace.skills.registry, name, path, _tag(request))
+    return json_reply({"deleted": path})
+
+
+async def rename_file(site: Site, request: Request) -> Response:
+    """Give one file of a skill another path, if it still is the one that was read."""
+    name, path, tag = request.path_params["name"], request.path_params["path"], _tag(request)
+    to = bodies.text(await bodies.document(request), "to")
+    await asyncio.to_thread(edit.rename, site.workspace.skills.registry, name, path, to, tag)
+    return json_reply({"path": to})
+
+
+def _tag(request: Request) -> str:
+    """The hash that a file was read with; a new file has the empty one."""
+    tag = request.headers.get("if-match")
+    if tag is None:
+        raise HttpError(412, "NO_IF_MATCH", "If-Match is missing", hint="send the ETag that the file was read with")
+    return tag.strip().strip('"')
 
 
 async def trust_skill(site: Site, request: Request) -> Response:

@@ -3,7 +3,7 @@ import { render } from "./vendor/preact.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 import { about, readAbout } from "./core/about.js";
 import { Notes } from "./core/announce.js";
-import { takeToken, trouble, useToken } from "./core/api.js";
+import { followToken, takeToken, trouble, useToken } from "./core/api.js";
 import { asking, readAsking } from "./core/asking.js";
 import { DialogPlace } from "./core/dialog.js";
 import { Empty } from "./core/empty.js";
@@ -11,6 +11,7 @@ import { count } from "./core/format.js";
 import { html } from "./core/html.js";
 import { Icon, Sign, Weave } from "./core/icons.js";
 import { listenKeys, showKeys, useKeys } from "./core/keys.js";
+import { reopen } from "./core/live.js";
 import { Page } from "./core/page.js";
 import { go, listen, parts, place } from "./core/router.js";
 import { choice, followTheme, nextTheme } from "./core/theme.js";
@@ -87,6 +88,10 @@ function App() {
 }
 
 takeToken();
+followToken(() => {
+  reopen();
+  readAbout().catch(() => {});
+});
 listen();
 listenKeys();
 followTheme();

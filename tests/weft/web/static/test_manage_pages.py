@@ -205,8 +205,11 @@ async def test_skills_are_imported_overwritten_after_asking_edited_and_deleted(
         await text.fill("longer\n")
         (kept / "references" / "long.md").write_text("changed elsewhere\n", encoding="utf-8")
         await page.get_by_role("button", name="Save").click()
-        await page.get_by_role("button", name="Read it again (your text stays)").click()
-        await page.get_by_role("button", name="Save").click()
+        both = page.get_by_role("region", name="Two versions")
+        await expect(both).to_contain_text("changed elsewhere")
+        await page.get_by_role("link", name="Models").click()
+        await page.get_by_role("dialog", name="Leave without saving?").get_by_role("button", name="Cancel").click()
+        await both.get_by_role("button", name="Take mine").click()
         await expect(page.locator(".toast", has_text="Saved")).to_be_visible()
         assert (kept / "references" / "long.md").read_text(encoding="utf-8") == "longer\n"
         await page.get_by_role("button", name="Delete").click()

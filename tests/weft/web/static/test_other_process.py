@@ -54,7 +54,7 @@ async def test_a_run_of_another_process_is_watched_stopped_and_resumed(workspace
             await expect(page.get_by_role("button", name=RUNNING).first).to_be_visible()
             await expect(page.locator(".facts")).to_contain_text("2 of 4 tasks")
             await page.get_by_role("button", name="Stop").click()
-            await finished(page, "Interrupted")
+            await finished(page, "Stopped by you")
             await eventually(lambda: running.poll() == 0)
         await page.get_by_role("button", name="Resume…").click()
         await page.get_by_role("dialog").get_by_role("button", name="Resume").click()

@@ -196,7 +196,7 @@ async def test_a_run_is_stopped_and_resumed_without_paying_twice(workspace: Path
         await run_goal(page, server)
         await page.get_by_role("button", name=RUNNING).first.wait_for()
         await page.get_by_role("button", name="Stop").click()
-        await finished(page, "Interrupted")
+        await finished(page, "Stopped by you")
         model.held.clear()
         asked = len([one for one in model.asked if one.task == "needs"])
         await page.get_by_role("button", name="Resume…").click()
@@ -206,6 +206,10 @@ async def test_a_run_is_stopped_and_resumed_without_paying_twice(workspace: Path
         await finished(page)
         await page.get_by_role("tab", name="Details").click()
         await expect(page.get_by_role("complementary", name="The run")).to_contain_text("900")
+        await expect(page.get_by_role("complementary", name="The run")).to_contain_text("as long as the run")
+        await page.reload()
+        bars = page.get_by_role("button", name=re.compile("^Profile Redis, .* s, Done")).locator(".lane > .span")
+        await expect(bars).to_have_count(2)
         assert len([one for one in model.asked if one.task == "needs"]) == asked
 
 

@@ -35,6 +35,8 @@ def show_preview(batch: Batch, mode: OutputMode) -> int:
 
 def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> int:
     """Run the batch and print its report; returns the exit status. An interrupted batch exits here."""
+    if batch.models and not mode.quiet:  # what calls them takes seconds to load
+        output.say(f"Loading: checking that {', '.join(batch.models)} can be called")
     batch.check_models()
     with batch.locked():
         if batch.errors != batch.options.errors and not mode.quiet:

@@ -24,11 +24,12 @@ _EXAMPLE = "Say in one sentence what the skill does, and when to use it: for wee
 
 @click.command()
 @click.option("--skill", "skill", metavar="ID", help="Also create an example skill with this name.")
-@options.common
+@options.here
+@options.printing
 def init(skill: str | None, workspace: Path, mode: OutputMode) -> int:
     """Create a commented weft.toml.
 
-    Writes it into the workspace. Existing files are never overwritten.
+    Writes it into the current folder, which becomes a workspace. Existing files are never overwritten.
 
     \b
     Examples:

@@ -8,6 +8,9 @@
 /** What says how a run went and not what it did: alone, it makes no task a changed one. */
 const MEASURES = new Set(["seconds", "tokens", "cost_usd", "calls", "attempts"]);
 
+/** A task that was done before and is reused now has the same result. @param {Difference} one */
+const isReuse = (one) => one.what === "status" && [one.a, one.b].every((status) => status === "done" || status === "reused");
+
 /** @param {Difference} one */
 export const isText = (one) => one.what.startsWith("output") || one.what.startsWith("line");
 
@@ -36,7 +39,7 @@ function row(span, differences, a, b) {
   const texts = differences.filter(isText);
   const plan = differences.find((one) => one.what === "plan") ?? null;
   const values = differences.filter((one) => !isText(one) && !["task", "plan", "renamed"].includes(one.what));
-  const changed = texts.length > 0 || plan !== null || values.some((one) => !MEASURES.has(one.what));
+  const changed = texts.length > 0 || plan !== null || values.some((one) => !MEASURES.has(one.what) && !isReuse(one));
   const kind = only ? (only.a ? "dropped" : "added") : !a.has(span.id) && b.has(span.id) ? "added" : changed ? "changed" : "same";
   return { id: span.id, title: span.title, kind, other, texts, plan, values };
 }

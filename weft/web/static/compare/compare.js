@@ -52,6 +52,8 @@ function Compared({ a, b }) {
 const Side = ({ letter, run }) => html`<section class="panel" aria-label="Run ${letter}"><div class="pad"><div class="bar" style="margin-bottom:6px"><b class="letter">${letter}</b><${Pill} status=${run.status} /><a class="mono cut" href="/runs/${part(run.run_id)}">${run.run_id}</a></div>
   <p class="clamp" title=${run.goal}>${run.goal}</p><div class="facts"><span class="fact"><b>${counted(run.spans.filter((/** @type {any} */ span) => !span.id.startsWith("(")).length, "task")}</b></span><span class="fact"><b>${seconds(run.seconds)}</b> at work</span><span class="fact"><b>${money(run.cost_usd)}</b></span>${run.settings?.model && html`<span class="fact mono">${run.settings.model}</span>`}</div></div></section>`;
 
+const OUTPUTS = "outputs";
+
 /** @param {{ all: import("./aligned.js").Difference[], a: any, b: any }} props */
 function Differences({ all, a, b }) {
   const [kind, setKind] = useState("");
@@ -60,10 +62,11 @@ function Differences({ all, a, b }) {
   const counts = countKinds(rows);
   useEffect(() => setKind(""), [all]);
   const whole = ofRuns(all);
-  const shown = rows.filter((row) => (kind ? row.kind === kind : true));
+  const outputs = rows.filter((row) => row.texts.length > 0);
+  const shown = kind === OUTPUTS ? outputs : rows.filter((row) => (kind ? row.kind === kind : true));
   return html`${whole.length > 0 && html`<h2 class="sec">The runs</h2><div class="panel"><div class="pad">${whole.map((one) => html`<${Value} one=${one} />`)}</div></div>`}
     <h2 class="sec">Tasks</h2>
-    <div class="bar"><div class="chips" role="group" aria-label="Kind of difference"><button type="button" class="chip" aria-pressed=${kind === "" ? "true" : "false"} onClick=${() => setKind("")}>All ${rows.length}</button>${Object.entries(counts).filter(([, number]) => number > 0).map(([name, number]) => html`<button type="button" class="chip" key=${name} aria-pressed=${kind === name ? "true" : "false"} onClick=${() => setKind(name)}>${KINDS[name]} ${number}</button>`)}</div></div>
+    <div class="bar"><div class="chips" role="group" aria-label="Kind of difference"><button type="button" class="chip" aria-pressed=${kind === "" ? "true" : "false"} onClick=${() => setKind("")}>All ${rows.length}</button>${Object.entries(counts).filter(([, number]) => number > 0).map(([name, number]) => html`<button type="button" class="chip" key=${name} aria-pressed=${kind === name ? "true" : "false"} onClick=${() => setKind(name)}>${KINDS[name]} ${number}</button>`)}${outputs.length > 0 && html`<button type="button" class="chip" aria-pressed=${kind === OUTPUTS ? "true" : "false"} onClick=${() => setKind(OUTPUTS)}>Outputs that differ ${outputs.length}</button>`}</div></div>
     ${all.length === 0 && html`<div class="note st-done"><b>Nothing differs</b><div>Selection, plan, every task and the answer are the same.</div></div>`}
     <div class="aligned">${shown.slice(0, 500).map((row) => html`<${Task} key=${row.id} row=${row} a=${a.run_id} b=${b.run_id} />`)}</div>
     ${shown.length > 500 && html`<p class="muted">${counted(shown.length - 500, "more task")}; choose a kind to see fewer.</p>`}`;

@@ -19,12 +19,23 @@ export class Refused extends Error {
   }
 }
 
-/** Take the token out of the address, where it must not stay. */
+/** Take the token out of the address, where it must not stay; gives whether there was one. */
 export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given === null) return;
+  if (given === null) return false;
   useToken(given);
   history.replaceState(null, "", location.pathname + location.search);
+  return true;
+}
+
+/** Take a new token at once: from the address of this tab, or from another tab that was opened with it. @param {() => void} onNew */
+export function followToken(onNew) {
+  addEventListener("hashchange", () => takeToken() && onNew());
+  addEventListener("storage", (event) => {
+    if (event.key !== KEY || !event.newValue) return;
+    trouble.value = "";
+    onNew();
+  });
 }
 
 /** @param {string} token */
@@ -72,12 +83,6 @@ export const send = async (path, body) => {
 
 /** @param {string} path @returns {Promise<any>} */
 export const remove = async (path) => (await ask(path, { method: "DELETE" })).json();
-
-/** Follow a stream, over reconnects. @param {string} path @param {AbortSignal} signal */
-export const follow = (path, signal) => {
-  const open = (/** @type {Record<string, string>} */ headers) => ask(path, { headers, signal });
-  return events(open, { signal, onLost: () => (trouble.value = "lost"), onOpen: () => (trouble.value = "") });
-};
 
 /** Post and read the stream that answers, once. @param {string} path @param {unknown} json @param {AbortSignal} [signal] */
 export const stream = (path, json, signal) => events(() => ask(path, { method: "POST", json, signal }), { signal, once: true });

@@ -34,7 +34,7 @@ export function useKeys(keys, inputs = []) {
 /** What `?` shows, and the docs list. */
 export const KEYS = [
   ["/", "search"], ["n", "new goal"], ["← → ↑ ↓", "along dependencies, and within a layer"], ["Enter", "open the task"], ["Esc", "close"],
-  ["[ ]", "previous and next task"], ["f", "fit the graph"], ["c", "show the critical path"], ["e", "next failure"], ["o", "open or fold a task's parts"],
+  ["v", "to the graph"], ["[ ]", "previous and next task"], ["f", "fit the graph"], ["c", "show the critical path"], ["e", "next failure"], ["o", "open or fold a task's parts"],
   ["+ −", "zoom"], ["g", "graph, both, timeline"], ["p", "playback"], ["t", "light or dark"], ["?", "all keys"],
 ];
 

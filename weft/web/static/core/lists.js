@@ -1,35 +1,22 @@
-// What changes in the lists: lines of runs, and skills. One stream for the page, given back while nobody sees it.
+// What changes in the lists: lines of runs, and skills. Heard as long as somebody sees the page.
 import { useEffect } from "../vendor/hooks.js";
-import { follow } from "./api.js";
 import { readAsking } from "./asking.js";
+import { listen } from "./live.js";
 
 const HIDDEN = 30_000;
-const PAUSE = 1000;
 
 /** Hear of changes as long as a component is there. @param {{ runs?: (changed: any[], gone: string[]) => void, skills?: () => void, again?: () => void }} heard */
 export function useChanges(heard) {
   useEffect(() => {
     let ending = new AbortController();
     const run = async () => {
-      ending = new AbortController();
-      const { signal } = ending;
-      for (let first = true; !signal.aborted; first = false) {
-        if (!first) {
-          await new Promise((go) => setTimeout(go, PAUSE));
-          if (signal.aborted) return;
-          heard.again?.();
-        }
-        try {
-          for await (const { type, data } of follow(heard.skills ? "/events" : "/events?skills=0", signal)) {
-            if (type === "runs") {
-              heard.runs?.(data.runs, data.gone);
-              readAsking();
-            }
-            if (type === "skills") heard.skills?.();
-          }
-        } catch (error) {
-          if (/** @type {any} */ (error)?.final) return;
-        }
+      const { signal } = (ending = new AbortController());
+      for await (const { type, data } of listen({ skills: heard.skills !== undefined }, signal)) {
+        if (type === "runs") {
+          heard.runs?.(data.runs, data.gone);
+          readAsking();
+        } else if (type === "skills") heard.skills?.();
+        else heard.again?.();
       }
     };
     /** @type {any} */
@@ -44,6 +31,7 @@ export function useChanges(heard) {
     };
     document.addEventListener("visibilitychange", visibility);
     run();
+    if (document.hidden) visibility(); // it was opened in the background
     return () => {
       document.removeEventListener("visibilitychange", visibility);
       clearTimeout(hiding);

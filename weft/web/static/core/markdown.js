@@ -2,8 +2,11 @@
 import { h } from "../vendor/preact.js";
 import { useMemo, useState } from "../vendor/hooks.js";
 import { lexer } from "../vendor/marked.js";
+import { copy } from "./clipboard.js";
+import { colored } from "./code.js";
 import { count } from "./format.js";
 import { html } from "./html.js";
+import { Icon } from "./icons.js";
 
 /** Longer texts are shown as they are until asked for. */
 const LONG = 50_000;
@@ -15,65 +18,81 @@ const ENTITIES = /** @type {Record<string, string>} */ ({ "&amp;": "&", "&lt;": 
 /** @param {string} text */
 const plain = (text) => text.replace(/&(?:amp|lt|gt|quot|#39);/g, (found) => ENTITIES[found]);
 
-/** @param {Token[]} [tokens] @returns {any[]} */
-const inline = (tokens = []) => tokens.map((token) => {
+/** @typedef {((href: string, name: string) => any) | null} Pictures how a picture is shown; without it, by its name */
+
+/** @param {Token[]} tokens @param {Pictures} pictures @returns {any[]} */
+const inline = (tokens, pictures) => tokens.map((token) => {
   switch (token.type) {
-    case "strong": case "em": case "del": return h(token.type, null, inline(token.tokens));
+    case "strong": case "em": case "del": return h(token.type, null, inline(token.tokens ?? [], pictures));
     case "codespan": return h("code", null, plain(token.text));
     case "br": return h("br", null);
-    case "link": return link(token);
-    case "image": return h("span", { class: "image" }, `[image: ${token.text || token.href}]`);
-    case "text": case "escape": return token.tokens ? inline(token.tokens) : plain(token.text);
+    case "link": return link(token, pictures);
+    case "image": return pictures && !LINK.test(token.href) ? pictures(token.href, token.text) : h("span", { class: "image" }, `[image: ${token.text || token.href}]`);
+    case "text": case "escape": return token.tokens ? inline(token.tokens, pictures) : plain(token.text);
     default: return token.raw; // HTML too: as text
   }
 });
 
-/** @param {Token} token */
-const link = ({ href, tokens }) => LINK.test(href)
-  ? h("a", { href, rel: "noopener noreferrer", target: "_blank", title: href }, inline(tokens))
-  : h("span", { title: href }, inline(tokens));
+/** @param {Token} token @param {Pictures} pictures */
+const link = ({ href, tokens }, pictures) => LINK.test(href)
+  ? h("a", { href, rel: "noopener noreferrer", target: "_blank", title: href }, inline(tokens, pictures))
+  : h("span", { title: href }, inline(tokens, pictures));
 
-/** @param {Token} token @returns {any} */
-function block(token) {
+/** @param {Token} token @param {Pictures} pictures @returns {any} */
+function block(token, pictures) {
   switch (token.type) {
-    case "heading": return h(`h${Math.min(6, token.depth + 2)}`, null, inline(token.tokens));
-    case "paragraph": return h("p", null, inline(token.tokens));
-    case "text": return h("p", null, token.tokens ? inline(token.tokens) : plain(token.text));
-    case "code": return h("pre", { tabIndex: 0 }, h("code", null, token.text));
-    case "blockquote": return h("blockquote", null, token.tokens.map(block));
-    case "list": return list(token);
-    case "table": return table(token);
+    case "heading": return h(`h${Math.min(6, token.depth + 2)}`, { dir: "auto" }, inline(token.tokens ?? [], pictures));
+    case "paragraph": return h(hasPicture(token) ? "div" : "p", { dir: "auto", class: hasPicture(token) ? "p" : undefined }, inline(token.tokens ?? [], pictures));
+    case "text": return h("p", { dir: "auto" }, token.tokens ? inline(token.tokens, pictures) : plain(token.text));
+    case "code": return h(Code, { text: token.text, language: token.lang ?? "" });
+    case "blockquote": return h("blockquote", { dir: "auto" }, token.tokens.map((/** @type {Token} */ one) => block(one, pictures)));
+    case "list": return list(token, pictures);
+    case "table": return table(token, pictures);
     case "hr": return h("hr", null);
     case "space": case "def": return null;
-    default: return h("p", null, token.raw);
+    default: return h("p", { dir: "auto" }, token.raw);
   }
 }
 
-/** @param {Token} token */
-const list = ({ ordered, start, items }) => h(ordered ? "ol" : "ul", ordered && start > 1 ? { start } : null, items.map((/** @type {Token} */ item) => h("li", null,
+/** A paragraph may not hold what a picture becomes. @param {Token} token */
+const hasPicture = (token) => (token.tokens ?? []).some((/** @type {Token} */ one) => one.type === "image");
+
+/** Code with its colours, diagrams and formulas as their text; a button copies it. @param {{ text: string, language: string }} props */
+function Code({ text, language }) {
+  const name = /^[\w+#.-]*/.exec(language)?.[0] ?? "";
+  return html`<div class="codeblock"><pre tabIndex=${0}><code>${colored(text, name).map(([kind, piece]) => (kind ? html`<span class=${`tok-${kind}`}>${piece}</span>` : piece))}</code></pre>
+    <button type="button" class="plain copy" aria-label=${`Copy this ${name || "code"}`} onClick=${() => copy(text)}><${Icon} name="copy" /></button></div>`;
+}
+
+/** @param {Token} token @param {Pictures} pictures */
+const list = ({ ordered, start, items }, pictures) => h(ordered ? "ol" : "ul", ordered && start > 1 ? { start } : null, items.map((/** @type {Token} */ item) => h("li", { dir: "auto" },
   item.task ? (item.checked ? "☑ " : "☐ ") : null,
-  item.tokens.filter((/** @type {Token} */ one) => one.type !== "checkbox").map((/** @type {Token} */ one) => (one.type === "text" ? inline(one.tokens ?? [one]) : block(one))))));
+  item.tokens.filter((/** @type {Token} */ one) => one.type !== "checkbox").map((/** @type {Token} */ one) => (one.type === "text" ? inline(one.tokens ?? [one], pictures) : block(one, pictures))))));
 
-/** @param {Token} token */
-const table = ({ header, rows }) => h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Table" }, h("table", null,
-  h("thead", null, h("tr", null, header.map((/** @type {Token} */ cell) => h("th", null, inline(cell.tokens))))),
-  h("tbody", null, rows.map((/** @type {Token[]} */ row) => h("tr", null, row.map((cell) => h("td", null, inline(cell.tokens))))))));
+const ALIGNED = /** @type {Record<string, string>} */ ({ right: "r", center: "c" });
 
-/** The elements of a text. @param {string} text */
-export const elements = (text) => lexer(text).map(block);
+/** @param {Token} token @param {Pictures} pictures */
+function table({ header, rows, align = [] }, pictures) {
+  const cell = (/** @type {string} */ kind) => (/** @type {Token} */ one, /** @type {number} */ column) => h(kind, { dir: "auto", class: ALIGNED[align[column]] }, inline(one.tokens, pictures));
+  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Table" }, h("table", null,
+    h("thead", null, h("tr", null, header.map(cell("th")))), h("tbody", null, rows.map((/** @type {Token[]} */ row) => h("tr", null, row.map(cell("td")))))));
+}
 
-/** @param {{ text: string }} props */
-export function Markdown({ text }) {
+/** The elements of a text. @param {string} text @param {Pictures} [pictures] */
+export const elements = (text, pictures = null) => lexer(text).map((token) => block(token, pictures));
+
+/** @param {{ text: string, pictures?: Pictures }} props */
+export function Markdown({ text, pictures = null }) {
   const [asked, setAsked] = useState(false);
   const long = text.length > LONG && !asked;
   const shown = useMemo(() => {
     try {
-      return long ? null : elements(text);
+      return long ? null : elements(text, pictures);
     } catch { // marked gives up on some texts
       return null;
     }
   }, [text, long]);
   if (shown) return html`<div class="md">${shown}</div>`;
   return html`<div class="md">${long && html`<p><button type="button" class="btn small" onClick=${() => setAsked(true)}>Show ${count(text.length)} characters as Markdown</button></p>`}
-    <pre class="raw">${text}</pre></div>`;
+    <pre class="raw" dir="auto">${text}</pre></div>`;
 }

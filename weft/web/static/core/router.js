@@ -25,6 +25,17 @@ export const parts = (path) => path.split("/").slice(1).map((one) => {
   }
 });
 
+/** What is asked before another page is shown; null if nothing is. @type {(() => Promise<boolean>) | null} */
+let leave = null;
+
+/** Ask before another page is shown; gives the function that ends it. @param {() => Promise<boolean>} question */
+export function askBefore(question) {
+  leave = question;
+  return () => {
+    if (leave === question) leave = null;
+  };
+}
+
 /** Go to an address. @param {string} to @param {{ replace?: boolean }} [options] */
 export function go(to, { replace = false } = {}) {
   if (inMemory) {
@@ -32,9 +43,20 @@ export function go(to, { replace = false } = {}) {
     return;
   }
   if (to === location.pathname + location.search) return;
+  if (leave && to.split("?")[0] !== location.pathname) {
+    leave().then((sure) => {
+      if (!sure) return;
+      leave = null;
+      go(to, { replace });
+    });
+    return;
+  }
   history[replace ? "replaceState" : "pushState"](null, "", to);
   place.value = here();
 }
+
+/** Put the focus where the page that was gone to begins. */
+export const focusPage = () => setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector("main h1"))?.focus());
 
 /** The current address with some of its query changed; null takes one out. @param {Record<string, string | null>} changes */
 export function withQuery(changes) {

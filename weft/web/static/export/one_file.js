@@ -56,7 +56,7 @@ function RecordedRun({ run, choose }) {
         ${playback && html`<${PlaybackBar} key="bar" playback=${playback} onClose=${() => setPlayback(null)} />`}
         ${view !== "graph" && html`<${Timeline} key="time" source=${source} selected=${task} onSelect=${select} />`}</div>
       ${task ? html`<${TaskDrawer} key="task" source=${source} task=${task} onSelect=${select} actions=${null} />`
-        : asked !== CLOSED && html`<${RunDrawer} key="run" source=${source} feed=${null} onClose=${() => setQuery({ task: CLOSED })} actions=${null} />`}</div></main>`;
+        : asked !== CLOSED && html`<${RunDrawer} key="run" source=${source} feed=${null} onSelect=${select} onClose=${() => setQuery({ task: CLOSED })} actions=${null} />`}</div></main>`;
 }
 
 /** @param {{ source: Recorded, onPlay: () => void, playing: boolean, choose: any }} props */

@@ -5,7 +5,7 @@ import { attempt, noteError } from "../core/announce.js";
 import { get, part, post, stream } from "../core/api.js";
 import { classes, html } from "../core/html.js";
 import { Icon, Weave } from "../core/icons.js";
-import { go, place } from "../core/router.js";
+import { focusPage, go, place } from "../core/router.js";
 import { LimitFields, useLimits } from "../run/limits.js";
 import { body, change, draft, EMPTY } from "./draft.js";
 import { FileChips, FileButton, upload } from "./files.js";
@@ -41,6 +41,7 @@ export function NewGoal() {
     if (!started) return;
     change(EMPTY);
     go(`/runs/${part(started.run_id)}`);
+    focusPage();
   };
   const plan = async () => {
     setBusy("plan");

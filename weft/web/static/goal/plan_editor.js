@@ -6,7 +6,7 @@ import { get, part, post } from "../core/api.js";
 import { counted } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
-import { go, place } from "../core/router.js";
+import { focusPage, go, place } from "../core/router.js";
 import { CodeField, goToLine } from "./code_field.js";
 import { body, change, draft, EMPTY } from "./draft.js";
 import { begin, changed, redone, undone } from "./history.js";
@@ -76,6 +76,7 @@ export function PlanEditor() {
     if (!started) return;
     change(EMPTY);
     go(`/runs/${part(started.run_id)}`);
+    focusPage();
   };
   const save = () => {
     const link = document.createElement("a");

@@ -80,6 +80,7 @@ export class Cards {
     const element = this.pool.pop() ?? make();
     element.dataset.id = card.id;
     element.style.transform = `translate(${card.x}px,${card.y}px)`;
+    element.style.width = `${card.w}px`;
     this.elements.set(card.id, element);
     this.paint(card.id);
     this.layer.append(element);
@@ -94,7 +95,7 @@ export class Cards {
     fold.dataset.fold = card.id;
     fold.textContent = card.open ? "−" : `+${card.parts}`;
     fold.setAttribute("aria-expanded", String(card.open));
-    fold.setAttribute("aria-label", `${card.open ? "Fold" : "Show"} the ${card.parts} parts of ${card.id}`);
+    fold.setAttribute("aria-label", `${card.open ? "Fold" : "Show"} the ${card.parts} parts of ${this.graph.tasks.get(card.id)?.title || card.id}`);
     fold.style.transform = `translate(${card.x + card.w - 22}px,${card.y + card.h - 11}px)`;
     this.folds.set(card.id, fold);
     this.layer.append(fold);
@@ -109,29 +110,45 @@ export class Cards {
     const [icon, text, note] = /** @type {any} */ (element.children);
     const selected = graph.selected === id;
     const parts = graph.plan.cards[graph.at.get(id) ?? -1]?.parts ?? 0;
-    element.className = `card st-${task.status}${graph.critical.has(id) ? " crit" : ""}${selected ? " sel" : ""}${parts ? " group" : ""}`;
+    const inside = parts ? partsOf(graph.tasks, id) : null;
+    const label = inside ? progress(inside) : task.label;
+    const loud = inside?.failed ? " parts-failed" : inside?.waiting ? " parts-waiting" : "";
+    element.className = `card st-${task.status}${graph.critical.has(id) ? " crit" : ""}${selected ? " sel" : ""}${parts ? " group" : ""}${loud}`;
     icon.firstChild.setAttribute("d", ICONS[task.status] ?? ICONS.pending);
     text.firstChild.textContent = `${task.title || id} `; // the space keeps words apart where they are read aloud
-    text.lastChild.textContent = `${parts ? progress(graph.tasks, id) : task.label} `;
+    text.lastChild.textContent = `${label} `;
     note.textContent = task.note;
-    const said = [task.title || id, parts ? progress(graph.tasks, id) : task.label, task.note, WORDS[task.status] ?? task.status];
+    const said = [task.title || id, label, task.note, WORDS[task.status] ?? task.status];
     element.setAttribute("aria-label", said.filter(Boolean).join(", "));
     if (selected) element.setAttribute("aria-current", "true");
     else element.removeAttribute("aria-current");
   }
 }
 
-/** How far the parts of a task are. @param {ReadonlyMap<string, import("./graph.js").Task>} tasks @param {string} id */
-function progress(tasks, id) {
-  let all = 0, done = 0, failed = 0;
+/** The parts of a task by how they stand, parts of parts among them. @param {ReadonlyMap<string, import("./graph.js").Task>} tasks @param {string} id */
+export function partsOf(tasks, id) {
+  const found = { all: 0, done: 0, failed: 0, waiting: 0, running: 0 };
   for (const task of tasks.values()) {
-    if (parentOf(task.id) !== id) continue;
-    all++;
-    if (task.status === "done" || task.status === "reused") done++;
-    if (task.status === "failed") failed++;
+    if (task.id.length <= id.length || !task.id.startsWith(id) || !isWithin(task.id, id)) continue;
+    if (parentOf(task.id) === id) {
+      found.all++;
+      if (task.status === "done" || task.status === "reused") found.done++;
+    }
+    if (task.status === "failed" || task.status === "waiting" || task.status === "running") found[task.status]++;
   }
-  return `${done} of ${all} parts${failed ? `, ${failed} failed` : ""}`;
+  return found;
 }
+
+/** @param {string} id @param {string} parent */
+function isWithin(id, parent) {
+  for (let one = parentOf(id); one !== null; one = parentOf(one)) if (one === parent) return true;
+  return false;
+}
+
+/** How far the parts of a task are: what needs a look comes first. @param {ReturnType<typeof partsOf>} parts */
+export const progress = ({ all, done, failed, waiting, running }) => [
+  failed && `${failed} failed`, waiting && `${waiting} ${waiting === 1 ? "asks" : "ask"} you`, `${done} of ${all}${failed || waiting ? "" : " parts"}`, running && `${running} running`,
+].filter(Boolean).join(" · ");
 
 /** @returns {HTMLButtonElement} */
 function make() {

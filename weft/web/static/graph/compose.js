@@ -2,14 +2,16 @@
 import { layout } from "./layout.js";
 
 /**
- * @typedef {{ id: string, depends_on: string[] }} Step
+ * @typedef {{ id: string, depends_on: string[], instead_of?: string[] }} Step
  * @typedef {{ id: string, x: number, y: number, w: number, h: number, parts: number, open: boolean }} Card
  * @typedef {{ id: string, x: number, y: number, w: number, h: number }} Frame around the parts of an opened task
- * @typedef {{ from: string, to: string, points: [number, number][] }} Line
+ * @typedef {{ from: string, to: string, points: [number, number][], instead?: boolean }} Line a dependency, or that one took the place of another
  * @typedef {{ cards: Card[], frames: Frame[], lines: Line[], width: number, height: number }} Composition
  */
 
 export const CARD = { w: 180, h: 52 };
+/** Cards grow to this where there is room. */
+export const WIDEST = 300;
 const PAD = { x: 14, top: 66, bottom: 12 };
 const GROWN = /^(.+?)(?:\[[1-9]\d*\]|\/[\p{L}\p{N}_-]{1,64})$/su;
 
@@ -43,10 +45,10 @@ export function inOrder(ids) {
 
 /**
  * @param {Step[]} steps @param {ReadonlySet<string>} opened tasks whose parts are shown
- * @param {{ shape?: number }} [options]
+ * @param {{ shape?: number, w?: number }} [options] `w`: how wide a card is
  * @returns {Composition}
  */
-export function compose(steps, opened, { shape = 0 } = {}) {
+export function compose(steps, opened, { shape = 0, w = CARD.w } = {}) {
   const known = new Set(steps.map((step) => step.id));
   /** @type {Map<string | null, Step[]>} */
   const parts = new Map();
@@ -57,19 +59,21 @@ export function compose(steps, opened, { shape = 0 } = {}) {
     if (list) list.push(step);
     else parts.set(key, [step]);
   }
-  return inside(parts.get(null) ?? [], parts, opened, shape);
+  return inside(parts.get(null) ?? [], parts, opened, { shape, w });
 }
 
-/** @param {Step[]} steps @param {Map<string | null, Step[]>} parts @param {ReadonlySet<string>} opened @param {number} shape @returns {Composition} */
-function inside(steps, parts, opened, shape) {
+/** @param {Step[]} steps @param {Map<string | null, Step[]>} parts @param {ReadonlySet<string>} opened @param {{ shape: number, w: number }} options @returns {Composition} */
+function inside(steps, parts, opened, { shape, w: width }) {
+  const card = { ...CARD, w: width };
   /** @type {Map<string, Composition>} */
   const within = new Map();
-  const boxes = steps.map(({ id, depends_on }) => {
+  const boxes = steps.map(({ id, depends_on, instead_of = [] }) => {
     const own = opened.has(id) ? parts.get(id) : undefined;
-    if (!own) return { id, deps: depends_on, ...CARD };
-    const inner = gridded(own) ?? inside(own, parts, opened, 0);
+    const deps = [...depends_on, ...instead_of];
+    if (!own) return { id, deps, ...card };
+    const inner = gridded(own, card) ?? inside(own, parts, opened, { shape: 0, w: width });
     within.set(id, inner);
-    return { id, deps: depends_on, w: Math.max(inner.width, CARD.w) + 2 * PAD.x, h: inner.height + PAD.top + PAD.bottom };
+    return { id, deps, w: Math.max(inner.width, width) + 2 * PAD.x, h: inner.height + PAD.top + PAD.bottom };
   });
   const laid = layout(boxes, { shape });
   /** @type {Composition} */
@@ -82,26 +86,29 @@ function inside(steps, parts, opened, shape) {
       return;
     }
     all.frames.push({ id, x, y, w, h });
-    all.cards.push({ id, x: x + PAD.x, y: y + 8, ...CARD, parts: parts.get(id)?.length ?? 0, open: true });
+    all.cards.push({ id, x: x + PAD.x, y: y + 8, ...card, parts: parts.get(id)?.length ?? 0, open: true });
     shift(inner, x + (w - inner.width) / 2, y + PAD.top);
     all.cards.push(...inner.cards);
     all.frames.push(...inner.frames);
     all.lines.push(...inner.lines);
   });
-  for (const { from, to, points } of laid.edges) all.lines.push({ from: steps[from].id, to: steps[to].id, points });
+  for (const { from, to, points } of laid.edges) {
+    const instead = steps[to].instead_of?.includes(steps[from].id) && !steps[to].depends_on.includes(steps[from].id);
+    all.lines.push({ from: steps[from].id, to: steps[to].id, points, ...(instead ? { instead } : {}) });
+  }
   return all;
 }
 
-/** Many items without dependencies of their own stand in a grid instead of a tower. @param {Step[]} steps @returns {Composition | null} */
-function gridded(steps) {
+/** Many items without dependencies of their own stand in a grid instead of a tower. @param {Step[]} steps @param {{ w: number, h: number }} card @returns {Composition | null} */
+function gridded(steps, card) {
   if (steps.length < 5 || steps.some((step) => !step.id.endsWith("]"))) return null;
   const columns = Math.ceil(Math.sqrt(steps.length / 2.5));
   const gap = 10;
   const cards = steps.map(({ id }, index) => ({
-    id, x: (index % columns) * (CARD.w + gap), y: Math.floor(index / columns) * (CARD.h + gap), ...CARD, parts: 0, open: false,
+    id, x: (index % columns) * (card.w + gap), y: Math.floor(index / columns) * (card.h + gap), ...card, parts: 0, open: false,
   }));
   const rows = Math.ceil(steps.length / columns);
-  return { cards, frames: [], lines: [], width: columns * (CARD.w + gap) - gap, height: rows * (CARD.h + gap) - gap };
+  return { cards, frames: [], lines: [], width: columns * (card.w + gap) - gap, height: rows * (card.h + gap) - gap };
 }
 
 /** @param {Composition} one @param {number} dx @param {number} dy */
@@ -114,4 +121,11 @@ function shift(one, dx, dy) {
     point[0] += dx;
     point[1] += dy;
   }
+}
+
+/** How wide the cards of a plan can be in a pane: as its longest title needs, as far as no column has to move out of view. @param {Composition} plan @param {{ width: number }} pane @param {number} longest in characters */
+export function roomFor(plan, pane, longest) {
+  const columns = new Set(plan.cards.map((card) => card.x)).size;
+  const room = Math.max(0, pane.width - 80 - plan.width) / Math.max(1, columns);
+  return Math.round(Math.min(WIDEST, Math.max(CARD.w, 56 + longest * 7.4), CARD.w + room));
 }

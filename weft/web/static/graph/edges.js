@@ -1,16 +1,16 @@
 // Edges on the canvas: which are in view, and how they are drawn.
 import { CARD } from "./compose.js";
 
-/** @typedef {{ from: string, to: string, points: [number, number][], critical: boolean, top: number, bottom: number }} Drawn */
+/** @typedef {{ from: string, to: string, points: [number, number][], critical: boolean, instead: boolean, top: number, bottom: number }} Drawn */
 
 /** @param {import("./compose.js").Line[]} lines @param {ReadonlySet<string>} critical @returns {Drawn[]} */
-export const prepare = (lines, critical) => lines.map(({ from, to, points }) => {
+export const prepare = (lines, critical) => lines.map(({ from, to, points, instead = false }) => {
   let top = Infinity, bottom = -Infinity;
   for (const [, y] of points) {
     top = Math.min(top, y);
     bottom = Math.max(bottom, y);
   }
-  return { from, to, points, critical: critical.has(from) && critical.has(to), top, bottom };
+  return { from, to, points, instead, critical: !instead && critical.has(from) && critical.has(to), top, bottom };
 });
 
 /** @param {CanvasRenderingContext2D} context @param {Drawn[]} edges @param {string} style @param {number} width @param {number} alpha */

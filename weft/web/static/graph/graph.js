@@ -1,13 +1,13 @@
 // The graph of a run: tasks in view are buttons, edges and far views are one canvas, moved by the compositor.
 import { Cards } from "./cards.js";
-import { compose, parentOf } from "./compose.js";
+import { CARD, compose, parentOf, roomFor } from "./compose.js";
 import { listen } from "./gestures.js";
-import { FAR, LARGEST, SMALLEST } from "./levels.js";
+import { FAR, LARGEST, MANY, SMALLEST } from "./levels.js";
 import { Painter } from "./painter.js";
 import { showing, whole } from "./views.js";
 
 /**
- * @typedef {{ id: string, title: string, label: string, note: string, status: string, depends_on: string[] }} Task
+ * @typedef {{ id: string, title: string, label: string, note: string, status: string, depends_on: string[], instead_of?: string[] }} Task
  * @typedef {{ x: number, y: number, k: number }} View
  * @typedef {{ l: number, t: number, r: number, b: number }} Bounds
  */
@@ -46,7 +46,7 @@ export class Graph {
 
   /** Show a plan; the view stays where it is unless `fit` is set. @param {Task[]} tasks @param {Iterable<string>} critical @param {{ fit?: boolean }} [options] */
   load(tasks, critical, { fit = false } = {}) {
-    const shape = tasks.map((task) => `${task.id}<${task.depends_on.join()}`).join("\n");
+    const shape = tasks.map((task) => `${task.id}<${task.depends_on.join()}|${task.instead_of?.join() ?? ""}`).join("\n");
     const focused = this.stage.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.id : undefined;
     this.tasks = new Map(tasks.map((task) => [task.id, task]));
     this.critical = new Set(critical);
@@ -63,7 +63,11 @@ export class Graph {
   compose() {
     const began = performance.now();
     const shape = this.rect.width / Math.max(1, this.rect.height);
-    this.plan = compose([...this.tasks.values()], this.opened, { shape });
+    const steps = [...this.tasks.values()];
+    this.plan = compose(steps, this.opened, { shape });
+    const longest = steps.length > MANY ? 0 : Math.max(0, ...steps.map((task) => (task.title || task.id).length));
+    const w = roomFor(this.plan, this.rect, longest);
+    if (w > CARD.w) this.plan = compose(steps, this.opened, { shape, w });
     this.at = new Map(this.plan.cards.map((card, index) => [card.id, index]));
     this.painter.prepare();
     this.cards.clear();
@@ -107,13 +111,21 @@ export class Graph {
 
   /** Show or fold the parts of a task. @param {string} id */
   toggle(id) {
+    const inView = this.fitted || this.isWhole;
     if (!this.opened.delete(id)) this.opened.add(id);
     const before = this.plan.cards[this.at.get(id) ?? 0];
     this.compose();
     const after = this.plan.cards[this.at.get(id) ?? 0];
     if (before && after) this.view = { ...this.view, x: this.view.x + (before.x - after.x) * this.view.k, y: this.view.y + (before.y - after.y) * this.view.k };
     this.redraw();
+    if (inView) this.fit();
     this.cards.elements.get(id)?.focus({ preventScroll: true });
+  }
+
+  /** Whether all of the plan is in view. */
+  get isWhole() {
+    const { l, t, r, b } = this.bounds(0);
+    return l <= 0 && t <= 0 && r >= this.plan.width && b >= this.plan.height;
   }
 
   get isFar() { return this.view.k < FAR; }

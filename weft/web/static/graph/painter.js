@@ -112,9 +112,12 @@ export class Painter {
     const many = graph.tasks.size > MANY;
     const near = graph.bounds(MARGIN);
     const seen = graph.bounds(0);
-    const plain = edges.filter((edge) => !edge.critical && (many ? !far && ends(edge, seen) : touches(edge, near)));
+    const plain = edges.filter((edge) => !edge.critical && !edge.instead && (many ? !far && ends(edge, seen) : touches(edge, near)));
     stroke(this.context, plain, this.ink.edge, far ? 1 / k : 1.4, 1);
     stroke(this.context, edges.filter((edge) => edge.critical), this.ink.strong, far ? 1.6 / k : 2.2, 0.85);
+    this.context.setLineDash([2, 4]);
+    stroke(this.context, edges.filter((edge) => edge.instead), this.ink.accent, far ? 1.6 / k : 1.8, 1);
+    this.context.setLineDash([]);
     const { selected } = graph;
     if (selected) stroke(this.context, edges.filter((edge) => edge.from === selected || edge.to === selected), this.ink.accent, far ? 2 / k : 2.2, 1);
   }

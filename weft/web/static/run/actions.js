@@ -8,6 +8,7 @@ import { html } from "../core/html.js";
 import { go } from "../core/router.js";
 import { RerunDialog } from "./rerun.js";
 import { LimitFields, useLimits } from "./limits.js";
+import { tally } from "./spans.js";
 
 /** @param {import("./feed.js").RunFeed} feed @param {(on: boolean) => void} setStopping */
 export const actionsOf = (feed, setStopping) => ({
@@ -48,10 +49,10 @@ export const actionsOf = (feed, setStopping) => ({
 /** @param {{ close: (value?: any) => void, state: import("./fold.js").State }} props */
 function ResumeDialog({ close, state }) {
   const limits = useLimits();
-  const left = [...state.spans.values()].filter((span) => !["done", "reused"].includes(span.status) && !span.id.startsWith("(")).length;
+  const { left } = tally(state.spans);
   return html`<${Dialog} title="Resume this run" close=${close} onSubmit=${() => close(limits.given())}
     foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary">Resume</button>`}>
-    <div class="form"><p class="muted">${left ? `${left} of its tasks have no result yet and run again; nothing that is finished is paid for twice.` : "It continues where it stopped; nothing that is finished is paid for twice."}</p>
+    <div class="form"><p class="muted">${left ? `${counted(left, "task has", "tasks have")} no result yet and ${left === 1 ? "runs" : "run"} again; nothing that is finished is paid for twice.` : "It continues where it stopped; nothing that is finished is paid for twice."}</p>
     <${LimitFields} limits=${limits} now=${state.settings} /></div></${Dialog}>`;
 }
 

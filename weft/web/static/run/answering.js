@@ -3,24 +3,31 @@ import { useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post } from "../core/api.js";
 import { readAsking } from "../core/asking.js";
-import { pretty } from "../core/format.js";
+import { counted, pretty } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Markdown } from "../core/markdown.js";
+import { fullTitle } from "./names.js";
+import { tally } from "./spans.js";
 
 /** The requests of one task, or all of the run's. @param {{ feed: import("./feed.js").RunFeed, task: string | null, readOnly: boolean }} props */
 export function Answering({ feed, task, readOnly }) {
   const { state } = feed;
   const asked = state.waiting.filter((one) => task === null || one.task === task);
-  return html`${asked.map((request) => html`<${Request} key=${request.id} run=${feed.id} request=${request} readOnly=${readOnly} onDone=${() => feed.run()} />`)}`;
+  const { failed } = tally(state.spans);
+  const named = (/** @type {string | null} */ id) => (id && state.spans.has(id) ? fullTitle(/** @type {any} */ (state.spans.get(id)), state.spans) : "");
+  return html`${asked.map((request) => html`<${Request} key=${request.id} run=${feed.id} request=${{ ...request, title: named(request.task), failed }} readOnly=${readOnly} onDone=${() => feed.run()} />`)}`;
 }
 
-/** @param {{ text: string, readOnly: boolean, onAnswer: (text: string) => void }} props */
-function Question({ text, readOnly, onAnswer }) {
+/** What else an answer does: a run that continues tries again what failed. @param {{ failed: number }} props */
+const Again = ({ failed }) => failed > 0 && html`<small class="muted">The run continues then, and ${failed === 1 ? "the task that failed is" : `the ${counted(failed, "task")} that failed are`} tried again.</small>`;
+
+/** @param {{ text: string, failed: number, readOnly: boolean, onAnswer: (text: string) => void }} props */
+function Question({ text, failed, readOnly, onAnswer }) {
   const [answer, setAnswer] = useState("");
   return html`<form class="note st-waiting" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); if (answer.trim()) onAnswer(answer.trim()); }}>
     <b>It asks you</b><div style="margin-top:4px"><${Markdown} text=${text} /></div>
     ${!readOnly && html`<div class="answerbox"><textarea class="field" rows="3" aria-label="Your answer" value=${answer} onInput=${(/** @type {any} */ event) => setAnswer(event.target.value)}></textarea>
-      <div><button type="submit" class="btn primary small" disabled=${!answer.trim()}>Answer and continue</button></div></div>`}</form>`;
+      <div><button type="submit" class="btn primary small" disabled=${!answer.trim()}>Answer and continue</button></div><${Again} failed=${failed} /></div>`}</form>`;
 }
 
 /** One request with its buttons. @param {{ run: string, request: any, readOnly: boolean, onDone: () => void }} props */
@@ -34,7 +41,7 @@ export function Request({ run, request, readOnly, onDone }) {
     readAsking();
     onDone();
   };
-  if (request.kind === "question") return html`<${Question} text=${request.preview ?? ""} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => answer({ decision: "answer", text })} />`;
+  if (request.kind === "question") return html`<${Question} text=${request.preview ?? ""} failed=${request.failed ?? 0} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => answer({ decision: "answer", text })} />`;
   const send = () => {
     try {
       answer({ decision: "edit", arguments: JSON.parse(edited ?? "{}") });
@@ -42,7 +49,7 @@ export function Request({ run, request, readOnly, onDone }) {
       note("The arguments are not JSON.", { bad: true });
     }
   };
-  return html`<div class="note st-waiting"><b>${request.kind === "tool" ? html`May it call <span class="mono">${request.tool}</span>?` : `May ${request.task} run?`}</b>
+  return html`<div class="note st-waiting"><b>${request.kind === "tool" ? html`May it call <span class="mono">${request.tool}</span>?` : `May “${request.title || request.task}” run?`}</b>${request.kind === "tool" && request.title && html`<span class="muted"> for ${request.title}</span>`}
     ${request.preview && html`<pre class="raw" style="margin:6px 0">${request.preview}</pre>`}
     ${request.arguments && edited === null && html`<pre class="code">${pretty(request.arguments)}</pre>`}
     ${edited !== null && html`<textarea class="field mono" rows="8" aria-label="Arguments" value=${edited} onInput=${(/** @type {any} */ event) => setEdited(event.target.value)}></textarea>`}
@@ -51,5 +58,5 @@ export function Request({ run, request, readOnly, onDone }) {
         <button type="button" class="btn small primary" onClick=${() => (edited === null ? answer({ decision: "allow", note: reason }) : send())}>${edited === null ? "Allow" : "Allow these arguments"}</button>
         <button type="button" class="btn small danger" onClick=${() => answer({ decision: "deny", note: reason })}>Deny</button>
         ${request.kind === "tool" && html`<button type="button" class="btn small" onClick=${() => setEdited(edited === null ? pretty(request.arguments ?? {}) : null)}>${edited === null ? "Edit…" : "Do not edit"}</button>
-          <button type="button" class="btn small" onClick=${() => answer({ decision: "allow_rest", note: reason })}>Allow for the rest</button>`}</div></div>`}</div>`;
+          <button type="button" class="btn small" onClick=${() => answer({ decision: "allow_rest", note: reason })}>Allow for the rest</button>`}</div><${Again} failed=${request.failed ?? 0} /></div>`}</div>`;
 }

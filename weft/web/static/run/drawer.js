@@ -7,7 +7,7 @@ import { counted } from "../core/format.js";
 import { address, place, setQuery } from "../core/router.js";
 import { parentOf } from "../graph/compose.js";
 import { EventsTab, MessagesTab, OutputTab, PromptTab, ToolsTab, WhyTab } from "./tabs.js";
-import { titleOf } from "./timeline.js";
+import { titleOf } from "./names.js";
 import { useTask } from "./use_task.js";
 
 /** Whether the drawer takes half of the page. */
@@ -19,7 +19,7 @@ const PANELS = { output: OutputTab, messages: MessagesTab, prompt: PromptTab, to
 /** @param {{ source: any, task: string, onSelect: (id: string | null) => void, actions: any }} props */
 export function TaskDrawer({ source, task, onSelect, actions }) {
   source.tick.value;
-  const span = source.state.spans.get(task);
+  const span = source.state.spans.get(task) ?? source.state.dropped.find((/** @type {import("./spans.js").Span} */ one) => one.id === task);
   const { detail, problem } = useTask(source, task);
   const tab = place.value.query.get("tab") ?? "output";
   const Panel = PANELS[/** @type {keyof typeof PANELS} */ (tab)] ?? OutputTab;
@@ -31,7 +31,7 @@ export function TaskDrawer({ source, task, onSelect, actions }) {
       ${Object.keys(span.tools).length > 0 && html`<span class="tag">${counted(Object.values(span.tools).reduce((sum, one) => sum + Number(one), 0), "tool call")}</span>`}</div>
       <${Tools} onClose=${() => onSelect(null)} />
       <h2>${titleOf(span)}</h2>
-      <div class="sub mono">${span.id} · ${span.kind}${span.name ? html` · <a href=${address(`/skills/${encodeURIComponent(span.name)}`)}>${span.name}</a>` : ""}</div></div>
+      <div class="sub mono">${parentOf(span.id) && source.state.spans.has(parentOf(span.id)) && html`<button type="button" class="linkish" onClick=${() => onSelect(parentOf(span.id))}>${titleOf(source.state.spans.get(parentOf(span.id)))}</button> · `}${span.id} · ${span.kind}${span.name ? html` · <a href=${address(`/skills/${encodeURIComponent(span.name)}`)}>${span.name}</a>` : ""}</div></div>
     <${Tabs} label="About this task" tabs=${TABS.map(([id, name]) => ({ id, name, count: counts[id] }))} chosen=${tab} onChoose=${(/** @type {string} */ id) => setQuery({ tab: id === "output" ? null : id }, { replace: true })} />
     <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${tab}" tabIndex=${0}>
       ${problem && detail?.rows.length === 0 && span.status !== "pending" && html`<div class="note st-failed">${problem.message}</div>`}

@@ -1,8 +1,9 @@
 // A run as the page has it: read once, then followed by its events, whichever process runs it.
 import { signal } from "../vendor/signals.js";
-import { follow, get, part } from "../core/api.js";
+import { get, part } from "../core/api.js";
 import { announce } from "../core/announce.js";
 import { readAsking } from "../core/asking.js";
+import { listen } from "../core/live.js";
 import { WORDS } from "../core/states.js";
 import { apply, empty, fromDocument } from "./fold.js";
 
@@ -42,6 +43,7 @@ export class RunFeed {
     this.onVisible = () => this.visibility();
     document.addEventListener("visibilitychange", this.onVisible);
     this.run();
+    if (document.hidden) this.visibility(); // it was opened in the background
   }
 
   /** Read the run and follow it until it has ended. */
@@ -52,7 +54,7 @@ export class RunFeed {
       try {
         const live = await this.read(ending.signal);
         if (!live) return this.sleep(ending.signal);
-        for await (const event of follow(`/runs/${part(this.id)}/events?after=${this.state.last_seq}`, ending.signal)) this.take(event);
+        for await (const event of listen({ run: this.id, after: this.state.last_seq }, ending.signal)) this.take(event);
       } catch (error) {
         if (ending.signal.aborted) return;
         if (/** @type {any} */ (error)?.final) {
@@ -79,9 +81,9 @@ export class RunFeed {
 
   /** Nobody runs it: wait until somebody does. @param {AbortSignal} signal */
   async sleep(signal) {
-    for await (const event of follow("/events?skills=0", signal)) {
-      const line = event.type === "runs" ? event.data.runs.find((/** @type {any} */ one) => one.run_id === this.id) : null;
-      if (line && line.status !== this.state.status) return void this.run();
+    for await (const { type, data } of listen({}, signal)) {
+      const line = type === "runs" ? data.runs.find((/** @type {any} */ one) => one.run_id === this.id) : null;
+      if (type === "opened" || (line && line.status !== this.state.status)) return void this.run();
     }
   }
 
@@ -93,7 +95,7 @@ export class RunFeed {
       return this.note([step]);
     }
     if (type === "run_status") {
-      if (data) this.heldBy.value = data.held_by;
+      this.heldBy.value = data.held_by;
       return;
     }
     const { version, status } = this.state;

@@ -1,5 +1,5 @@
 // What a run left: changes of the workspace as a patch that can be undone, and files that it made.
-import { useEffect, useMemo, useRef } from "../vendor/hooks.js";
+import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post, save } from "../core/api.js";
@@ -12,6 +12,7 @@ import { html } from "../core/html.js";
 import { Icon } from "../core/icons.js";
 import { useRead } from "../core/use_read.js";
 import { filePatches } from "./patch.js";
+import { Preview } from "./preview.js";
 
 /** @typedef {{ path: string, state: "applied" | "denied" | "conflict" | "undone", sha256: string | null }} ChangedFile */
 
@@ -37,12 +38,16 @@ export function FilesPart({ run, status, live }) {
   if (!made.value || !changes.value) return html`<p class="muted">Reading…</p>`;
   if (!made.value.length && !changes.value.files.length) return html`<p class="muted">This run made no files and changed none.</p>`;
   return html`${changes.value.files.length > 0 && html`<${Changes} run=${run} found=${changes.value} live=${live} onUndone=${changes.again} />`}
-    ${made.value.length > 0 && html`<h3 class="sec">Files that the run made</h3>${made.value.map((/** @type {{ path: string, bytes: number }} */ one) => html`<${Made} key=${one.path} run=${run} file=${one} />`)}`}`;
+    ${made.value.length > 0 && html`<h3 class="sec">Files that the run made</h3>${made.value.map((/** @type {{ path: string, bytes: number }} */ one) => html`<${Made} key=${one.path} run=${run} file=${one} open=${made.value.length === 1} />`)}`}`;
 }
 
-/** @param {{ run: string, file: { path: string, bytes: number } }} props */
-const Made = ({ run, file: { path, bytes: size } }) => html`<div class="bar" style="margin:0 0 6px"><${Icon} name="file" /><span class="mono cut" style="flex:1" title=${path}>${path}</span><span class="num muted">${bytes(size)}</span>
-  <button type="button" class="btn small" onClick=${() => attempt(() => save(`/runs/${part(run)}/artifacts/${path.split("/").map(part).join("/")}`, path.split("/").at(-1) ?? "file"))}><${Icon} name="download" />Save<span class="sr"> ${path}</span></button></div>`;
+/** A file that the run made, shown where it stands when asked for. @param {{ run: string, file: { path: string, bytes: number }, open?: boolean }} props */
+export function Made({ run, file, open = false }) {
+  const [isOpen, setOpen] = useState(open);
+  const { path, bytes: size } = file;
+  return html`<div class="bar" style="margin:0 0 6px"><button type="button" class="plain cut" style="flex:1" aria-expanded=${isOpen ? "true" : "false"} title=${path} onClick=${() => setOpen(!isOpen)}><${Icon} name=${isOpen ? "down" : "forward"} /><span class="mono cut">${path}</span></button><span class="num muted">${bytes(size)}</span>
+  <button type="button" class="btn small" onClick=${() => attempt(() => save(`/runs/${part(run)}/artifacts/${path.split("/").map(part).join("/")}`, path.split("/").at(-1) ?? "file"))}><${Icon} name="download" />Save<span class="sr"> ${path}</span></button></div>${isOpen && html`<div class="made-file"><${Preview} run=${run} file=${file} /></div>`}`;
+}
 
 /** @param {{ run: string, found: { files: ChangedFile[], patch: string }, live: boolean, onUndone: () => void }} props */
 function Changes({ run, found, live, onUndone }) {

@@ -1,7 +1,8 @@
-// Finds a task of a run by its title, id, kind or skill.
+// Finds a task of a run by its title, the value of its item, its id, kind or skill.
 import { useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { html } from "../core/html.js";
 import { StateIcon } from "../core/icons.js";
+import { fullTitle } from "./names.js";
 
 const MOST = 50;
 
@@ -10,15 +11,15 @@ export function find(tasks, text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = [];
   for (const span of tasks) {
-    const all = `${span.title} ${span.id} ${span.kind} ${span.name ?? ""} ${span.status} ${span.error ?? ""}`.toLowerCase();
+    const all = `${span.title} ${span.item ?? ""} ${span.id} ${span.kind} ${span.name ?? ""} ${span.status} ${span.error ?? ""}`.toLowerCase();
     if (words.every((word) => all.includes(word))) found.push(span);
     if (found.length === MOST) break;
   }
   return found;
 }
 
-/** @param {{ tasks: import("./spans.js").Span[], onChoose: (id: string) => void, onClose: () => void }} props */
-export function Finder({ tasks, onChoose, onClose }) {
+/** @param {{ tasks: import("./spans.js").Span[], spans: ReadonlyMap<string, import("./spans.js").Span>, onChoose: (id: string) => void, onClose: () => void }} props */
+export function Finder({ tasks, spans, onChoose, onClose }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
@@ -37,6 +38,6 @@ export function Finder({ tasks, onChoose, onClose }) {
     <input class="field" type="text" ref=${field} placeholder="Find a task by name, kind, skill or state" aria-label="Find a task" value=${text}
       onInput=${(/** @type {any} */ event) => { setText(event.target.value); setAt(0); }} />
     ${text.trim() && html`<ul>${found.map((span, index) => html`<li key=${span.id}><button type="button" aria-selected=${index === at ? "true" : "false"} onClick=${() => onChoose(span.id)}>
-      <${StateIcon} status=${span.status} /><span class="cut">${span.title || span.id}</span></button></li>`)}
+      <${StateIcon} status=${span.status} /><span class="cut">${fullTitle(span, spans)}</span></button></li>`)}
       ${!found.length && html`<li class="muted" style="padding:6px 10px">No task matches.</li>`}</ul>`}</div>`;
 }

@@ -1,20 +1,23 @@
 // A run's state from its events: the same for live, past and played-back runs, and the same as `weft trace show` has it.
 // Pure: no DOM, no clock but that of the events.
-import { noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
+import { close, make, noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
 
 /**
  * @typedef {import("./spans.js").Span} Span
  * @typedef {{ id: string, task: string | null, kind: string, tool?: string, arguments?: unknown, preview?: string, asked?: string }} Request
- * @typedef {{ cause: string, of: string | null, added: number, dropped: number, note: string, at: number }} Change
+ * @typedef {{ cause: string, added: string[], dropped: string[], rewired: Record<string, string>, note: string, at: number }} Change by a model or a person
  * @typedef {object} State
  * @property {string} run_id @property {string} goal @property {string} status @property {string} started
  * @property {string | null} parent @property {string | null} answer @property {string | null} error @property {string | null} question
- * @property {Map<string, Span>} spans @property {{ name: string, score: number, reason: string, certain?: boolean }[]} selected
+ * @property {string | null} code why it ended, if not as planned
+ * @property {Map<string, Span>} spans @property {Span[]} dropped those that had begun when a change took them out of the plan @property {{ name: string, score: number, reason: string, certain?: boolean }[]} selected
  * @property {string[]} used the skills that finished steps had used when the run was read @property {Map<string, string[]>} loaded those that models loaded since, by step
  * @property {string[]} faults @property {string[]} warnings @property {string[]} repairs @property {Change[]} changes
  * @property {Request[]} waiting @property {{ calls: number, prompt_tokens: number, completion_tokens: number, cached_tokens: number, estimated_calls: number }} usage
  * @property {number | null} cost @property {Record<string, any>} settings @property {Record<string, any>} given
+ * @property {number} streamed how many tasks came while the plan was being written @property {Set<string>} going steps without a task whose calls belong together
  * @property {number[]} resumes @property {Set<string>} waited tasks that waited for a person, which is not an attempt
+ * @property {{ path: string, bytes: number, task: string | null }[]} artifacts files that tools left
  * @property {number} seconds @property {number} clock @property {string} phase
  * @property {number} last_seq @property {number} version counts what changes the shape of the plan
  */
@@ -28,38 +31,40 @@ const TIMED = new Set([
 
 /** A run of which nothing is known yet. @returns {State} */
 export const empty = () => ({
-  run_id: "", goal: "", status: "running", started: "", parent: null, answer: null, error: null, question: null,
-  spans: new Map([["(plan)", planning()]]), selected: [], used: [], loaded: new Map(), faults: [], warnings: [], repairs: [], changes: [], waiting: [],
+  run_id: "", goal: "", status: "running", started: "", parent: null, answer: null, error: null, question: null, code: null,
+  spans: new Map([["(plan)", make({ id: "(plan)", kind: "plan" })]]), dropped: [], streamed: 0, going: new Set(), selected: [], artifacts: [], used: [], loaded: new Map(), faults: [], warnings: [], repairs: [], changes: [], waiting: [],
   usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, estimated_calls: 0 }, cost: 0, settings: {}, given: {},
   resumes: [], waited: new Set(), seconds: 0, clock: NaN, phase: "", last_seq: 0, version: 0,
-});
-
-/** @returns {Span} */
-const planning = () => ({
-  id: "(plan)", kind: "plan", name: null, title: "", status: "pending", depends_on: [], start: null, end: null, attempts: 0,
-  calls: 0, tokens: 0, cost_usd: 0, estimated_calls: 0, tools: {}, waited_for: null, why: null, error: null, retries: [],
 });
 
 /** The state that a document of the server describes. @param {Record<string, any>} document @returns {State} */
 export function fromDocument(document) {
   const state = empty();
-  const { run_id, goal, status, started, parent, answer, error, question, usage, last_seq } = document;
-  Object.assign(state, { run_id, goal, status, started, parent, answer, error, question, usage, last_seq });
-  state.spans = new Map(document.spans.map((/** @type {Span} */ span) => [span.id, { ...span, retries: span.retries ?? [] }]));
+  const { run_id, goal, status, started, parent, answer, error, question, usage, last_seq, code = null } = document;
+  Object.assign(state, { run_id, goal, status, started, parent, answer, error, question, usage, last_seq, code });
+  state.spans = new Map(document.spans.map((/** @type {Span} */ span) => [span.id, span]));
+  state.dropped = document.dropped ?? [];
+  state.changes = document.plan_changes ?? [];
+  state.streamed = document.plan_streamed ?? 0;
   state.selected = document.selected ?? [];
   state.used = document.skills_used ?? [];
   state.faults = document.plan_faults ?? [];
   state.warnings = document.warnings ?? [];
   state.waiting = document.waiting ?? [];
+  state.artifacts = document.artifacts ?? [];
   state.cost = document.cost_usd;
   state.settings = document.settings ?? {};
   state.given = document.given ?? {};
   state.resumes = document.resumes ?? [];
+  state.going = new Set(document.spans.filter((/** @type {Span} */ span) => isGoing(state, span)).map((/** @type {Span} */ span) => span.id));
   state.seconds = document.seconds;
   state.clock = instant(status === "running" ? document.now : document.last_at);
   askers(state);
   return state;
 }
+
+/** Whether the next call of a step without a task belongs to those before it. @param {State} state @param {Span} span */
+const isGoing = ({ resumes, changes }, { id, end }) => id.startsWith("(") && end !== null && end >= (resumes.at(-1) ?? 0) && (id !== "(replan)" || end > (changes.at(-1)?.at ?? -1));
 
 /**
  * Apply one event; gives the ids of the steps that changed.
@@ -85,7 +90,7 @@ export function apply(state, row) {
     case "tool_called": return noteTool(state, row);
     case "approval_asked": return ask(state, row);
     case "approval_given": return answered(state, row);
-    case "run_finished": return finish(state, row);
+    case "run_finished": return finish(state, row, at);
     default: return row.task ? [row.task] : [];
   }
 }
@@ -119,9 +124,13 @@ function begin(state, row) {
 /** @param {State} state @param {Record<string, any>} row @param {number} at */
 function resume(state, row, at) {
   const stopped = [...state.spans.values()].filter((span) => ["running", "interrupted", "waiting"].includes(span.status));
-  for (const span of stopped) span.status = "pending";
+  for (const span of stopped) {
+    span.status = "pending";
+    close(span, at, "interrupted");
+  }
+  state.going.clear();
   if (state.status === "waiting") for (const span of stopped) state.waited.add(span.id);
-  Object.assign(state, { status: "running", answer: null, error: null, question: null, settings: row.settings ?? state.settings });
+  Object.assign(state, { status: "running", answer: null, error: null, question: null, code: null, settings: row.settings ?? state.settings });
   state.resumes = [...state.resumes, at];
   return stopped.map((span) => span.id);
 }
@@ -138,6 +147,8 @@ function noteTool(state, row) {
   const span = row.task ? state.spans.get(row.task) : undefined;
   if (!span) return [];
   span.tools = { ...span.tools, [row.name]: (span.tools[row.name] ?? 0) + 1 };
+  const left = Array.isArray(row.envelope?.data?.artifacts) ? row.envelope.data.artifacts.filter((/** @type {any} */ one) => typeof one?.path === "string" && typeof one.bytes === "number") : [];
+  if (left.length) state.artifacts = [...state.artifacts.filter((one) => !left.some((/** @type {any} */ file) => file.path === one.path)), ...left.map((/** @type {any} */ { path, bytes }) => ({ path, bytes, task: span.id }))];
   const skill = row.name === "Skill" && row.envelope?.status !== "error" ? row.envelope?.data?.name : null;
   if (typeof skill === "string") state.loaded.set(span.id, [...(state.loaded.get(span.id) ?? []), skill]);
   return [span.id];
@@ -172,11 +183,13 @@ function askers(state, from = ["running", "interrupted"]) {
   return ids;
 }
 
-/** @param {State} state @param {Record<string, any>} row */
-function finish(state, row) {
-  const { status, answer = null, error = null, question = null } = row;
-  Object.assign(state, { status, answer, error, question, phase: "" });
+/** @param {State} state @param {Record<string, any>} row @param {number} at */
+function finish(state, row, at) {
+  const { status, answer = null, error = null, question = null, code = null } = row;
+  Object.assign(state, { status, answer, error, question, code, phase: "" });
   const open = [...state.spans.values()].filter((span) => span.status === "running");
   for (const span of open) span.status = "interrupted";
-  return [...open.map((span) => span.id), ...askers(state, ["interrupted", "pending"])];
+  const asking = askers(state, ["interrupted", "pending"]);
+  for (const span of state.spans.values()) close(span, at, span.status);
+  return [...open.map((span) => span.id), ...asking];
 }

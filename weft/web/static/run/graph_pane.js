@@ -9,7 +9,9 @@ import { ICONS, LEGEND, WORDS } from "../core/states.js";
 import { theme } from "../core/theme.js";
 import { Graph } from "../graph/graph.js";
 import { Finder } from "./finder.js";
-import { criticalPath, tasksOf } from "./spans.js";
+import { criticalPath } from "./critical_path.js";
+import { titleOf } from "./names.js";
+import { tasksOf } from "./spans.js";
 
 /** How often the critical path of a run that works is looked at, in milliseconds. */
 const PATH = 1000;
@@ -20,13 +22,27 @@ export const showPath = signal(true);
 /** @param {import("./spans.js").Span} span @param {number} now */
 const noteOf = (span, now) => (span.start === null || span.kind === "reused" ? "" : seconds((span.end ?? (span.status === "running" ? now : span.start)) - span.start));
 
-/** @param {import("./spans.js").Span} span @param {number} now */
-const taskOf = (span, now) => ({
-  id: span.id, title: span.title, label: labelOf(span), note: noteOf(span, now), status: span.status, depends_on: span.depends_on,
+/** @param {import("./spans.js").Span} span @param {number} now @param {import("./fold.js").State} state @param {string[]} instead_of the tasks whose place it took */
+const taskOf = (span, now, state, instead_of) => ({
+  id: span.id, title: titleOf(span), label: labelOf(span, state, instead_of), note: noteOf(span, now), status: span.status, depends_on: span.depends_on, instead_of,
 });
 
-/** @param {import("./spans.js").Span} span */
-const labelOf = (span) => (span.name ? `${span.kind} · ${span.name}` : span.kind);
+/** @param {import("./spans.js").Span} span @param {import("./fold.js").State} state @param {string[]} instead_of */
+function labelOf(span, { spans }, instead_of) {
+  const named = (/** @type {string} */ id) => titleOf(spans.get(id) ?? { id, title: "" });
+  if (span.replaced_by) return `replaced by ${named(span.replaced_by)}`;
+  if (instead_of.length) return `in place of ${instead_of.map(named).join(", ")}`;
+  return span.name ? `${span.kind} · ${span.name}` : span.kind;
+}
+
+/** The tasks whose place each new one took. @param {import("./fold.js").State} state */
+function replacements({ spans, changes }) {
+  const added = new Set(changes.flatMap((change) => change.added));
+  /** @type {Map<string, string[]>} */
+  const found = new Map();
+  for (const { id, replaced_by } of spans.values()) if (replaced_by && added.has(replaced_by)) found.set(replaced_by, [...(found.get(replaced_by) ?? []), id]);
+  return found;
+}
 
 /** @param {{ source: any, selected: string | null, onSelect: (id: string) => void, finding: boolean, onFound: () => void, held?: (graph: Graph) => void }} props */
 export function GraphPane({ source, selected, onSelect, finding, onFound, held }) {
@@ -41,7 +57,7 @@ export function GraphPane({ source, selected, onSelect, finding, onFound, held }
   useEffect(() => graph.current?.retheme(), [theme.value]);
   useEffect(() => connect(source, /** @type {Graph} */ (graph.current)), [source]);
   useEffect(() => graph.current?.select(selected, { reveal: selected !== null && document.activeElement?.closest(".stage") === null }), [selected, source]);
-  useEffect(() => graph.current?.setCritical(showPath.value ? criticalPath(source.state.spans) : []), [showPath.value, source]);
+  useEffect(() => graph.current?.setCritical(showPath.value ? criticalPath(source.state) : []), [showPath.value, source]);
   const g = () => /** @type {Graph} */ (graph.current);
   useKeys({
     f: () => g().fit(), "+": () => g().zoom(1.3), "=": () => g().zoom(1.3), "-": () => g().zoom(1 / 1.3),
@@ -52,7 +68,7 @@ export function GraphPane({ source, selected, onSelect, finding, onFound, held }
   const seen = new Set(tasks.map((span) => span.status));
   return html`<div class="stage" ref=${stage} role="region" tabIndex=${0} aria-label="Task graph; arrow keys follow dependencies">
     ${!tasks.length && source.ready.value && html`<${Waiting} state=${source.state} />`}
-    ${finding && html`<${Finder} tasks=${tasks} onClose=${onFound} onChoose=${(/** @type {string} */ id) => { onFound(); onSelect(id); g().focus(id); }} />`}
+    ${finding && html`<${Finder} tasks=${tasks} spans=${source.state.spans} onClose=${onFound} onChoose=${(/** @type {string} */ id) => { onFound(); onSelect(id); g().focus(id); }} />`}
     ${tasks.length > 0 && html`<div class="legend" data-tools>${LEGEND.filter((status) => seen.has(status)).map((status) => html`<span class="ic st-${status}"><${Icon} d=${ICONS[status]} />${WORDS[status]}</span>`)}
       ${showPath.value && html`<span class="ic"><span class="path"></span>Critical path</span>`}</div>`}
     <div class="float" data-tools>
@@ -72,14 +88,15 @@ function connect(source, graph) {
     count = spans.length;
     shape = source.state.version;
     const now = source.now();
-    graph.load(spans.map((span) => taskOf(span, now)), showPath.peek() ? criticalPath(source.state.spans) : [], { fit: wasEmpty || graph.fitted === true });
+    const instead = replacements(source.state);
+    graph.load(spans.map((span) => taskOf(span, now, source.state, instead.get(span.id) ?? [])), showPath.peek() ? criticalPath(source.state) : [], { fit: wasEmpty || graph.fitted === true });
   };
   const change = (/** @type {Set<string>} */ ids, /** @type {boolean} */ reshaped) => {
     if (reshaped || shape !== source.state.version) return load();
     const now = source.now();
     for (const id of ids) {
       const span = source.state.spans.get(id);
-      if (span) graph.update(id, { status: span.status, note: noteOf(span, now), title: span.title });
+      if (span) graph.update(id, { status: span.status, note: noteOf(span, now), title: titleOf(span) });
     }
     if (ids.size && showPath.peek()) path();
   };
@@ -88,7 +105,7 @@ function connect(source, graph) {
   const path = () => { // every other path draws all edges again
     later ??= setTimeout(() => {
       later = undefined;
-      if (showPath.peek()) graph.setCritical(criticalPath(source.state.spans));
+      if (showPath.peek()) graph.setCritical(criticalPath(source.state));
     }, source.isLive ? PATH : 0);
   };
   const seconds = setInterval(() => {

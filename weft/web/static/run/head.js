@@ -6,8 +6,8 @@ import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
 import { part } from "../core/api.js";
 import { place, setQuery } from "../core/router.js";
-import { canResume } from "../core/states.js";
-import { tasksOf } from "./spans.js";
+import { canResume, runWord } from "../core/states.js";
+import { tally } from "./spans.js";
 
 /** The views of a run, in the order that `g` goes through. */
 export const VIEWS = [["split", "Both"], ["graph", "Graph"], ["time", "Time"]];
@@ -17,21 +17,20 @@ export const viewNow = () => place.value.query.get("view") ?? "split";
 export function Head({ source, feed, actions, playing, readOnly }) {
   source.tick.value;
   const { state } = source;
-  const tasks = tasksOf(state.spans);
-  const done = tasks.filter((span) => span.status === "done" || span.status === "reused").length;
-  const status = state.status === "running" && !tasks.length ? "planning" : state.status;
+  const tasks = tally(state.spans);
+  const status = state.status === "running" && !tasks.all ? "planning" : state.status;
   const live = feed.isLive;
   return html`<header class="top">
     <div class="crumbs"><a href="/runs">Runs</a><span>/</span><span class="mono cut">${state.run_id || feed.id}</span>
       ${state.parent && html`<span>of <a class="mono" href="/runs/${part(state.parent)}">${state.parent}</a></span>`}</div>
-    <div class="title"><h1 class="goal" title=${state.goal}>${state.goal || "…"}</h1><div class="actions">
+    <div class="title"><h1 class="goal" tabIndex=${-1} title=${state.goal}>${state.goal || "…"}</h1><div class="actions">
       ${!live && canResume(state.status) && !readOnly && html`<button type="button" class="btn primary" onClick=${actions.resume}><${Icon} name="play" />Resume…</button>`}
-      ${tasks.length > 0 && html`<button type="button" class="btn" aria-pressed=${playing ? "true" : "false"} onClick=${actions.play}><${Icon} name="replay" /><span class="word">Playback</span></button>`}
+      ${tasks.all > 0 && html`<button type="button" class="btn" aria-pressed=${playing ? "true" : "false"} onClick=${actions.play}><${Icon} name="replay" /><span class="word">Playback</span></button>`}
       <${Menu} label="More" items=${[
         { name: "Compare with…", icon: "compare", href: `/compare?a=${part(feed.id)}` },
         !live && { name: "Replay strictly", icon: "replay", href: `/replay?run=${part(feed.id)}` },
-        tasks.length > 0 && !live && !readOnly && { name: "Change the plan…", icon: "edit", do: actions.replan },
-        tasks.length > 0 && { name: "Edit the plan as new", icon: "plan", href: `/plan?of=${part(feed.id)}` },
+        tasks.all > 0 && !live && !readOnly && { name: "Change the plan…", icon: "edit", do: actions.replan },
+        tasks.all > 0 && { name: "Edit the plan as new", icon: "plan", href: `/plan?of=${part(feed.id)}` },
         !readOnly && { name: "New run of this goal", icon: "plus", href: `/new?of=${part(feed.id)}` },
         { name: "Export as JSON lines", icon: "download", do: () => actions.export("jsonl") },
         { name: "Export as one page", icon: "download", do: () => actions.export("html") },
@@ -39,8 +38,8 @@ export function Head({ source, feed, actions, playing, readOnly }) {
         !live && !readOnly && { name: "Delete this run…", icon: "trash", danger: true, do: actions.delete },
       ]} />
       ${live && !readOnly && html`<button type="button" class="btn danger" onClick=${actions.stop} disabled=${actions.stopping}><${Icon} name="stop" />${actions.stopping ? "Stopping…" : "Stop"}</button>`}</div></div>
-    <div class="facts"><${Pill} status=${status} />
-      <span class="fact"><b>${done}</b> of ${count(tasks.length)} tasks</span>
+    <div class="facts"><${Pill} status=${status} word=${status === state.status ? runWord(state) : undefined} />
+      <span class="fact"><b>${count(tasks.done)}</b> of ${count(tasks.all)} tasks${rest(tasks)}</span>
       <span class="fact"><b>${seconds(source.now())}</b> at work</span>
       <span class="fact less"><b>${count(state.usage.calls)}</b> calls</span>
       <span class="fact less"><b>${approx(state.usage)}${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span>
@@ -48,6 +47,9 @@ export function Head({ source, feed, actions, playing, readOnly }) {
       ${state.settings.model && html`<span class="fact mono model">${state.settings.model}</span>`}
       <span class="seg" role="group" aria-label="View">${VIEWS.map(([id, name]) => html`<button type="button" key=${id} aria-pressed=${viewNow() === id ? "true" : "false"} onClick=${() => setQuery({ view: id === "split" ? null : id }, { replace: true })}>${name}</button>`)}</span></div></header>`;
 }
+
+/** What else there is to say of the tasks. @param {ReturnType<typeof tally>} tasks */
+const rest = ({ failed, unneeded }) => `${failed ? `, ${count(failed)} failed` : ""}${unneeded ? `, ${count(unneeded)} not needed` : ""}`;
 
 /** Cost against its limit. @param {{ state: import("./fold.js").State }} props */
 function Spent({ state }) {

@@ -5,39 +5,45 @@ import { approx, count, counted, moment, money, seconds } from "../core/format.j
 import { part } from "../core/api.js";
 import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
-import { Markdown } from "../core/markdown.js";
 import { address, place, setQuery } from "../core/router.js";
+import { runWord } from "../core/states.js";
+import { Changes, Grew } from "./changes.js";
 import { Tools } from "./drawer.js";
 import { FilesPart } from "./files.js";
 import { skillsUsed } from "./fold.js";
+import { TimeSpent } from "./time_spent.js";
+import { Output } from "./output.js";
 import { Scores } from "./tabs.js";
 
-/** @param {{ source: any, feed: any | null, onClose: () => void, actions: any }} props */
-export function RunDrawer({ source, feed, onClose, actions }) {
+/** @param {{ source: any, feed: any | null, onClose: () => void, onSelect: (id: string) => void, actions: any }} props */
+export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
   source.tick.value;
   const { state } = source;
   const tab = place.value.query.get("tab") ?? "answer";
   const tabs = [{ id: "answer", name: "Answer" }, { id: "skills", name: "Skills", count: state.selected.length }, { id: "details", name: "Details" }, ...(feed ? [{ id: "files", name: "Files" }] : [])];
   const shown = tabs.some((one) => one.id === tab) ? tab : "answer";
   return html`<aside class="drawer" aria-label="The run">
-    <div class="dh"><div class="pills"><${Pill} status=${state.status} /></div><${Tools} onClose=${onClose} /><h2>The run</h2><div class="sub">${source.isLive ? `Working for ${seconds(source.now())}` : `Worked ${seconds(state.seconds)}`}, started ${moment(state.started)}</div></div>
+    <div class="dh"><div class="pills"><${Pill} status=${state.status} word=${runWord(state)} /></div><${Tools} onClose=${onClose} /><h2>The run</h2><div class="sub">${source.isLive ? `Working for ${seconds(source.now())}` : `Worked ${seconds(state.seconds)}`}, started ${moment(state.started)}</div></div>
     <${Tabs} label="About this run" tabs=${tabs} chosen=${shown} onChoose=${(/** @type {string} */ id) => setQuery({ tab: id === "answer" ? null : id }, { replace: true })} />
     <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${shown}" tabIndex=${0}>
-      ${shown === "answer" && html`<${AnswerPart} source=${source} actions=${actions} />`}
+      ${shown === "answer" && html`<${AnswerPart} source=${source} feed=${feed} onSelect=${onSelect} actions=${actions} />`}
       ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} used=${source.isLive ? null : skillsUsed(state)} />`}
-      ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} />`}
+      ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} /><${TimeSpent} source=${source} onSelect=${onSelect} />`}
       ${shown === "files" && html`<${FilesPart} run=${source.id} status=${state.status} live=${source.isLive} />`}</div></aside>`;
 }
 
-/** @param {{ source: any, actions: any }} props */
-function AnswerPart({ source, actions }) {
+/** What an error of a run is called. @param {import("./fold.js").State} state */
+const errorTitle = (state) => ({ partial: "A part is missing", done: "The plan was not changed", interrupted: runWord(state), stopped: "It was stopped" })[state.status] ?? "It failed";
+
+/** @param {{ source: any, feed: any | null, onSelect: (id: string) => void, actions: any }} props */
+function AnswerPart({ source, feed, onSelect, actions }) {
   const { state } = source;
   const streamed = source.texts.get("(synthesis)") ?? "";
   return html`${actions?.answering?.(null)}
-    ${state.error && html`<div class="note st-failed"><b>${state.status === "partial" ? "A part is missing" : state.status === "done" ? "The plan was not changed" : "It failed"}</b><div>${state.error}</div></div>`}
+    ${state.error && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>What is finished is kept. Resume it to continue where it stopped.</div>` : html`<div>${state.error}</div>`}</div>`}
     ${state.faults.length > 0 && state.status !== "done" && html`<div class="note st-partial"><b>The plan was refused ${counted(state.faults.length, "time")}</b>${state.faults.slice(0, 10).map((/** @type {string} */ fault) => html`<div>${fault}</div>`)}</div>`}
-    ${state.changes.map((/** @type {any} */ change) => html`<div class="note"><b>The plan changed (${change.cause}${change.of ? ` of ${change.of}` : ""})</b><div>${[change.added && counted(change.added, "task") + " added", change.dropped && counted(change.dropped, "task") + " dropped"].filter(Boolean).join(", ")}${change.note ? `: ${change.note}` : ""}</div></div>`)}
-    ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Markdown} text=${state.answer} />`
+    <${Changes} state=${state} onSelect=${onSelect} /><${Grew} state=${state} />
+    ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Output} text=${state.answer} run=${feed ? source.id : null} />`
       : streamed ? html`<h3 class="sec">Answer, being written</h3><div class="md"><pre class="raw">${streamed}<span class="caret"></span></pre></div>`
       : !state.error && !state.question && !state.waiting.length && html`<p class="muted">${state.status === "running" ? "The answer comes when the tasks are done. Choose a task to see what it does." : "There is no answer."}</p>`}
     ${state.warnings.length > 0 && html`<h3 class="sec">Warnings</h3>${state.warnings.map((/** @type {string} */ text) => html`<div class="note st-partial">${text}</div>`)}`}`;

@@ -48,7 +48,7 @@ export function RunPage({ id }) {
     if (next) select(next);
   };
   useKeys({
-    "/": () => void setFinding(true), "]": () => step(1), "[": () => step(-1), p: () => void play(),
+    "/": () => void setFinding(true), "]": () => step(1), "[": () => step(-1), p: () => void play(), v: () => graph.current?.stage.focus(),
     Escape: () => {
       if (finding) return void setFinding(false);
       if (!chosen) return setQuery({ task: CLOSED }, { replace: true });
@@ -67,7 +67,7 @@ export function RunPage({ id }) {
         ${playback && html`<${PlaybackBar} key="bar" playback=${playback} onClose=${() => setPlayback(null)} />`}
         ${view !== "graph" && html`<${Timeline} key="time" source=${source} selected=${task} onSelect=${select} />`}</div>
       ${task ? html`<${TaskDrawer} key="task" source=${source} task=${task} onSelect=${select} actions=${actions} />`
-        : chosen !== CLOSED && html`<${RunDrawer} key="run" source=${source} feed=${feed} onClose=${() => setQuery({ task: CLOSED }, { replace: true })} actions=${actions} />`}</div></main>`;
+        : chosen !== CLOSED && html`<${RunDrawer} key="run" source=${source} feed=${feed} onSelect=${select} onClose=${() => setQuery({ task: CLOSED }, { replace: true })} actions=${actions} />`}</div></main>`;
 }
 
 /** Draw again every second while a run works. @param {RunFeed} feed */

@@ -1,5 +1,6 @@
-// The steps of a run in time: what each event does to them, and the chain that the end waited for. Pure.
+// The steps of a run in time: what each event does to them. Pure.
 import { inOrder, parentOf } from "../graph/compose.js";
+import { itemName } from "./names.js";
 
 /**
  * @typedef {object} Span
@@ -7,23 +8,31 @@ import { inOrder, parentOf } from "../graph/compose.js";
  * @property {string[]} depends_on @property {number | null} start @property {number | null} end @property {number} attempts
  * @property {number} calls @property {number} tokens @property {number | null} cost_usd @property {number} estimated_calls @property {Record<string, number>} tools
  * @property {string | null} waited_for @property {string | null} why @property {string | null} error @property {number[]} retries
+ * @property {{ start: number, end: number | null, status: string }[]} tries every time that it ran @property {string | null} item the value that an item of a list is for
+ * @property {string | null} replaced_by the task that took its place
  * @typedef {import("./fold.js").State} State
  * @typedef {Record<string, any>} Row
  */
 
 /** @param {Partial<Span> & { id: string, kind: string }} given @returns {Span} */
-const make = (given) => ({
+export const make = (given) => ({
   name: null, title: "", status: "pending", depends_on: [], start: null, end: null, attempts: 0, calls: 0, tokens: 0,
-  cost_usd: 0, estimated_calls: 0, tools: {}, waited_for: null, why: null, error: null, retries: [], ...given,
+  cost_usd: 0, estimated_calls: 0, tools: {}, waited_for: null, why: null, error: null, retries: [], tries: [], item: null, replaced_by: null, ...given,
 });
+
+/** End the try that is still open, if one is. @param {Span} span @param {number} at @param {string} status */
+export function close(span, at, status) {
+  const last = span.tries.at(-1);
+  if (last && last.end === null) span.tries = [...span.tries.slice(0, -1), { ...last, end: at, status }];
+}
 
 /** @param {State} state @param {Row[]} tasks */
 function add(state, tasks) {
   const reasons = new Map(state.selected.map((one) => [one.name, `${one.score.toFixed(2)}: ${one.reason}`]));
   for (const task of tasks) {
     if (state.spans.get(task.id)?.start != null) continue; // it began while the plan was being written
-    const { id, action_type: kind, name = null, title = "", depends_on = [] } = task;
-    state.spans.set(id, make({ id, kind, name, title, depends_on, why: reasons.get(name ?? "") ?? null }));
+    const { id, action_type: kind, name = null, title = "", depends_on = [], item = null } = task;
+    state.spans.set(id, make({ id, kind, name, title, depends_on, why: reasons.get(name ?? "") ?? null, item: item && itemName(item.value) }));
   }
   return tasks.map((task) => task.id);
 }
@@ -46,15 +55,32 @@ export function noteTasks(state, row) {
 
 /** @param {State} state @param {Row} row @param {number} at */
 export function noteChange(state, row, at) {
-  const { cause, of = null, added = [], dropped = [], rewired = {}, note = "" } = row;
-  for (const id of dropped) state.spans.delete(id);
+  const { cause, added = [], dropped = [], rewired = {}, note = "" } = row;
+  for (const id of dropped) drop(state, id, at);
   const ids = add(state, added);
   if (ids.some((id) => parentOf(id) !== null)) order(state);
+  for (const [old, taken] of Object.entries(rewired)) {
+    const span = state.spans.get(old);
+    if (span) span.replaced_by = taken;
+  }
   for (const span of Object.keys(rewired).length ? state.spans.values() : []) {
     span.depends_on = [...new Set(span.depends_on.map((one) => rewired[one] ?? one))];
   }
-  state.changes = [...state.changes, { cause, of, added: added.length, dropped: dropped.length, note, at }];
+  if (cause === "stream") state.streamed += added.length;
+  if (cause === "replan" || cause === "person") {
+    state.changes = [...state.changes, { at, cause, added: ids, dropped, rewired, note }];
+    state.going.delete("(replan)");
+  }
   return [...ids, ...dropped];
+}
+
+/** Take a task out of the plan; one that had begun keeps its place in time. @param {State} state @param {string} id @param {number} at */
+function drop(state, id, at) {
+  const span = state.spans.get(id);
+  if (!span) return;
+  state.spans.delete(id);
+  close(span, at, "cancelled");
+  if (span.tries.length) state.dropped = [...state.dropped, span];
 }
 
 /** @param {State} state @param {Row} row @param {number} at */
@@ -62,7 +88,7 @@ export function noteTask(state, row, at) {
   const span = state.spans.get(row.task);
   if (!span) return [];
   if (row.type === "task_started") {
-    Object.assign(span, { start: at, end: null, status: "running" });
+    Object.assign(span, { start: at, end: null, status: "running", tries: [...span.tries, { start: at, end: null, status: "running" }] });
     if (!state.waited.delete(span.id)) span.attempts++;
     span.waited_for = lastOf(state, span.depends_on) ?? state.spans.get(parentOf(span.id) ?? "")?.waited_for ?? null;
   } else if (row.type === "task_reused") {
@@ -70,6 +96,7 @@ export function noteTask(state, row, at) {
   } else {
     const status = span.status === "reused" && row.status === "done" ? "reused" : row.status;
     Object.assign(span, { status, error: row.error ?? null, end: span.start === null ? null : at });
+    close(span, at, row.status);
     span.waited_for = lastPart(state, span.id) ?? span.waited_for;
   }
   return [span.id];
@@ -116,9 +143,10 @@ export function noteCall(state, row, at) {
     return [id];
   }
   if (!row.task) {
-    span.start ??= at - row.seconds;
-    span.end = at;
-    span.status = row.type === "call_finished" ? "done" : "failed";
+    const start = at - row.seconds;
+    const status = row.type === "call_finished" ? "done" : "failed";
+    Object.assign(span, { start: state.going.has(id) ? (span.start ?? start) : start, end: at, status, tries: [...span.tries, { start, end: at, status }] });
+    state.going.add(id);
     span.attempts++;
   }
   if (row.type === "call_finished") spend(state, span, row.reply ?? {});
@@ -144,19 +172,15 @@ function spend(state, span, reply) {
   state.cost = state.cost === null || cost === null ? null : state.cost + cost;
 }
 
-/** The chain of steps that the end of the run waited for. @param {ReadonlyMap<string, Span>} spans @returns {string[]} */
-export function criticalPath(spans) {
-  /** @type {Span | undefined} */
-  let last;
-  for (const span of spans.values()) if (span.end !== null && !span.id.startsWith("(") && span.end > (last?.end ?? -1)) last = span;
-  const path = [];
-  const seen = new Set();
-  for (let step = last; step && !seen.has(step.id); step = spans.get(step.waited_for ?? "")) {
-    seen.add(step.id);
-    path.unshift(step.id);
-  }
-  const ended = (/** @type {string} */ id) => (spans.get(id)?.end == null ? [] : [id]);
-  return [...ended("(plan)"), ...path, ...ended("(synthesis)")];
+/** How many tasks the plan has now, items of lists among them, and how they stand: the same on every page. @param {ReadonlyMap<string, Span>} spans */
+export function tally(spans) {
+  const tasks = tasksOf(spans);
+  const those = (/** @type {(span: Span) => boolean} */ is) => tasks.filter(is).length;
+  const hasResult = (/** @type {Span} */ span) => span.status === "done" || span.status === "reused";
+  return {
+    all: tasks.length, done: those(hasResult), failed: those((span) => span.status === "failed" && !span.replaced_by), unneeded: those((span) => span.status === "unneeded"),
+    left: those((span) => !hasResult(span) && span.status !== "unneeded" && !span.replaced_by),
+  };
 }
 
 /** The tasks of the plan: every step that is not planning or synthesis. @param {ReadonlyMap<string, Span>} spans */

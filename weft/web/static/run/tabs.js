@@ -4,12 +4,14 @@ import { copy } from "../core/clipboard.js";
 import { approx, count, money, pretty, score, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
-import { Markdown } from "../core/markdown.js";
 import { address } from "../core/router.js";
 import { conversation } from "./detail.js";
+import { ChangesOf } from "./changes.js";
 import { Checked } from "./checked.js";
 import { Folded, Message, Reply, Text } from "./message.js";
-import { titleOf } from "./timeline.js";
+import { Made } from "./files.js";
+import { titleOf } from "./names.js";
+import { Output } from "./output.js";
 
 /** @typedef {{ source: any, span: import("./spans.js").Span, detail: import("./detail.js").Detail | null, parts: import("./spans.js").Span[], text: string, onSelect: (id: string) => void, actions: any }} Props */
 
@@ -20,22 +22,26 @@ export function OutputTab({ source, span, detail, parts, text, onSelect, actions
   const took = span.start === null ? null : (span.end ?? (span.status === "running" ? now : span.start)) - span.start;
   const model = detail?.calls.at(-1)?.model;
   const output = detail?.output ?? null;
+  const named = (/** @type {string} */ id) => titleOf(source.state.spans.get(id) ?? { id, title: "" });
+  const files = source.rowsOf ? [] : source.state.artifacts.filter((/** @type {any} */ file) => file.task === span.id);
   const retries = detail?.calls.flatMap((call) => call.retries) ?? [];
   return html`<dl class="grid">
       <dt>Took</dt><dd class="num">${took === null ? "–" : seconds(took)}${span.attempts > 1 ? `, ${span.attempts} tries` : ""}</dd>
       ${model && html`<dt>Model</dt><dd class="mono">${model}</dd>`}
       ${span.tokens > 0 && html`<dt>Tokens</dt><dd class="num">${approx(span)}${count(span.tokens)} · ${approx(span)}${money(span.cost_usd)}</dd>`}
-      ${span.depends_on.length > 0 && html`<dt>Needs</dt><dd>${span.depends_on.map((id, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(id)}>${id}</button>${id === span.waited_for && span.depends_on.length > 1 ? html` <span class="muted">(last)</span>` : ""}`)}</dd>`}
+      ${span.depends_on.length > 0 && html`<dt>Needs</dt><dd>${span.depends_on.map((id, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(id)}>${named(id)}</button>${id === span.waited_for && span.depends_on.length > 1 ? html` <span class="muted">(last)</span>` : ""}`)}</dd>`}
       ${detail?.source && html`<dt>Reused from</dt><dd class="mono">${detail.source}</dd>`}</dl>
     ${retries.map((row) => html`<div class="note st-partial">${row.reason}: tried again after ${seconds(row.wait)}</div>`)}
     ${span.error && html`<div class="note st-failed">${span.error}</div>`}
     ${(detail?.notes ?? []).map((row) => html`<${Checked} row=${row} />`)}
+    <${ChangesOf} state=${source.state} task=${span.id} onSelect=${onSelect} />
     ${actions?.answering?.(span.id)}
     ${parts.length > 0 && html`<h3 class="sec">Parts</h3>${parts.slice(0, 300).map((part) => html`<div class="cut"><${StateIcon} status=${part.status} /> <button type="button" class="linkish" onClick=${() => onSelect(part.id)}>${titleOf(part)}</button></div>`)}`}
-    <h3 class="sec">Output${output && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Markdown" : "Raw"}</button><button type="button" class="plain" onClick=${() => copy(output)}><${Icon} name="copy" />Copy</button>`}</h3>
-    ${output ? (raw ? html`<pre class="raw">${output}</pre>` : html`<${Markdown} text=${output} />`)
+    <h3 class="sec">Output${output && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Rendered" : "Raw"}</button><button type="button" class="plain" onClick=${() => copy(output)}><${Icon} name="copy" />Copy</button>`}</h3>
+    ${output ? (raw ? html`<pre class="raw">${output}</pre>` : html`<${Output} text=${output} run=${source.rowsOf ? null : source.id} />`)
       : text ? html`<div class="md"><pre class="raw">${text}<span class="caret"></span></pre></div>`
       : html`<p class="muted">${span.status === "running" ? `Being written for ${seconds(took ?? 0)}…` : detail === null ? "Reading…" : "No output."}</p>`}
+    ${files.length > 0 && html`<h3 class="sec">Files of this task</h3>${files.map((/** @type {any} */ file) => html`<${Made} key=${file.path} run=${source.id} file=${file} open=${files.length === 1} />`)}`}
     ${actions?.rerun && ["done", "failed", "reused", "skipped"].includes(span.status) && !span.id.startsWith("(") && !source.isLive && html`<div class="actions" style="margin-top:18px;justify-content:flex-start">
       <button type="button" class="btn small" onClick=${() => actions.rerun(span.id)}><${Icon} name="replay" />Rerun from here…</button>
       ${output && html`<button type="button" class="btn small" onClick=${() => actions.rerun(span.id, output)}><${Icon} name="edit" />Rerun with this output edited…</button>`}</div>`}`;

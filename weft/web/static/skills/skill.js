@@ -12,6 +12,7 @@ import { Page } from "../core/page.js";
 import { go, place } from "../core/router.js";
 import { useRead } from "../core/use_read.js";
 import { SkillFile } from "./skill_file.js";
+import { addFile } from "./file_actions.js";
 import { Files } from "./unfolded.js";
 
 /** @param {{ name: string }} props */
@@ -36,7 +37,7 @@ export function SkillPage({ name }) {
   return html`<${Page} title=${name} crumbs=${crumbs} facts=${facts} bare=${true} actions=${editable ? html`<button type="button" class="btn danger" onClick=${erase}><${Icon} name="trash" />Delete</button>` : html`<span class="muted">read-only</span>`}>
     <div class="skillpage"><div class="side"><p>${value.description}</p>${value.state !== "active" && value.reason && html`<div class="note st-failed">${value.reason}</div>`}
       ${value.trust.needed && html`<${TrustPart} name=${name} trust=${value.trust} seen=${seen ?? now} onSeen=${() => setSeen(now)} onDone=${again} />`}
-      <h2 class="sec">Files</h2><${Files} name=${name} files=${value.files} now=${shown} />
+      <h2 class="sec">Files</h2><${Files} name=${name} files=${value.files} now=${shown} />${editable && html`<button type="button" class="btn small" onClick=${() => addFile(name, again)}><${Icon} name="plus" />Add a file…</button>`}
       <${Check} reports=${value.check} /></div>
       ${shown ? html`<${SkillFile} key=${`${name}/${shown}/${seen}`} skill=${name} path=${shown} editable=${editable} onSaved=${again} />` : html`<p class="loading">It has no files.</p>`}</div></${Page}>`;
 }

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apply, empty, fromDocument, skillsUsed } from "../../../../../weft/web/static/run/fold.js";
-import { criticalPath } from "../../../../../weft/web/static/run/spans.js";
+import { partsOf, progress } from "../../../../../weft/web/static/graph/cards.js";
+import { fullTitle, itemName } from "../../../../../weft/web/static/run/names.js";
+import { tally } from "../../../../../weft/web/static/run/spans.js";
+import { criticalPath, criticalSegments, timeSpent } from "../../../../../weft/web/static/run/critical_path.js";
 
 const at = (seconds) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 let seq = 0;
@@ -24,7 +27,7 @@ test("a run is folded from its events: spans, usage, cost and the critical path"
     row(9, "task_started", { task: "d" }), row(11, "task_finished", { task: "d", status: "failed", error: "no" }),
     row(12, "run_finished", { status: "failed", error: "no" }),
   ]);
-  assert.deepEqual(criticalPath(state.spans), ["(plan)", "a", "c", "d"]);
+  assert.deepEqual(criticalPath(state), ["(plan)", "a", "c", "d"]);
   const c = state.spans.get("c");
   assert.deepEqual([c.start, c.end, c.attempts, c.retries], [6, 9, 2, [7]]);
   assert.deepEqual([state.seconds, state.cost, state.usage.prompt_tokens, state.status], [12, 0.5, 10, "failed"]);
@@ -60,7 +63,7 @@ test("a plan that changes keeps what began, and a rewired task waits for the oth
   ]);
   assert.deepEqual([...state.spans.keys()], ["(plan)", "a", "c", "b2"]);
   assert.deepEqual(state.spans.get("c").depends_on, ["b2"]);
-  assert.deepEqual(state.changes, [{ cause: "replan", of: null, added: 1, dropped: 1, note: "b cannot work", at: 2 }]);
+  assert.deepEqual(state.changes, [{ at: 2, cause: "replan", added: ["b2"], dropped: ["b"], rewired: { b: "b2" }, note: "b cannot work" }]);
 });
 
 test("a task that asks is shown as asking until it is answered", () => {
@@ -88,10 +91,11 @@ test("an event that was applied already is not applied again", () => {
 });
 
 test("a document continues where it was written", () => {
-  const span = { id: "a", kind: "llm", name: null, title: "", status: "running", depends_on: [], start: 1, end: null, attempts: 1, calls: 0, tokens: 0, cost_usd: 0, tools: {}, waited_for: null, why: null, error: null };
+  const span = { id: "a", kind: "llm", name: null, title: "", status: "running", depends_on: [], start: 1, end: null, attempts: 1, calls: 0, tokens: 0, cost_usd: 0, tools: {}, waited_for: null, why: null, error: null, retries: [], tries: [{ start: 1, end: null, status: "running" }], item: null, replaced_by: null };
   const state = fromDocument({ run_id: "r", goal: "g", status: "running", started: at(0), seconds: 5, now: at(50), last_at: at(47), last_seq: 9, spans: [span], selected: [], usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 }, cost_usd: 0 });
   apply(state, { seq: 10, at: at(52), type: "task_finished", task: "a", status: "done" });
   assert.deepEqual([state.spans.get("a").end, state.spans.get("a").status], [7, "done"]);
+  assert.deepEqual(state.spans.get("a").tries, [{ start: 1, end: 7, status: "done" }]);
 });
 
 test("items that grow while the plan is being written stay with their task", () => {
@@ -116,4 +120,52 @@ test("a task still waits after a change of the plan was refused, and to have wai
   assert.deepEqual([state.spans.get("a").status, state.spans.get("a").attempts, state.waiting.length], ["waiting", 1, 1]);
   for (const one of [row(20, "run_resumed", { settings: {} }), row(20, "approval_given", { call: "x#1" }), row(21, "task_started", { task: "a" })]) apply(state, one);
   assert.deepEqual([state.spans.get("a").status, state.spans.get("a").attempts], ["running", 1]);
+});
+
+const ofTries = (state, id) => state.spans.get(id).tries.map(({ start, end, status }) => [start, end, status]);
+
+test("every try keeps its place in time, over a stop, a failure and a change of the plan", () => {
+  const state = fold([
+    started, row(1, "call_finished", { role: "decomposer", task: null, seconds: 1, reply: reply(0) }), row(1, "plan_made", plan(task("a"), task("b", "a"))),
+    row(2, "task_started", { task: "a" }), row(4, "run_finished", { status: "interrupted", code: "STOPPED_BY_USER" }),
+    row(50, "run_resumed", { settings: {} }), row(51, "task_started", { task: "a" }), row(53, "task_finished", { task: "a", status: "done" }),
+    row(53, "task_started", { task: "b" }), row(55, "task_finished", { task: "b", status: "failed", error: "no" }),
+    row(57, "call_finished", { role: "replanner", task: null, seconds: 2, reply: reply(0) }),
+    row(57, "plan_changed", { cause: "replan", added: [task("c", "a")], dropped: [], rewired: { b: "c" }, note: "b cannot work" }),
+    row(58, "task_started", { task: "c" }), row(60, "task_finished", { task: "c", status: "done" }), row(61, "run_finished", { status: "done" }),
+  ]);
+  assert.deepEqual(ofTries(state, "a"), [[2, 4, "interrupted"], [5, 7, "done"]]);
+  assert.deepEqual(ofTries(state, "b"), [[7, 9, "failed"]]);
+  assert.equal(state.spans.get("b").replaced_by, "c");
+  assert.deepEqual(criticalSegments(state).map(({ step, start, end }) => [step, start, end]), [
+    ["(plan)", 0, 1], [null, 1, 2], ["a", 2, 4], [null, 4, 5], ["a", 5, 7], ["b", 7, 9], ["(replan)", 9, 11], [null, 11, 12], ["c", 12, 14], [null, 14, 15],
+  ]);
+  assert.equal(timeSpent(state).reduce((sum, one) => sum + one.seconds, 0), state.seconds);
+  assert.deepEqual(tally(state.spans), { all: 3, done: 2, failed: 0, unneeded: 0, left: 0 });
+});
+
+test("the time of a task that fanned out is that of the item that it waited for last", () => {
+  const state = fold([
+    started, row(1, "plan_made", { plan: { tasks: [task("each")] }, attempts: 0 }), row(1, "task_started", { task: "each" }),
+    row(1, "plan_changed", { cause: "for_each", of: "each", added: [{ ...task("each[1]"), item: { value: "Insurers" } }, { ...task("each[2]"), item: { value: { name: "Banks" } } }] }),
+    row(2, "task_started", { task: "each[1]" }), row(2, "task_started", { task: "each[2]" }), row(4, "task_finished", { task: "each[1]", status: "done" }),
+    row(8, "task_finished", { task: "each[2]", status: "failed" }), row(9, "task_finished", { task: "each", status: "done" }), row(9, "run_finished", { status: "done" }),
+  ]);
+  assert.deepEqual(criticalSegments(state).map(({ step, start, end }) => [step, start, end]), [[null, 0, 2], ["each[2]", 2, 8], ["each", 8, 9]]);
+  assert.deepEqual([...state.spans.values()].map((span) => fullTitle(span, state.spans)), ["EACH", "EACH › Insurers", "EACH › Banks"]);
+  assert.equal(progress(partsOf(state.spans, "each")), "1 failed · 1 of 2");
+  assert.deepEqual([state.changes, state.streamed], [[], 0]);
+});
+
+test("an item is called by its text, by the name that it has, or else by its JSON", () => {
+  assert.deepEqual([itemName(" two\n words "), itemName({ id: 3, title: "A title" }), itemName([1, "b"]), itemName(null), itemName("x".repeat(80)).length], ["two words", "A title", '[1,"b"]', "null", 60]);
+});
+
+test("a task that had begun when the plan lost it is still seen in time", () => {
+  const state = fold([
+    started, row(1, "plan_changed", { cause: "stream", added: [task("early"), task("never")] }), row(1, "task_started", { task: "early" }),
+    row(3, "plan_changed", { cause: "stream", added: [], dropped: ["early", "never"] }), row(3, "plan_made", plan(task("other"))),
+  ]);
+  assert.deepEqual(state.dropped.map((span) => [span.id, span.tries]), [["early", [{ start: 1, end: 3, status: "cancelled" }]]]);
+  assert.deepEqual([...state.spans.keys()], ["(plan)", "other"]);
 });

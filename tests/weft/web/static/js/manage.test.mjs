@@ -68,3 +68,9 @@ test("a folder is packed so that others can unpack it", () => {
     rmSync(folder, { recursive: true });
   }
 });
+
+test("a task that was done and is reused has not changed", () => {
+  const spans = new Map(["a", "b"].map((id) => [id, { id, title: id }]));
+  const rows = aligned([{ where: "a", what: "status", a: "done", b: "reused" }, { where: "b", what: "status", a: "done", b: "failed" }], spans, spans);
+  assert.deepEqual(rows.map((row) => row.kind), ["same", "changed"]);
+});

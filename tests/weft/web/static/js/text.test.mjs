@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { merged } from "../../../../../weft/web/static/core/merge.js";
 import { ago, bytes, money, seconds, ticks } from "../../../../../weft/web/static/core/format.js";
 import { parse, read } from "../../../../../weft/web/static/core/stream.js";
 import { begin, changed, redone, undone } from "../../../../../weft/web/static/goal/history.js";
@@ -116,4 +117,14 @@ test("a patch is read file by file, and no line of a file passes for a head", ()
   assert.deepEqual(files[0].lines.map((line) => line.kind), ["place", "same", "dropped", "added", "same", "place"]);
   assert.deepEqual(files[1].lines.at(-1), { kind: "added", text: "<b>new</b>" });
   assert.deepEqual(filePatches(""), []);
+});
+
+test("two changes of one text are put together, and where they meet both stand there", () => {
+  const base = "a\nb\nc\nd\ne";
+  assert.deepEqual(merged(base, "A\nb\nc\nd\ne", "a\nb\nc\nd\nE\nf"), { text: "A\nb\nc\nd\nE\nf", conflicts: 0 });
+  assert.deepEqual(merged(base, "a\nb\nX\nd\ne", "a\nb\nY\nd\ne"), { text: "a\nb\n<<<<<<< mine\nX\n=======\nY\n>>>>>>> theirs\nd\ne", conflicts: 1 });
+  assert.deepEqual(merged(base, "a\nd\ne", "a\nd\ne"), { text: "a\nd\ne", conflicts: 0 });
+  assert.deepEqual(merged(base, base, "x"), { text: "x", conflicts: 0 });
+  assert.deepEqual(merged("", "mine", ""), { text: "mine", conflicts: 0 });
+  assert.deepEqual(merged("a\nb", "a\nnew\nb", "a\nb"), { text: "a\nnew\nb", conflicts: 0 });
 });

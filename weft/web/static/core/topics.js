@@ -1,0 +1,52 @@
+// What tabs want to hear of, and the one stream that has it all. Pure.
+
+/**
+ * @typedef {{ run?: string, after?: number, skills?: boolean }} Topic one run after an event, or without a run the lists
+ * @typedef {{ runs: Map<string, number>, lists: boolean, skills: boolean }} Union
+ * @typedef {import("./stream.js").StreamEvent} StreamEvent
+ */
+
+/** What a reader of lists is told when the stream was opened anew, and something may have been missed. */
+export const OPENED = { type: "opened", id: "", data: {} };
+
+/** All that some topics are about; of a run, from the earliest event that one of them lacks. @param {Iterable<Topic>} topics @returns {Union} */
+export function union(topics) {
+  /** @type {Union} */
+  const all = { runs: new Map(), lists: false, skills: false };
+  for (const { run, after = 0, skills = false } of topics) {
+    if (run === undefined) {
+      all.lists = true;
+      all.skills ||= skills;
+    } else all.runs.set(run, Math.min(after, all.runs.get(run) ?? after));
+  }
+  return all;
+}
+
+/** The address of a stream; null if nothing is wanted. @param {Union} wanted */
+export function addressOf({ runs, lists, skills }) {
+  if (!runs.size && !lists) return null;
+  const query = new URLSearchParams([...runs].map(([run, after]) => ["run", `${run}:${after}`]));
+  if (!lists) query.set("lists", "0");
+  if (!skills) query.set("skills", "0");
+  return `/events?${query}`;
+}
+
+/** Whether an open stream has all that is wanted: of each run, nothing has passed that somebody lacks. @param {Union} open @param {Union} wanted */
+export const covers = (open, wanted) => (open.lists || !wanted.lists) && (open.skills || !wanted.skills)
+  && [...wanted.runs].every(([run, after]) => (open.runs.get(run) ?? Infinity) <= after);
+
+/** Whether an event is the last of a run: nobody works on it. @param {StreamEvent} event */
+export const isEnd = ({ type, data }) => type === "run_status" && data.held_by === null;
+
+/** Note how far an open stream is. @param {Union} open @param {StreamEvent} event */
+export function note(open, event) {
+  if (isEnd(event)) open.runs.delete(event.data.run_id);
+  else if (event.data.seq) open.runs.set(event.data.run_id, event.data.seq);
+}
+
+/** Whether an event belongs to a topic. @param {Topic} topic @param {StreamEvent} event */
+export function concerns({ run, skills = false }, { type, data }) {
+  if (type === "runs" || type === "opened") return run === undefined;
+  if (type === "skills") return skills;
+  return run !== undefined && data.run_id === run;
+}
