@@ -73,6 +73,7 @@ EVENTS: list[Event] = [
     events.TaskFinished("a", "done", 1.0, "o", None),
     events.Warned("w"),
     events.AnswerChecked("hash", ("it lacks the field 'x'",)),
+    events.AnswerJudged("openai/judge", (Message("user", "Does it hold?"),), Reply("no"), "hash"),
     events.RunFinished("done", "a", None, None, 2.0, data={"rows": [1, [2]]}),
     events.RunFinished("done", "[1]", None, None, 2.0, data=[1, [2]]),
 ]
