@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import resource
 import time
 from dataclasses import dataclass
 from functools import partial
-from operator import mul
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bench.harness.processes import resident
-from bench.selection_quality.corpus import Corpus, LabelledGoal, library, mixtures
+from bench.selection_quality.corpus import Corpus, LabelledGoal, library, neighbours
 from bench.selection_quality.ranks import PlainBM25
 from weft_skills.selection.detector import Selection
 from weft_skills.selection.encoder import Table
 from weft_skills.selection.encoder.table import SHIPPED
+from weft_skills.selection.index import background, vectors
+from weft_skills.selection.index.vectors import Vectors, encoded
+from weft_skills.selection.pools import AT_ONCE
 from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
@@ -27,28 +30,28 @@ T = TypeVar("T")
 SUBJECTS = ("weft, ranked", "BM25", "static encoder alone")
 DEPTH = 30
 _PLACES = {"first": 1, "five": 5, "thirty": DEPTH}
-MOST_VECTORS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A subject, how many skills and goals there are, and where they come from."""
+    """A subject, how many skills and goals there are, where they come from, and a folder for generated skills."""
 
     subject: str
     size: int
     corpus: Path | None
     goals: int
+    folder: Path
 
     def pool(self) -> tuple[list[Skill], list[LabelledGoal], int]:
         """The skills, the goals, and how many of the skills are real; always the same ones."""
         if self.corpus is not None:
             found = Corpus.read(self.corpus)
             asking = [goal for goal in found.goals if goal.expected]
-            pool, real = found.large(self.size, ()), len(found.everything)
+            pool, real = found.large(self.size, (), self.folder), len(found.everything)
         else:
             own = library()
             asking = [LabelledGoal("", " ".join(one.description.split()[:12]), (one.name,)) for one in own]
-            pool, real = [*own, *mixtures(own, self.size - len(own))], len(own)
+            pool, real = [*own, *neighbours(own, self.size - len(own), self.folder)], len(own)
         return pool, asking[:: max(1, len(asking) // self.goals)][: self.goals], min(real, self.size)
 
 
@@ -69,18 +72,16 @@ class EncoderAlone:
     def __init__(self, skills: Sequence[Skill]) -> None:
         if not SHIPPED.is_file():
             raise NotMeasured("no encoder here")
-        if len(skills) > MOST_VECTORS:
-            raise NotMeasured(f"not above {MOST_VECTORS:,} skills: it compares vectors one by one")
         self._table, self._skills = Table.shipped(), skills
-        texts = (f"{skill.name.replace('-', ' ')} {skill.description}" for skill in skills)
-        self._vectors = [self._table.vector(text) for text in texts]
+        rows = [encoded(skill, "", self._table) for skill in skills]
+        columns = vectors.columns(rows, self._table.dimensions)
+        self._vectors = Vectors(memoryview(b"".join(rows)), memoryview(columns), len(rows))
 
     def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
         """The nearest."""
-        vector = self._table.vector(goal)
-        scores = [sum(map(mul, vector, other)) for other in self._vectors]
-        best = sorted(range(len(scores)), key=lambda at: -scores[at])[:limit]
-        return [Selection(self._skills[at].name, scores[at], "") for at in best]
+        cosines = self._vectors.cosines(self._table.vector(goal))
+        best = cosines.nearest(limit) if cosines is not None else []
+        return [Selection(self._skills[at].name, cosines[at], "") for at in best] if cosines is not None else []
 
 
 def opened(job: Job, pool: Sequence[Skill], cache: Path) -> Ranking:
@@ -94,12 +95,24 @@ def opened(job: Job, pool: Sequence[Skill], cache: Path) -> Ranking:
 
 def build(job: Job, cache: Path) -> dict[str, Any]:
     """The CPU seconds and the memory that building an index takes, and its size on disk."""
-    pool, _, real = job.pool()
-    before = _peak()
-    _, seconds = _spent(lambda: opened(job, pool, cache))
+    pool, goals, real = job.pool()
+    before, cold = _peak(), {}
+    if job.subject == SUBJECTS[0] and len(pool) > AT_ONCE:
+        cold = {"cold": _without_index(pool, goals, cache)}
+        _, seconds = _spent(lambda: background.index(cache / "segments", math.inf))
+    else:
+        _, seconds = _spent(lambda: opened(job, pool, cache))
     disk = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) / 1e6
     kept = {"disk": disk} if disk else {}
-    return {"built": seconds, "peak": _peak() - before, "real": real} | kept
+    return {"built": seconds, "peak": _peak() - before, "real": real} | kept | cold
+
+
+def _without_index(pool: Sequence[Skill], goals: Sequence[LabelledGoal], cache: Path) -> float:
+    """The CPU seconds of the first answer where nothing is indexed; with the lock taken, nobody begins to."""
+    folder = cache / "segments"
+    folder.mkdir(parents=True)
+    with background.held(folder):
+        return _spent(lambda: RankedDetector(cache).detect(goals[0].text, pool))[1]
 
 
 def answer(job: Job, cache: Path) -> dict[str, Any]:
@@ -110,15 +123,15 @@ def answer(job: Job, cache: Path) -> dict[str, Any]:
     finder.rank("warm up", pool, DEPTH)
     ranks, selecting, ranking = [], [], []
     for goal in goals:
+        selected = _spent(partial(finder.detect, goal.text, pool))[1] if isinstance(finder, RankedDetector) else 0.0
         found, spent = _spent(partial(finder.rank, goal.text, pool, DEPTH))
-        ranking.append(1000 * spent)
+        selecting.append(1000 * selected)
+        ranking.append(1000 * (selected + spent))
         names = [one.name for one in found]
         ranks.append(min((names.index(name) for name in goal.expected if name in names), default=DEPTH))
-        if isinstance(finder, RankedDetector):
-            selecting.append(1000 * _spent(partial(finder.detect, goal.text, pool))[1])
     within = {name: sum(rank < most for rank in ranks) / len(ranks) for name, most in _PLACES.items()}
     figures = within | {"rank": ranking, "memory": resident() - before}
-    return figures | ({"select": selecting, "loaded": 1000 * seconds} if selecting else {})
+    return figures | ({"select": selecting, "loaded": 1000 * seconds} if any(selecting) else {})
 
 
 def _spent(work: Callable[[], T]) -> tuple[T, float]:

@@ -5,9 +5,9 @@ Floor: plain BM25 over names and descriptions, in memory. Beside it: the static 
     python -m bench.skills_scale [CORPUS [SIZE…]]
 
 CORPUS has `skills/<pool>/**/SKILL.md` and `queries.jsonl`, as for `selection`. Its real files come first; pools are
-filled with mixtures of them, which have one's body, half of its description and half of another's. Without a corpus,
-the skills that weft ships are mixed, and their goals are the beginnings of their descriptions. Each index is built in
-one process and used in another, so that memory is its own; times are CPU time.
+filled with generated files, which have half of one's description, half of another's and the beginning of its body.
+Without a corpus, they are made from the skills that weft ships, whose goals are the beginnings of their descriptions.
+Each index is built in one process and used in another, so that memory is its own; times are CPU time.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ SIZES = (1_000, 10_000, 30_000, 80_000)
 QUICK = 200
 GOALS, QUICK_GOALS = 150, 10
 # Seconds for one index, or for all goals of one size.
-LIMIT = 900.0
+LIMIT = 3_600.0
 MILLISECONDS = 15.0
+COLD_SECONDS = 1.5
 QUALITY = (Column("first place"), Column("R@5"), Column("R@30"))
 COST = (
-    Column("select, CPU a goal", "ms"), Column("rank 30, CPU a goal", "ms"), Column("index built, CPU", "s"),
-    Column("index loaded, CPU", "ms"), Column("index on disk", "MB"), Column("peak while building", "MB"),
-    Column("memory in use", "MB"),
+    Column("select, CPU a goal", "ms"), Column("select and list 30, CPU a goal", "ms"),
+    Column("answer without an index, CPU", "s"), Column("index built, CPU", "s"), Column("index loaded, CPU", "ms"),
+    Column("index on disk", "MB"), Column("peak while building", "MB"), Column("memory in use", "MB"),
 )  # fmt: skip
 WEFT, FLOOR, _ = SUBJECTS
 
@@ -66,14 +67,23 @@ def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
     """Measure each size, each subject in processes of its own."""
     sizes = (QUICK,) if options.quick else sizes
     goals = QUICK_GOALS if options.quick else GOALS
-    found = {
-        size: {subject: measured(Job(subject, size, options.corpus, goals)) for subject in SUBJECTS} for size in sizes
-    }
+    with tempfile.TemporaryDirectory() as generated:
+        found = {
+            size: {
+                subject: measured(Job(subject, size, options.corpus, goals, Path(generated))) for subject in SUBJECTS
+            }
+            for size in sizes
+        }
+    return findings(found, options)
+
+
+def findings(found: dict[int, dict[str, Measurement]], options: Options) -> Findings:
+    """What was measured at each size, as tables and aims."""
     tables = []
     for size, rows in found.items():
         quality = {subject: one.row("first", "five", "thirty") for subject, one in rows.items()}
         cost = {
-            subject: one.row("select", "rank", "built", "loaded", "disk", "peak", "memory")
+            subject: one.row("select", "rank", "cold", "built", "loaded", "disk", "peak", "memory")
             for subject, one in rows.items()
         }
         tables += [
@@ -81,7 +91,7 @@ def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
             Table(f"{size:,} skills: what it costs", COST, cost, FLOOR, is_plotted=False),
         ]
     real = next((one.figures["real"] for rows in found.values() for one in rows.values() if "real" in one.figures), 0)
-    note = f"{real:,} of the skills are real files, the others mixtures of them."
+    note = f"{real:,} of the skills are real files, the others are made from them."
     without = () if options.corpus is not None else ("Without --corpus DIR, goals are the beginnings of descriptions.",)
     return Findings(tuple(tables), tuple(aims(found)), (note, *without))
 
@@ -95,8 +105,10 @@ def aims(found: dict[int, dict[str, Measurement]]) -> list[Aim]:
             ours, theirs = weft.median(name), floor.median(name)
             if ours is not None and theirs:
                 judged.append(Aim(f"{size:,} skills: {title}, weft over BM25", ours / theirs, 1.0, at_most=False))
-        if (spent := weft.median("select")) is not None:
+        if (spent := weft.median("rank")) is not None:
             times[size] = spent
+        if (cold := weft.median("cold")) is not None:
+            judged.append(Aim(f"{size:,} skills: CPU of an answer without an index, s", cold, COLD_SECONDS))
     if times and max(times) >= SIZES[-1]:
         judged.append(Aim(f"{max(times):,} skills: CPU a goal, ms", times[max(times)], MILLISECONDS))
     if len(times) > 1:

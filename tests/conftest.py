@@ -24,7 +24,8 @@ from weft_skills.programs.trust import Trust
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
-settings.register_profile("weft", deadline=None)  # the machines that tests run on are shared and noisy
+# The machines that tests run on are shared and noisy. Every run draws other examples: fifty are enough for one of them.
+settings.register_profile("weft", deadline=None, max_examples=50)
 settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
 settings.load_profile("weft")
 
@@ -143,6 +144,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     for name in list(os.environ):
         if name.startswith(("WEFT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("WEFT_LOCAL_BACKEND", "xllamacpp")  # nothing is fetched from the internet beside a model
     return home
 
 

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.ray_cluster import space_command
+from weft.local.backends.catalogue import read
+from weft.local.backends.machine import this_machine
 from weft.settings.default_model import local_is_installed
 from weft_skills.confinement import bubblewrap, cgroup, landlock, seccomp
 from weft_skills.confinement.landlock_box import counts
@@ -152,6 +154,10 @@ NEEDS = {
     "pid namespaces": Need(_spaces, _spaces),
     "ray metrics": Need(_ray_metrics, _ray_metrics),
     "non-root user": Need(_not_root, _not_root),
+    "arm dot product": Need(
+        lambda: any(entry.needs.is_for(this_machine()) and not entry.needs.lacking(this_machine()) for entry in read()),
+        lambda: platform.machine() == "aarch64" and " asimddp" in Path("/proc/cpuinfo").read_text(encoding="utf-8"),
+    ),
     "local": Need(local_is_installed, lambda: _packages("xllamacpp")),
 }
 

@@ -179,14 +179,19 @@ class Nursery:
         return self.run_python(["-m", "weft", *arguments], env, cwd, stdin)
 
     def run_python(
-        self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        stdin: str = "",
+        timeout: float = 600,
     ) -> Ran:
         """Run `python COMMAND` to its end."""
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             given.write(stdin.encode())
             given.seek(0)
             with self.start(command, env=env, cwd=cwd, stdin=given, stdout=out, stderr=err) as process:
-                status = process.wait(600)
+                status = process.wait(timeout)
             return Ran(status, _text(out), _text(err))
 
 

@@ -37,6 +37,13 @@ _MODULES = {
     "weft.batch.runner": "BatchObserver",
     "weft.batch.goals": "BatchGoal",
     "weft.batch.summary": "BatchSummary",
+    # Evaluations
+    "weft.evaluation.evaluate": "evaluate EvaluationOptions",
+    "weft.evaluation.variant": "Variant",
+    "weft.evaluation.report": "VariantDifference EvaluationReport VariantFigures",
+    "weft.evaluation.scoring": "Score",
+    "weft.evaluation.answer_checks": "CheckResult",
+    "weft.evaluation.statistics": "Comparison Interval",
     # Plans
     "weft_planner.plan.forms.result_keys": "ResultCheck",
     "weft_planner.plan.plan": "Plan Task",
@@ -55,11 +62,11 @@ _MODULES = {
     "weft_skills.tools.effects": "Effects changes_file",
     # Events
     "weft_planner.events": (
-        "AnswerChecked ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallRetried CallStarted "
-        "CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart FileRead ModelLoaded "
-        "ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished "
-        "RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused "
-        "TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
+        "AnswerChecked AnswerJudged ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallProgressed "
+        "CallRetried CallStarted CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart "
+        "FileRead ModelLoaded ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked "
+        "ResultChecked RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected "
+        "TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

@@ -7,6 +7,16 @@ from weft.batch.run_batch import BatchReport as BatchReport
 from weft.batch.run_batch import run_batch as run_batch
 from weft.batch.runner import BatchObserver as BatchObserver
 from weft.batch.summary import BatchSummary as BatchSummary
+from weft.evaluation.answer_checks import CheckResult as CheckResult
+from weft.evaluation.evaluate import EvaluationOptions as EvaluationOptions
+from weft.evaluation.evaluate import evaluate as evaluate
+from weft.evaluation.report import EvaluationReport as EvaluationReport
+from weft.evaluation.report import VariantDifference as VariantDifference
+from weft.evaluation.report import VariantFigures as VariantFigures
+from weft.evaluation.scoring import Score as Score
+from weft.evaluation.statistics import Comparison as Comparison
+from weft.evaluation.statistics import Interval as Interval
+from weft.evaluation.variant import Variant as Variant
 from weft.runs.goal import Goal as Goal
 from weft.runs.preview import Preview as Preview
 from weft.runs.run_goal import run_goal as run_goal
@@ -61,11 +71,13 @@ from weft_planner.errors import UnknownModel as UnknownModel
 from weft_planner.errors import UnknownPrice as UnknownPrice
 from weft_planner.errors import Unreachable as Unreachable
 from weft_planner.events import AnswerChecked as AnswerChecked
+from weft_planner.events import AnswerJudged as AnswerJudged
 from weft_planner.events import ApprovalAsked as ApprovalAsked
 from weft_planner.events import ApprovalGiven as ApprovalGiven
 from weft_planner.events import CallBroken as CallBroken
 from weft_planner.events import CallFailed as CallFailed
 from weft_planner.events import CallFinished as CallFinished
+from weft_planner.events import CallProgressed as CallProgressed
 from weft_planner.events import CallRetried as CallRetried
 from weft_planner.events import CallStarted as CallStarted
 from weft_planner.events import CatalogueTaken as CatalogueTaken
@@ -129,6 +141,7 @@ from weft_skills.tools.tool import Tool as Tool
 __all__ = [
     "Answer",
     "AnswerChecked",
+    "AnswerJudged",
     "AnswerNeeded",
     "AnsweredAlready",
     "ApprovalAsked",
@@ -148,11 +161,14 @@ __all__ = [
     "CallBroken",
     "CallFailed",
     "CallFinished",
+    "CallProgressed",
     "CallRetried",
     "CallStarted",
     "CallTimedOut",
     "CatalogueTaken",
+    "CheckResult",
     "ClusterOptions",
+    "Comparison",
     "ConditionChecked",
     "ContentRefused",
     "EarlierForm",
@@ -160,6 +176,8 @@ __all__ = [
     "EarlierRun",
     "Effects",
     "Envelope",
+    "EvaluationOptions",
+    "EvaluationReport",
     "Event",
     "FileKept",
     "FilePart",
@@ -168,6 +186,7 @@ __all__ = [
     "Goal",
     "Halted",
     "InputError",
+    "Interval",
     "InvalidSettings",
     "KeyRefused",
     "LeaseLost",
@@ -204,6 +223,7 @@ __all__ = [
     "RunHeld",
     "RunResumed",
     "RunStarted",
+    "Score",
     "Selection",
     "ServerFailed",
     "Settings",
@@ -244,11 +264,15 @@ __all__ = [
     "Unreachable",
     "UnreadableSkill",
     "Usage",
+    "Variant",
+    "VariantDifference",
+    "VariantFigures",
     "Warned",
     "Weft",
     "WeftError",
     "__version__",
     "changes_file",
+    "evaluate",
     "run_batch",
     "run_goal",
     "run_goal_sync",

@@ -35,6 +35,7 @@ NAMES = (
     "growth",
     "web",
     "cluster",
+    "local_model",
 )
 
 

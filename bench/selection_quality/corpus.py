@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from weft_skills.discovery.locations import LIBRARY, Location
 from weft_skills.discovery.scan import scan
-from weft_skills.discovery.skill_file import context
+from weft_skills.discovery.skill_file import context, read_all
+from weft_skills.format import frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parent / "data"
 JOINED = 50
+# How many characters of a body a neighbour has.
+BODY = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,17 @@ class Corpus:
         """The skills of all pools, one for each name."""
         return list({skill.name: skill for pool in self.pools.values() for skill in pool}.values())
 
-    def large(self, size: int, more: Sequence[Skill]) -> list[Skill]:
-        """A pool of that size: the skills of the pools that have goals, then others, then mixtures of those."""
+    def large(self, size: int, more: Sequence[Skill], folder: Path | None = None) -> list[Skill]:
+        """A pool of that size: the skills of the pools that have goals, then others, then mixtures of those.
+
+        With a folder, mixtures are files of their own there.
+        """
         asked = {skill.name: skill for name in self.asked for skill in self.pools[name]}
         others = {skill.name: skill for skill in (*self.everything, *more) if skill.name not in asked}
         random.Random(1).shuffle(filling := list(others.values()))
         found = [*asked.values(), *filling][:size]
-        return [*found, *mixtures(filling, size - len(found))]
+        missing = max(0, size - len(found))
+        return [*found, *(neighbours(filling, missing, folder) if folder is not None else mixtures(filling, missing))]
 
 
 def pool_of(folder: Path) -> list[Skill]:
@@ -110,6 +117,20 @@ def mixtures(skills: Sequence[Skill], count: int) -> list[Skill]:
         description = " ".join([*words[: len(words) // 2], *more[len(more) // 2 :]])
         name = f"{one.name[:24]}-{other.name[:24]}-{number}"
         found.append(replace(one, name=name, description=description, stamp=number + 1))
+    return found
+
+
+def neighbours(skills: Sequence[Skill], count: int, folder: Path) -> list[Skill]:
+    """Mixtures as files of their own, with the beginning of one's body; those that are there are not written again."""
+    found = []
+    for one in mixtures(skills, count):
+        path = folder / one.name / "SKILL.md"
+        if not path.exists():
+            body = frontmatter.split(frontmatter.decode(read_all(one.path))).body[:BODY]
+            path.parent.mkdir(parents=True)
+            text = f"---\nname: {one.name}\ndescription: {json.dumps(one.description)}\n---\n{body}\n"
+            path.write_text(text, encoding="utf-8")
+        found.append(replace(one, file=str(path)))
     return found
 
 

@@ -15,7 +15,8 @@ WeftError
 │       │   ├── FormatRefused    the response format is not supported
 │       │   ├── ToolsRefused     tools are not supported
 │       │   └── PromptTooLong    longer than the context window
-│       └── ContentRefused   stopped by the provider's content filter
+│       ├── ContentRefused   stopped by the provider's content filter
+│       └── TooSlow          it cannot end within its time limit on this machine: it was not begun
 ├── Halted                   the whole run stops; what is recorded stays recorded
 │   └── BudgetSpent          a limit on cost, tokens or time was reached
 ├── RecordEnded              the record of a replayed run ends here
@@ -134,6 +135,13 @@ class ContentRefused(Refused):
 
     code = "CONTENT_REFUSED"
     exit_status = 1
+
+
+class TooSlow(Refused):
+    """A local model cannot read the prompt within the time limit, so the call was not begun."""
+
+    code = "TOO_SLOW"
+    exit_status = 5
 
 
 class Halted(WeftError):

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker"]
+Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker", "judge"]
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 OnText = Callable[[str], None]
+# Hears how many tokens the prompt of a call has, and how many of its answer are written so far.
+OnProgress = Callable[[int, int], None]
 
 _CHARACTERS_PER_TOKEN = 4
 
@@ -56,7 +58,8 @@ class Request:
     """Everything that decides a call, and the role and task that it is for; `key` is its hash if it is recorded.
 
     `about` is what the prompt was made from, without weft's own words: a recorded call about the same is found again
-    even if the words have changed. `max_tokens` is how long a budget lets the answer be, no part of what is hashed.
+    even if the words have changed. `max_tokens` is how long a budget lets the answer be, no part of what is hashed. The
+    first messages, `fixed` of them, do not depend on the goal: a local model reads them once for all runs.
     """
 
     messages: tuple[Message, ...]
@@ -69,6 +72,8 @@ class Request:
     key: str = field(default="", compare=False)
     about: Any = field(default=None, compare=False)
     max_tokens: int | None = field(default=None, compare=False)
+    fixed: int = field(default=0, compare=False)
+    on_progress: OnProgress | None = field(default=None, compare=False)
 
 
 class Usage(msgspec.Struct, frozen=True):

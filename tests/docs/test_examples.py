@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.openai_server import OpenAIServer, Script, scripted
+from weft.settings.find_workspace import find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples"
 ROWS = re.findall(r"^\| \[(\w+)\]\(\w+\) \| [^|]+ \| `([^`]+)` \|$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
+WITHOUT_EXCEL = "sys.modules |= {'openpyxl': None}; sys.modules.pop('weft_skills.builtin.excel.sheet_tools', None); "
 MODEL = {"WEFT_MODEL": "openai/test-model"}
 PLAN = {
     "tasks": [
@@ -39,6 +41,12 @@ def example(tmp_path: Path) -> Callable[[str], Path]:
         return Path(shutil.copytree(EXAMPLES / name, tmp_path / name))
 
     return copy
+
+
+def test_every_example_is_a_workspace_of_its_own() -> None:
+    assert [find(one, ROOT.parent) for one in EXAMPLES.iterdir() if one.is_dir()] == [
+        one for one in EXAMPLES.iterdir() if one.is_dir()
+    ]
 
 
 def test_every_folder_is_in_the_table() -> None:
@@ -83,10 +91,12 @@ def test_the_program_offers_its_own_tool(
     assert "orders_find" in asked.system + asked.user
 
 
+@pytest.mark.parametrize("extra", ["", WITHOUT_EXCEL], ids=["with excel", "without excel"])
 def test_the_recorded_run_is_a_test_that_passes_without_a_model(
-    example: Callable[[str], Path], nursery: Nursery
+    extra: str, example: Callable[[str], Path], nursery: Nursery
 ) -> None:
-    options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts="]
-    ran = nursery.run_python(options, dict(os.environ), example("replay"))
+    options = ["-q", "-p", "no:cacheprovider", "-o", "addopts="]
+    code = f"import sys; {extra}import pytest; sys.exit(pytest.main({options}))"
+    ran = nursery.run_python(["-c", code], dict(os.environ), example("replay"))
     assert ran.status == 0, ran.out
     assert "1 passed" in ran.out

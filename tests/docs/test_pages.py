@@ -56,10 +56,10 @@ def test_every_setting_is_in_the_documentation() -> None:
 
 def test_the_plans_that_are_shown_can_run() -> None:
     examples = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "plans.md").read_text(encoding="utf-8"), re.DOTALL)
-    tools = {"excel_read": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
+    tools = {"ReadFile": {"properties": {"path": {"type": "string"}}, "required": ["path"]}}
     known = Known(["cataloging-apis", "code-review"], tools)
     found = [plan_file.parse(example, "in the documentation", known) for example in examples]
-    assert [task.id for task in found[0].plan.tasks] == ["survey", "sheet", "brief"]
+    assert [task.id for task in found[0].plan.tasks] == ["survey", "notes", "brief"]
     assert {type(task.when) for one in found for task in one.plan.tasks} == {type(None), str, dict}
     assert not any(one.repairs for one in found)
 

@@ -194,9 +194,9 @@ def test_results_of_other_runs_are_used_again_in_runs_and_batches(workspace: Pat
     assert (second["answer"], second["usage"]["calls"]) == (first["answer"], 1)
     assert [call.role for call in server.calls[7:]] == ["decomposer"]
     assert weft("replay", "last", "--strict", cwd=workspace).status == 0
-    (workspace / "goals.txt").write_text(f"{GOAL}\n", encoding="utf-8")
+    (workspace / "goals.txt").write_text(f"{GOAL}\n{GOAL}\n", encoding="utf-8")
     same = ["--cache", "7", "--max-replans", "1"]  # workers that may call for a new plan have a tool for it
-    ran = weft("batch", "goals.txt", "-o", "r.jsonl", *MODEL, *same, "--repeat", "2", "-q", cwd=workspace)
+    ran = weft("batch", "goals.txt", "-o", "r.jsonl", *MODEL, *same, "-q", cwd=workspace)
     assert ran.status == 0, ran.err
     assert [call.role for call in server.calls[8:]] == ["decomposer", "decomposer"]
     exported = weft("trace", "export", "last", cwd=workspace).out.splitlines()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,11 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.nursery import Nursery, Ran
+
+    Weft = Callable[..., Ran]
+
 PLAN = "tasks:\n  - {id: a, action_type: tool, name: excel_info, arguments: {path: none.xlsx}}\n"
 SKILL = "---\nname: ok\ndescription: Says hello. Use when greeting.\n---\nHello.\n"
 # Enough for weft, and too little for a file that never ends.
 MEMORY = 6 * 1024**3
-SECONDS = 30
+SECONDS = 30  # of CPU time: other work on the machine does not count
+HANGS = 120
 
 
 def zero(path: Path) -> None:
@@ -43,20 +46,21 @@ def nested(path: Path) -> None:
     path.write_text(lists if path.suffix == ".json" else f"a = {lists}" if path.suffix == ".toml" else f"a: {lists}")
 
 
-def weft(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    limited = (
-        f"import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}));"
-        f"sys.argv = ['weft', *{list(arguments)!r}]; runpy.run_module('weft', run_name='__main__')"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", limited],
-        cwd=workspace,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+@pytest.fixture
+def weft(nursery: Nursery) -> Weft:
+    """`weft` in a folder, with as much memory as it needs, and 30 seconds of its own."""
+
+    def run(workspace: Path, *arguments: str) -> Ran:
+        limited = (
+            "import resource, runpy, sys\n"
+            f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))\n"
+            f"resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))\n"
+            f"sys.argv = ['weft', *{list(arguments)!r}]\n"
+            "runpy.run_module('weft', run_name='__main__')"
+        )
+        return nursery.run_python(["-c", limited], cwd=workspace, timeout=HANGS)
+
+    return run
 
 
 @pytest.fixture
@@ -74,67 +78,69 @@ COMMANDS = (("skills", "list", "--json"), ("trace", "list"), ("mcp", "list"), ("
 
 @pytest.mark.parametrize("made", [zero, pipe, sparse, environment, nested])
 @pytest.mark.parametrize("name", ["weft.toml", "skills/ok/skill.yaml", ".mcp.json", ".agents/skills.lock", "plan.yaml"])
-def test_no_file_of_a_checkout_stops_a_command(checkout: Path, name: str, made: Callable[[Path], None]) -> None:
+def test_no_file_of_a_checkout_stops_a_command(
+    weft: Weft, checkout: Path, name: str, made: Callable[[Path], None]
+) -> None:
     (checkout / name).unlink(missing_ok=True)
     made(checkout / name)
 
     for command in COMMANDS:
         ended = weft(checkout, *command)
 
-        assert "Traceback" not in ended.stderr, command
-        assert ended.returncode in (0, 1, 2, 4), (command, ended.stderr)
-        if ended.returncode in (2, 4):
-            assert name.rpartition("/")[2] in ended.stderr or "journal" in ended.stderr, (command, ended.stderr)
+        assert "Traceback" not in ended.err, command
+        assert ended.status in (0, 1, 2, 4), (command, ended.err)
+        if ended.status in (2, 4):
+            assert name.rpartition("/")[2] in ended.err or "journal" in ended.err, (command, ended.err)
 
 
 @pytest.mark.parametrize("made", [zero, pipe])
 @pytest.mark.parametrize("name", ["journal.sqlite", "journal.sqlite-wal", ".gitignore"])
 def test_weft_s_own_files_are_refused_where_they_are_not_files(
-    checkout: Path, name: str, made: Callable[[Path], None]
+    weft: Weft, checkout: Path, name: str, made: Callable[[Path], None]
 ) -> None:
     made(checkout / ".agents" / name)
 
     ended = weft(checkout, "run", "--plan", "plan.yaml", "-q")
 
-    assert ended.returncode == 2
-    assert f"{name} is " in ended.stderr
+    assert ended.status == 2
+    assert f"{name} is " in ended.err
 
 
 @pytest.mark.parametrize("link", ["skills/kernel", ".skills", ".claude/skills"])
 @pytest.mark.parametrize("target", ["/proc", "/sys", "/dev"])
-def test_a_link_into_a_folder_of_the_kernel_is_not_followed(checkout: Path, link: str, target: str) -> None:
+def test_a_link_into_a_folder_of_the_kernel_is_not_followed(weft: Weft, checkout: Path, link: str, target: str) -> None:
     (checkout / link).parent.mkdir(exist_ok=True)
     (checkout / link).symlink_to(target)
 
     ended = weft(checkout, "skills", "list", "--json", "--all")
 
-    assert ended.returncode == 0
-    assert "ok" in [row["name"] for row in json.loads(ended.stdout)]
-    assert "leads to a folder of the kernel" in ended.stderr
+    assert ended.status == 0
+    assert "ok" in [row["name"] for row in json.loads(ended.out)]
+    assert "leads to a folder of the kernel" in ended.err
 
 
-def test_a_location_that_links_to_a_folder_above_it_is_not_walked(checkout: Path) -> None:
+def test_a_location_that_links_to_a_folder_above_it_is_not_walked(weft: Weft, checkout: Path) -> None:
     (checkout / ".skills").symlink_to("/")
 
     ended = weft(checkout, "skills", "list", "--json")
 
-    assert [row["source"] for row in json.loads(ended.stdout) if row["name"] == "ok"] == ["project"]
+    assert [row["source"] for row in json.loads(ended.out) if row["name"] == "ok"] == ["project"]
 
 
-def test_the_environment_of_weft_cannot_pass_for_a_skill(checkout: Path) -> None:
+def test_the_environment_of_weft_cannot_pass_for_a_skill(weft: Weft, checkout: Path) -> None:
     (checkout / "skills/spy").mkdir()
     environment(checkout / "skills/spy/SKILL.md")
 
     ended = weft(checkout, "skills", "list", "--json", "--all")
 
-    assert "it leads to a file of the kernel" in ended.stderr
+    assert "it leads to a file of the kernel" in ended.err
 
 
 @pytest.mark.parametrize("made", [zero, pipe])
-def test_a_goal_file_that_never_ends_is_refused(checkout: Path, made: Callable[[Path], None]) -> None:
+def test_a_goal_file_that_never_ends_is_refused(weft: Weft, checkout: Path, made: Callable[[Path], None]) -> None:
     made(checkout / "goals.jsonl")
 
     ended = weft(checkout, "batch", "goals.jsonl", "-o", "out.jsonl", "-q")
 
-    assert ended.returncode == 2
-    assert "goals.jsonl cannot be read" in ended.stderr
+    assert ended.status == 2
+    assert "goals.jsonl cannot be read" in ended.err

@@ -4,7 +4,7 @@
     runner.py        BatchRunner: several goals at a time, each result written as it ends
     goals.py         goal files, checked whole (goal_formats.py, goal_check.py), in order (goal_order.py)
     results.py       the results file, and what resuming a batch needs
-    summary.py       counts; experiment.py compares models; preview.py is the dry run; options.py has the options
+    summary.py       counts; preview.py is the dry run; options.py has the options
     engine.py        the port of engines; engines/ has them; limits/ has queue, rate limiter and deduplication
     bundle/          what goals need on other machines, packed and unpacked
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.runs.goal import BatchPlace, Goal
 from weft_planner.plan.normal_form import normal_form
@@ -84,8 +84,8 @@ class BatchEngine(Engine, Protocol):
     def is_stuck(self) -> bool:
         """Whether something could not be closed, so that the process has to exit without waiting for it."""
 
-    def runtime(self, model: str | None = None) -> Weft:
-        """The runtime here for goals that name this model, or none: it checks goals and opens the journal."""
+    def runtime(self, goal: BatchGoal | None = None) -> Weft:
+        """The runtime here for a goal with settings of its own, or for any: it checks goals and opens the journal."""
 
     def start(self, calling: int, models: Sequence[str]) -> None:
         """Start what so many goals that call these models need; it loads while the rest is checked."""
@@ -108,7 +108,12 @@ class BatchEngine(Engine, Protocol):
 
 def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:
     """The goal as a run takes it; its plan was validated with the file."""
-    return Goal(goal.text, skills=goal.skills, plan=plan_of(goal), place=place)
+    return Goal(goal.text, skills=goal.skills, files=goal.files, plan=plan_of(goal), stream=False, place=place)
+
+
+def settings_of(goal: BatchGoal) -> dict[str, Any]:
+    """The settings that a goal has of its own."""
+    return {**goal.settings, **({"model": goal.model} if goal.model else {})}
 
 
 def plan_of(goal: BatchGoal) -> Plan | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
-_NOT_A_LIST = "the file must be a list of goals"
+NOT_A_LIST = "the file must be a list of goals"
 OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
 # Fields may be long, but a quote that is never closed must not read the whole file into memory.
 _LONGEST_FIELD = 1 << 24
@@ -53,9 +53,8 @@ def guess(path: Path) -> str:
 
 def rows(path: Path, form: str) -> Iterator[GoalRow | BadRow]:
     """Every row of a file."""
-    read = {"jsonl": _jsonl, "csv": _csv, "json": _json, "yaml": _yaml}.get(form, _text)
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="" if form == "csv" else None) as file:
-        yield from read(file)
+        yield from READERS[form](file)
 
 
 def _text(file: IO[str]) -> Iterator[GoalRow]:
@@ -130,7 +129,7 @@ def _json(file: IO[str]) -> Iterator[GoalRow | BadRow]:
         yield BadRow(1, f"not valid JSON: {error}")
         return
     if not isinstance(values, list):
-        yield BadRow(1, _NOT_A_LIST)
+        yield BadRow(1, NOT_A_LIST)
         return
     yield from _items(zip(_lines(text), values, strict=True))
 
@@ -158,7 +157,7 @@ def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read())
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
-            yield BadRow(1, _NOT_A_LIST)
+            yield BadRow(1, NOT_A_LIST)
             return
         values = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in root.value]
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # an invalid date is a ValueError
@@ -175,3 +174,7 @@ def _items(values: Iterable[tuple[int, object]]) -> Iterator[GoalRow]:
         nth = nth + 1 if line == last else 1
         last = line
         yield GoalRow(line, {"goal": value} if isinstance(value, str) else value, nth)
+
+
+# How each format is read.
+READERS = {"text": _text, "jsonl": _jsonl, "csv": _csv, "json": _json, "yaml": _yaml}

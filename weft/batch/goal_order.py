@@ -1,4 +1,4 @@
-"""Which goals of a file are run, and in which order: the first N or any, shuffled, each with each model."""
+"""Which goals of a file are run, and in which order: the first N or any, shuffled."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import random
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
-
-from weft.batch.experiment import variants
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,26 +21,15 @@ class GoalOrder:
 
     limit: int | None = None
     shuffle: bool = False
-    models: tuple[str, ...] = ()
-    repeat: int = 1
     seed: float = field(default_factory=random.random)
-
-    @property
-    def compares(self) -> bool:
-        """Whether it is an experiment."""
-        return bool(self.models) or self.repeat > 1
 
     def goals(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
         """The goals that are taken."""
         return islice(_shuffled(goals, self.seed) if self.shuffle else goals, self.limit)
 
-    def runs(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
-        """What to run: the goals, or in an experiment every variant of each."""
-        return variants(self.goals(goals), self.models, self.repeat) if self.compares else self.goals(goals)
-
     def count(self, goals: int) -> int:
-        """The number of runs for this many goals."""
-        return min(goals, self.limit or goals) * max(len(self.models), 1) * self.repeat
+        """How many are taken of this many goals."""
+        return min(goals, self.limit or goals)
 
 
 def _shuffled(goals: Iterable[BatchGoal], seed: float) -> Iterator[BatchGoal]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from weft.batch import goal_formats
 from weft.batch.goal_formats import BadRow, GoalRow
@@ -36,7 +36,10 @@ _MOST_UNUSED = 10
 
 @dataclass(frozen=True, slots=True)
 class BatchGoal:
-    """One goal of a file; `plan` is a plan document to run instead of asking a model for one."""
+    """One goal of a file; `plan` is a plan document to run instead of asking a model for one.
+
+    `files` and `settings`, which replace those of the batch, are a program's: a goal file cannot have them.
+    """
 
     id: str
     line: int
@@ -44,12 +47,35 @@ class BatchGoal:
     skills: tuple[str, ...] = ()
     model: str | None = None
     plan: Mapping[str, Any] | None = None
+    files: tuple[Path, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def content_hash(self) -> str:
         """A hash of the goal without its id, to notice a goal that changed under an old id."""
-        content = [self.text, list(self.skills), self.model, self.plan]
+        content: list[Any] = [self.text, list(self.skills), self.model, self.plan]
+        if self.files or self.settings:
+            content += [[str(path) for path in self.files], {key: repr(value) for key, value in self.settings.items()}]
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]
+
+
+class CheckedGoals(Protocol):
+    """Goals that were checked; `unused` are keys with no meaning, each with the line of its first use."""
+
+    @property
+    def name(self) -> str:
+        """Where they come from."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def unused(self) -> Mapping[str, int]:
+        """Keys that are ignored."""
+
+    def __iter__(self) -> Iterator[BatchGoal]:
+        """The goals, the same each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +225,7 @@ def _goal(entry: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
     made = BatchGoal(
         id=str(name) if name is not None else f"line-{line}" if entry.nth == 1 else f"line-{line}.{entry.nth}",
         line=line,
-        text=_VARIABLE.sub(lambda match: str(variables[match.group(1)]), text) if fill else text,
+        text=filled(text, variables) if fill else text,
         skills=tuple(row.get("skills") or ()),
         model=row.get("model") or None,
         plan=row.get("plan") or None,
@@ -209,6 +235,11 @@ def _goal(entry: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
     except (TypeError, ValueError) as error:
         return BadRow(line, f"it is not JSON or not UTF-8: {error}")
     return made
+
+
+def filled(text: str, variables: Mapping[str, Any]) -> str:
+    """A goal's text with its variables; those that are not given stay as they are."""
+    return _VARIABLE.sub(lambda match: str(variables.get(match.group(1), match.group())), text)
 
 
 def _name(row: Mapping[Any, Any]) -> Any:

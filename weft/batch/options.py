@@ -11,7 +11,7 @@ from weft_skills.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_POSITIVE = ("jobs", "max_calls", "rpm", "tpm", "limit", "repeat", "max_cost", "max_tokens")
+_POSITIVE = ("jobs", "max_calls", "rpm", "tpm", "limit", "max_cost", "max_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,7 @@ class BatchOptions:
     Goals start as long as a call slot would be idle, at most `jobs` at a time if given.
     Goals that are not done go to `errors`, if given. The batch stops when more than `max_failures` goals failed, or
     more than `max_failure_share` (0 to 1) of those that ended.
-    With `approve_all`, no call and no task waits for a person. `models` and `repeat` make it an experiment: every goal
-    with every model, `repeat` times. With `cluster`, the goals run in Ray workers.
+    With `approve_all`, no call and no task waits for a person. With `cluster`, the goals run in Ray workers.
     """
 
     jobs: int | None = None
@@ -67,8 +66,6 @@ class BatchOptions:
     limit: int | None = None
     shuffle: bool = False
     dedupe: bool = False
-    models: tuple[str, ...] = ()
-    repeat: int = 1
     approve_all: bool = False
     cluster: ClusterOptions | None = None
 

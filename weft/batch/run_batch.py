@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 from weft.batch import goals as goal_files
 from weft.batch import results
 from weft.batch.batch_settings import batch_settings
-from weft.batch.engine import goal_of
+from weft.batch.engine import goal_of, settings_of
 from weft.batch.engines.open import open_engine
-from weft.batch.experiment import comparison
 from weft.batch.goal_check import goal_check
 from weft.batch.goal_order import GoalOrder
 from weft.batch.options import BatchOptions
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from weft.batch.engine import BatchEngine
-    from weft.batch.goals import BatchGoal, GoalFile
+    from weft.batch.goals import BatchGoal, CheckedGoals
     from weft.batch.preview import BatchPreview
     from weft.batch.runner import StopReason
     from weft.runs.runtime import Weft
@@ -52,7 +51,7 @@ _LOOKS = 20
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """How a batch ended: its summary, why it stopped early, if it did, and an experiment's comparison of models.
+    """How a batch ended: its summary, and why it stopped early, if it did.
 
     What was `written_off` of its budget was allotted to workers that died.
     """
@@ -60,7 +59,6 @@ class BatchReport:
     summary: BatchSummary
     stopped: StopReason | None
     output: Path
-    models: list[dict[str, Any]] | None = None
     written_off: WrittenOff = field(default_factory=WrittenOff)
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,14 +67,14 @@ class BatchReport:
         if self.written_off.workers:
             workers, cost, tokens = self.written_off
             document["written_off"] = {"workers": workers, "cost_usd": cost, "tokens": int(tokens)}
-        return document if self.models is None else document | {"models": self.models}
+        return document
 
 
 @dataclass(slots=True)
 class Batch:
-    """A checked goal file, ready to be run into a results file; `id` is how the journal knows the batch."""
+    """Checked goals, ready to be run into a results file; `id` is how the journal knows the batch."""
 
-    goals: GoalFile
+    goals: CheckedGoals
     output: Path
     options: BatchOptions
     engine: BatchEngine
@@ -92,7 +90,7 @@ class Batch:
     def __post_init__(self) -> None:
         options = self.options
         self.errors = options.errors
-        self.order = GoalOrder(options.limit, options.shuffle, options.models, options.repeat)
+        self.order = GoalOrder(options.limit, options.shuffle)
         self.summary = BatchSummary(self.order.count(self.goals.count))
         self._files = list(filter(None, (self.output, self.errors)))
 
@@ -104,8 +102,7 @@ class Batch:
     @property
     def models(self) -> tuple[str, ...]:
         """Every model that the goals may call, fallbacks and models of single roles included."""
-        runtimes = [self.engine.runtime(name) for name in self._goals_by_model()]
-        return tuple(dict.fromkeys(name for weft in runtimes for name in weft.models.names))
+        return tuple(dict.fromkeys(name for weft in self._runtimes() for name in weft.models.names))
 
     def preview(self) -> BatchPreview:
         """What would run; nothing is called and nothing is written."""
@@ -113,13 +110,13 @@ class Batch:
 
     def start(self) -> None:
         """Start loading what the goals need to call a model, while the rest is checked."""
-        self.engine.start(self._goals_by_model().total(), self.models)
+        self.engine.start(self._runtimes().total(), self.models)
 
     def check_models(self) -> None:
         """Raise if a model cannot be called at all, or a budget not kept, before thousands of goals fail one by one."""
         settings = self.weft.settings
         limit = self.options.max_cost if self.options.max_cost is not None else settings.max_cost
-        check_prices(self.models if self._goals_by_model() else (), settings, limit)
+        check_prices(self.models, settings, limit)
         for problem in self.engine.problems(self.models):
             if problem.certain:
                 raise SetupError(problem.what, hint=problem.remedy)
@@ -135,7 +132,7 @@ class Batch:
             self.weft.workspace.prompts().check()  # likewise
             if self.options.resume:
                 self._read_earlier()
-            self.id = self._earlier_id() or new_batch_id(self.output)
+            self.id = self.id or self._earlier_id() or new_batch_id(self.output)
             if self._earlier and all(result.status is not None for result in self._earlier.values()):
                 self._find_runs()
             yield
@@ -161,8 +158,12 @@ class Batch:
         finally:
             await self.engine.close()
             file.close(complete=complete)
-        models = comparison(results.read(*self._files)) if self.order.compares else None
-        return BatchReport(self.summary, runner.stopped, self.output, models, self.engine.budget.written_off)
+        return BatchReport(self.summary, runner.stopped, self.output, self.engine.budget.written_off)
+
+    @property
+    def stopped(self) -> StopReason | None:
+        """Why no further goal starts, if none does."""
+        return self._runner.stopped if self._runner is not None else None
 
     def finish_running(self) -> None:
         """Start no further goal; those that run end as they will."""
@@ -175,13 +176,13 @@ class Batch:
             self._runner.stop_now()
 
     def _runs(self) -> Iterator[BatchGoal]:
-        return self.order.runs(self.goals)
+        return self.order.goals(self.goals)
 
-    def _goals_by_model(self) -> Counter[str | None]:
-        """How many goals name each model, or none; goals that need no model at all are left out."""
-        needed_for = self.weft.models.needed_for
-        goals = self._runs()
-        return Counter(goal.model for goal in goals if goal.plan is None or needed_for(goal_of(goal).plan))
+    def _runtimes(self) -> Counter[Weft]:
+        """The runtimes, each with how many goals it runs; goals that need no model at all are left out."""
+        needed_for, runtime = self.weft.models.needed_for, self.engine.runtime
+        goals = (goal for goal in self._runs() if goal.plan is None or needed_for(goal_of(goal).plan))
+        return Counter(runtime(goal) if settings_of(goal) else self.weft for goal in goals)
 
     def _earlier_id(self) -> str | None:
         """The id under which the journal has this batch's earlier runs; only the newest are looked at."""
@@ -237,14 +238,22 @@ def open_batch(
     if not options.resume and not dry_run:
         results.refuse_existing(output, options.errors)
     engine = open_engine(Path(workspace), settings, options, flags)
-    with goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked:
-        batch = Batch(checked, output, options, engine)
-        try:
-            if not dry_run:
-                batch.start()
-            yield batch
-        finally:
-            engine.abandon()
+    with (
+        goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked,
+        started_batch(Batch(checked, output, options, engine), dry_run=dry_run) as batch,
+    ):
+        yield batch
+
+
+@contextmanager
+def started_batch(batch: Batch, *, dry_run: bool = False) -> Iterator[Batch]:
+    """Start loading what the goals of a batch need; what was started ends with the block."""
+    try:
+        if not dry_run:
+            batch.start()
+        yield batch
+    finally:
+        batch.engine.abandon()
 
 
 async def run_batch(

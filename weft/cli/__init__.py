@@ -5,6 +5,9 @@ May import every other wing; nothing imports this one. Start reading at `main.py
 main.py         the `weft` command and how every error is reported
 lazy_group.py   command groups whose subcommands are imported when they are used
 options.py      options that several commands share, and how they become settings
+found_workspace.py
+                the workspace of a command that names none
+first_model.py  what a first run asks if there is no model
 execution.py    run a goal for a command: progress, Ctrl-C, the result, the exit status
 approval_prompt.py, answer_options.py, request_text.py
                 what a run asks a person: at the terminal, in options, and as text

@@ -24,6 +24,10 @@ _COMMANDS = {
     "run": ("weft.cli.commands.runs.run:run", "Plan and run a goal, then print the answer."),
     "plan": ("weft.cli.commands.runs.plan:plan", "Make a plan for a goal without running it."),
     "batch": ("weft.cli.commands.batches.batch:batch", "Run every goal in a file."),
+    "eval": (
+        "weft.cli.commands.evaluations.group:evaluation",
+        "Check answers, and compare skills, models and settings.",
+    ),
     "resume": ("weft.cli.commands.runs.resume:resume", "Resume a run, or answer what it waits for."),
     "approvals": (
         "weft.cli.commands.runs.approvals:approvals",
@@ -49,6 +53,7 @@ _COMMANDS = {
     ),
     "skills": ("weft.cli.commands.skills.group:skills", "List, show, select and manage skills."),
     "models": ("weft.cli.commands.setup.models:models", "List, download and remove local models."),
+    "keys": ("weft.cli.commands.setup.keys:keys", "Keep providers' API keys in the system's keyring or a file."),
     "mcp": ("weft.cli.commands.mcp.group:mcp", "Use the tools of MCP servers, or serve weft as one."),
     "serve": ("weft.cli.commands.setup.serve:serve", "Show this workspace in a browser."),
     "init": ("weft.cli.commands.setup.init:init", "Create a commented weft.toml."),

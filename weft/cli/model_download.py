@@ -22,9 +22,21 @@ if TYPE_CHECKING:
 _INTERVAL = 5.0  # seconds
 
 
+def is_missing(names: Sequence[str]) -> bool:
+    """Whether one of these is a local model that is not downloaded yet."""
+    from weft.local import model
+    from weft.local.store import ModelStore, models_dir
+    from weft.settings.default_model import is_local
+
+    store = ModelStore(models_dir())
+    return any(store.find(model.entry_name(name)) is None for name in names if is_local(name))
+
+
 def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     """Download the missing local models among these after asking; raises if declined or if nobody can be asked."""
     from weft.local import catalogue, model
+    from weft.local.backends.choose import fetchable
+    from weft.local.backends.install import install_faster
     from weft.local.progress import megabytes
     from weft.local.pull import pull
     from weft.local.store import ModelStore, models_dir
@@ -46,6 +58,12 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
             output.say(f"Downloading {entry.title} ({size}, {entry.licence}); its SHA-256 is verified")
         with reporting(quiet=quiet) as report:
             pull(name, store=store, report=report)
+            install_faster(store.root, report)
+    if not quiet and any(map(is_local, names)) and (program := fetchable()) is not None:
+        size = megabytes(program.bytes)
+        output.say(
+            f"Local models are faster on this processor with {program.name}: `weft models pull` fetches it ({size})"
+        )
 
 
 @contextmanager

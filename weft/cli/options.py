@@ -7,11 +7,13 @@ others as parameters of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli import found_workspace
 from weft.cli.configuration import SettingFlags
 from weft.cli.option_value import option_value, together
 from weft.cli.view.output_mode import OutputMode
@@ -19,9 +21,10 @@ from weft_skills.builtin.toolset import TOOLS
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from weft.cli.option_value import Decorator
+    from weft.cli.option_value import Command, Decorator
 
 _FILE = click.Path(path_type=Path)
+_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 
 
 def setting(*options: Decorator[Any]) -> Decorator[Any]:
@@ -29,13 +32,30 @@ def setting(*options: Decorator[Any]) -> Decorator[Any]:
     return option_value("flags", SettingFlags, *options)
 
 
-workspace = click.option(
-    "--workspace",
-    type=_FILE,
-    metavar="DIR",
-    default=Path(),
-    help="Workspace folder (default: the current folder).",
+here = click.option(
+    "--workspace", type=_FILE, metavar="DIR", default=Path(), help="Workspace folder (default: the current folder)."
 )
+
+
+def workspace(command: Command) -> Command:
+    """Add --workspace; without it, the workspace that the current folder belongs to is found and said."""
+
+    @wraps(command)
+    def in_workspace(workspace: Path | None, **parameters: Any) -> Any:
+        if workspace is None:
+            workspace = found_workspace.find(quiet=parameters.get("quiet", False))
+        return command(workspace=workspace, **parameters)
+
+    option = click.option(
+        "--workspace",
+        type=_FILE,
+        metavar="DIR",
+        help="Workspace folder (default: the current one, or the nearest above it in the same git repository that has "
+        "weft.toml, .agents/ or skills/).",
+    )
+    return option(in_workspace)  # type: ignore[return-value]  # called by click alone, by names
+
+
 printing = option_value(
     "mode",
     OutputMode,
@@ -145,6 +165,28 @@ replans = setting(
         metavar="N",
         help="Let a model change the plan at most N times if it cannot be carried out (default: 1; 0: never).",
     )
+)
+
+
+def _absolute(_: click.Context, __: click.Parameter, folder: Path | None) -> str | None:
+    """A folder as a setting: settings are relative to the workspace, flags to the current folder."""
+    return str(folder.absolute()) if folder is not None else None
+
+
+def _changes(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    for pair in pairs:
+        if "=" not in pair:
+            raise InputError(f"-c {pair}: a setting is KEY=VALUE", hint="such as -c max_tasks=5")
+    return tuple((key.strip(), value) for key, _, value in (pair.partition("=") for pair in pairs))
+
+
+changes = setting(
+    click.option("--without", multiple=True, metavar="SKILL", help="Do not use this skill (repeatable)."),
+    click.option("--skills-dir", type=_FOLDER, callback=_absolute, help="Skills that count before the workspace's."),
+    click.option("--seed-dir", "seed", type=_FOLDER, callback=_absolute, help="Your own prompt templates."),
+    click.option(
+        "-c", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes, help="Change any setting (repeatable)."
+    ),
 )
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from weft.models.open import OpenModel
@@ -18,8 +21,10 @@ def begin(settings: Settings, paths: Paths) -> OpenModel | None:
     from weft.models.choice import ModelChoice
     from weft.providers import litellm_model
 
-    terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    if is_wanted(settings, ModelChoice(settings).names if terminal else (), os.environ, terminal=terminal):
+    terminal, names = sys.stdin.isatty() and sys.stderr.isatty(), tuple[str, ...]()
+    with suppress(SetupError):  # a plan of tools alone needs no model
+        names = ModelChoice(settings).names if terminal else ()
+    if is_wanted(settings, names, os.environ, terminal=terminal):
         process = SharedProcess(settings, paths.cache)
         if process.start():
             return process.opener()

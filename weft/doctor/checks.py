@@ -12,15 +12,18 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from weft.models.model_check import find_problem
+from weft.models.ways import ways
+from weft.providers import stored_keys
+from weft.providers.keys import KEYS
 from weft.runs.stored import records
 from weft.runs.stored.requests import open_requests
 from weft.settings import ollama
-from weft.settings.default_model import choices, explore, is_local, local_is_installed
+from weft.settings.default_model import explore, is_local, local_is_installed
 from weft_executor.capture.secrets import Secrets
 from weft_executor.stores.errors import UnknownRun
 from weft_executor.stores.urls import shown
 from weft_skills import confinement
-from weft_skills.errors import WeftError
+from weft_skills.errors import SetupError, WeftError
 from weft_skills.programs import toolchain
 from weft_skills.text.plural import counted
 
@@ -104,12 +107,12 @@ def _check_models(settings: Settings, env: Mapping[str, str]) -> Iterator[Check]
         yield Check("model", True if candidate.model else None, f"{candidate.name}: {candidate.found}")
     default = candidates[-1].model
     if default is None and not all((settings.decomposer, settings.task, settings.synthesis)):
-        yield Check("model", False, "no model is set, and none was found", choices())
+        yield Check("model", False, "no model is set, and none was found", ways())
     for name in _models_in_use(settings, default or ""):
         if (problem := find_problem(name)) is not None:
             yield Check("model", False if problem.certain else None, problem.what, problem.remedy)
         elif is_local(name):
-            yield _describe_local(name)
+            yield from _describe_local(name)
 
 
 def _models_in_use(settings: Settings, default: str) -> Iterable[str]:
@@ -119,16 +122,40 @@ def _models_in_use(settings: Settings, default: str) -> Iterable[str]:
     return dict.fromkeys([*named, default] if is_local(default) else named)
 
 
-def _describe_local(name: str) -> Check:
+def _describe_local(name: str) -> Iterator[Check]:
     from weft.local import model
+    from weft.local.backends.choose import choose
+    from weft.local.backends.install import fault
+    from weft.local.server import known_speed
 
     installed = model.installed(name)
-    return Check("model", True, f"{installed.record.name}: {installed.path}")
+    yield Check("model", True, f"{installed.record.name}: {installed.path}")
+    try:
+        choice = choose()
+    except WeftError as error:
+        yield Check("backend", False, error.message, error.hint)
+        return
+    program = choice.backend.program
+    if program is not None and (problem := fault(program)):
+        found = f"{choice.backend} does not start ({problem}), so xllamacpp runs"
+        yield Check("backend", None, found, f"delete {program.parent}, then `weft models pull`")
+        return
+    remedy = f"faster here: {choice.faster}" if choice.faster else ""
+    yield Check("backend", None if remedy else True, f"{choice.backend}: {choice.why}", remedy)
+    speed = known_speed(installed.path, choice.backend)
+    yield Check("backend", None, f"{installed.record.name}: {speed or 'its speed is measured when it is first loaded'}")
 
 
 def _check_keys(env: Mapping[str, str]) -> Check:
-    keys = sorted(name for name, value in env.items() if name.endswith("_API_KEY") and value)
-    return Check("keys", True if keys else None, ", ".join(keys) or "no provider key is set in the environment")
+    store = stored_keys.KeyStore.of(env)
+    try:
+        kept = {provider: place for provider, place in store.kept().items() if store.counts(provider, env)}
+    except SetupError as error:
+        return Check("keys", False, error.message, error.hint)
+    own = {KEYS[provider][0]: f"{KEYS[provider][0]} ({place} of `weft keys`)" for provider, place in kept.items()}
+    found = {name: name for name, value in env.items() if name.endswith("_API_KEY") and value} | own
+    none = "no provider key is set in the environment or kept by `weft keys`"
+    return Check("keys", True if found else None, ", ".join(found[name] for name in sorted(found)) or none)
 
 
 def _check_settings(paths: Paths, resolved: Resolved, env: Mapping[str, str]) -> Iterator[Check]:

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from weft.local import catalogue
+from weft.local.endpoint import count_tokens
 from weft.local.prompt_fit import fitted
-from weft.local.server import SLOTS, Load, count_tokens, is_loaded, shared
+from weft.local.prompt_states import PromptStates
+from weft.local.server import SLOTS, Load, is_loaded, shared
+from weft.local.slots import Slots
 from weft.local.store import ModelStore, models_dir
+from weft.local.time_limits import CallSize, LocalLimits
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
-from weft_planner.errors import ModelError
+from weft_planner.errors import ModelError, TooSlow
 from weft_planner.prompting.profile import fitting, profiles
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from weft.local.server import Endpoint
+    from weft.local.endpoint import Endpoint
     from weft.local.store import Installed
-    from weft_planner.model import Message, Reply, Request
+    from weft_planner.model import Message, OnText, Reply, Request
     from weft_planner.prompting.profile import Profile
 
 # Room for the answer, if the profile does not limit it, and for what the chat template adds.
 _ANSWER = 700
 _MARGIN = 32
-# Calls queue here rather than in the server, so that waiting for others does not count towards a call's timeout.
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_EVERY = 1.0  # seconds between two reports of progress
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Slots]] = WeakKeyDictionary()
 
 
 def entry_name(name: str) -> str:
@@ -71,7 +76,7 @@ class LocalModel:
     """The embedded model; its server starts with the first call and is shared."""
 
     name: str
-    timeout: float = 300.0
+    limits: LocalLimits = field(default_factory=LocalLimits)
     serve: Callable[[Load], Awaitable[Endpoint]] = shared
 
     @property
@@ -90,34 +95,88 @@ class LocalModel:
         endpoint = await self.serve(Load(model.path))
         profile = profiles()[model.record.profile]
         sampling = profile.sampling.get(request.role, {})
-        room = endpoint.context - int(sampling.get("max_tokens", _ANSWER)) - _MARGIN
+        answer = int(sampling.get("max_tokens", _ANSWER))
+        room = endpoint.context - answer - _MARGIN
         limit = min(room, profile.prompt_tokens or room)
-        messages = await asyncio.to_thread(fitted, request.messages, _counter(endpoint), limit)
-        parameters = {
-            "api_base": endpoint.base_url,
-            "api_key": endpoint.api_key,
-            "extra_body": dict(profile.server.get(request.role, {})),
-            **sampling,
-        }
-        provider = LitellmModel(endpoint.model, self.timeout, parameters=parameters)
+        counter = _TokenCounter(endpoint)
+        messages = await asyncio.to_thread(fitted, request.messages, counter, limit)
+        seconds = self._seconds(request, messages, counter.tokens, answer, endpoint)
+        fixed = messages[: request.fixed] if messages == request.messages else ()
         try:
-            async with _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(SLOTS)):
-                reply = await provider.complete(replace(request, messages=messages))
+            async with _slots_of(endpoint).turn(fixed) as turn:
+                sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
+                if not turn.is_read and endpoint.states is not None:
+                    about = f"{model.record.sha256} {endpoint.build} {endpoint.context}"
+                    await PromptStates(endpoint, endpoint.states, about, seconds).take_up(turn.slot, fixed)
+                parameters = {
+                    "api_base": endpoint.base_url,
+                    "api_key": endpoint.api_key,
+                    "extra_body": {**profile.server.get(request.role, {}), "id_slot": turn.slot},
+                    **sampling,
+                }
+                reply = await LitellmModel(endpoint.model, seconds, parameters=parameters).complete(sent)
         except ModelError as error:
             # "openai/…" would look as if something had been sent there.
             error.message = error.message.replace(endpoint.model, self.name)
             raise
+        endpoint.prompts.texts.append(_joined(messages))
         left_out = _length(request.messages) - _length(messages)
         return msgspec.structs.replace(reply, cost=0.0, model=self.name, left_out=max(0, left_out))
 
+    def _seconds(
+        self, request: Request, messages: Sequence[Message], prompt: int, answer: int, endpoint: Endpoint
+    ) -> float:
+        """The time limit of a call; raises TooSlow if this machine cannot keep to it."""
+        size = CallSize(prompt, answer, endpoint.prompts.cached(_joined(messages), prompt))
+        try:
+            return self.limits.for_call(size, request.role, endpoint.speed, SLOTS)
+        except TooSlow as error:
+            error.message = f"{self.name}: {error.message}"
+            raise
 
-def _counter(endpoint: Endpoint) -> Any:
-    def count(messages: Sequence[Message]) -> int:
+
+def _slots_of(endpoint: Endpoint) -> Slots:
+    """The slots of a server, for calls of this event loop."""
+    servers = _slots.setdefault(asyncio.get_running_loop(), {})
+    return servers.setdefault(endpoint.base_url, Slots(SLOTS))
+
+
+@dataclass(slots=True)
+class _TokenCounter:
+    """Counts the tokens of messages, and keeps the last count."""
+
+    endpoint: Endpoint
+    tokens: int = 0
+
+    def __call__(self, messages: Sequence[Message]) -> int:
         plain = [{"role": message.role, "content": message.content} for message in messages]
-        return count_tokens(endpoint, plain)
+        self.tokens = count_tokens(self.endpoint, plain)
+        return self.tokens
 
-    return count
+
+def _hearing(request: Request, prompt: int) -> OnText | None:
+    """What hears a request's answer as it is written, a token at a time, and reports how far it is."""
+    tell, hear = request.on_progress, request.on_text
+    if tell is None:
+        return hear
+    written, last = 0, time.monotonic()
+    tell(prompt, 0)
+
+    def note(text: str) -> None:
+        nonlocal written, last
+        if hear is not None:
+            hear(text)
+        written = written + 1 if text else 0
+        if time.monotonic() - last >= _EVERY:
+            last = time.monotonic()
+            tell(prompt, written)
+
+    return note
 
 
 def _length(messages: Iterable[Message]) -> int:
     return sum(len(message.content) for message in messages)
+
+
+def _joined(messages: Iterable[Message]) -> str:
+    return "\n".join(message.content for message in messages)

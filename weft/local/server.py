@@ -15,74 +15,70 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
-from importlib.util import find_spec
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
-from weft_planner.errors import Unreachable
+from weft.local.backends.backend import BATCH, OPENMP, PROMPT_CACHE, Serving, command, environment, library
+from weft.local.backends.choose import MISSING, REMEDY, choose
+from weft.local.backends.machine import cores, free_cores, this_machine
+from weft.local.endpoint import Endpoint, call
+from weft.local.server_output import ServerOutput
+from weft.local.speed import SpeedStore
+from weft.local.speed_measurement import measure
+from weft.local.store import made_states_of
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
+
+    from weft.local.backends.backend import Backend
+    from weft.local.speed import Speed
 
 ALIAS = "weft-local"
 SLOTS = 2
 # Enough for a skill, a task and its inputs; the memory of each slot grows with it.
 CONTEXT = 8192
-MISSING = "the embedded model needs the package xllamacpp, which is not installed"
-REMEDY = (
-    "Run `pip install 'weft[local]'` (in a checkout: `pip install -e '.[local]'`), "
-    "or choose another model with --model or WEFT_MODEL."
-)
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weft.local.server_process import main; main()"
-# Without these, idle OpenMP threads spin, which on a busy machine slows everything down twentyfold.
-_OPENMP = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """How to reach the server: through litellm as model `openai/<alias>`, with `base_url` as its API base."""
-
-    base_url: str
-    api_key: str
-    alias: str
-    context: int
-
-    @property
-    def model(self) -> str:
-        """Its name in litellm."""
-        return f"openai/{self.alias}"
+_SLOW_DISK = 5_000_000  # bytes a second
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What to serve and how; `context` is per slot, in tokens."""
+    """What to serve and how; `context` is per slot, in tokens, and a load from a slow disk has more time to start."""
 
     path: Path
     context: int = CONTEXT
     slots: int = SLOTS
     threads: int = 0
     verbose: bool = False
+    start_seconds: float = 120.0
 
 
 class Server:
     """A server process for one model; close it, or use it in a `with` statement."""
 
-    def __init__(self, load: Load, spawn: Callable[[], subprocess.Popen[bytes]] | None = None) -> None:
-        if find_spec("xllamacpp") is None:
-            raise SetupError(MISSING, hint=REMEDY)
+    def __init__(
+        self,
+        load: Load,
+        backend: Backend | None = None,
+        spawn: Callable[[], subprocess.Popen[bytes]] | None = None,
+    ) -> None:
         self.waiting = 0
+        self.backend = backend or choose().backend
+        self.threads = 0
         self._load = load
+        self._states = made_states_of(load.path)
         self._key = secrets.token_urlsafe(24)
+        self._spawn = spawn or _spawn
         self._loading = threading.Lock()
         self._endpoint: Endpoint | None = None
         self._fault: SetupError | None = None
         self._address: str | None = None
-        self._process = (spawn or _spawn)()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._start_process()
 
     def __enter__(self) -> Server:
         return self
@@ -102,6 +98,11 @@ class Server:
         """Whether it answers calls."""
         return self._endpoint is not None
 
+    @property
+    def pid(self) -> int:
+        """Its process, which has all the threads that compute."""
+        return self._process.pid
+
     def endpoint(self) -> Endpoint:
         """How to reach it; returns once the model is loaded."""
         with self._loading:
@@ -115,12 +116,31 @@ class Server:
                     raise
             if self._endpoint is None:
                 context = _slot_context(self._address, self._key)
-                self._endpoint = Endpoint(f"{self._address}/v1", self._key, ALIAS, context)
+                speed = self._speed(self._address)
+                self._endpoint = Endpoint(
+                    f"{self._address}/v1",
+                    self._key,
+                    ALIAS,
+                    context,
+                    speed,
+                    states=self._states,
+                    build=str(self.backend),
+                )
             return self._endpoint
+
+    def _speed(self, address: str) -> Speed | None:
+        """How fast the model runs here: what was measured before, else measured now, once for a machine."""
+        if (speed := known_speed(self._load.path, self.backend, self.threads)) is None:
+            speed = measure(address, self._key, self.pid, self.threads)
+            if speed is not None:
+                SpeedStore.of_user().keep(speed_name(self._load.path, self.backend, self.threads), speed)
+        return speed
 
     def _start(self) -> str:
         """The address it listens on; raises SetupError if it could not load the model."""
         answer = self._ask()
+        if "refused" in answer and self.backend.program and self._fall_back():
+            answer = self._ask()
         if "missing" in answer:
             raise SetupError(f"{MISSING} ({answer['missing']})", hint=REMEDY)
         if "address" not in answer:
@@ -132,31 +152,76 @@ class Server:
         return str(answer["address"])
 
     def _ask(self) -> dict[str, Any]:
-        requests, answers = self._process.stdin, self._process.stdout
-        assert requests is not None  # noqa: S101 - both are pipes
-        assert answers is not None  # noqa: S101
-        load = self._load
-        wanted = {"path": str(load.path), "alias": ALIAS, "key": self._key, "context": load.context}
-        wanted |= {"slots": load.slots, "threads": load.threads or len(_cores()), "verbose": load.verbose}
-        try:
-            requests.write(json.dumps(wanted).encode() + b"\n")
+        requests = self._process.stdin
+        assert requests is not None  # noqa: S101 - it is a pipe
+        # The program's threads wait for each other busily: one that has no core to itself would hold up all of them.
+        self.threads = self._load.threads or (free_cores() if self.backend.program else len(cores()))
+        with suppress(OSError):  # the process ended or was killed
+            requests.write(json.dumps(self._wanted()).encode() + b"\n")
             requests.flush()
-            line = answers.readline()
-        except OSError:  # the process ended or was killed
-            line = b""
-        if not line.endswith(b"\n"):
-            return {"refused": f"its process ended with status {self._process.wait()}"}
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        seconds = self._load.start_seconds + _size(self._load.path) / _SLOW_DISK
+        try:
+            answer = self._output.answer(seconds)
+        except TimeoutError:
+            self._process.kill()
+            return {"refused": f"{self.backend} did not load it within {seconds:.0f} s"}
+        if answer is not None:
+            return answer
+        status = f"its process ended with status {self._process.wait()}"
+        said = self._output.errors()
+        return {"refused": f"{status}: {said}" if said else status}
+
+    def _wanted(self) -> dict[str, Any]:
+        load = self._load
+        serving = Serving(
+            path=str(load.path.absolute()),
+            alias=ALIAS,
+            key=self._key,
+            context=load.context,
+            slots=load.slots,
+            threads=self.threads,
+            verbose=load.verbose,
+            states=str(self._states or ""),
+        )
+        if self.backend.program is None:
+            return asdict(serving) | {"batch": BATCH, "prompt_cache": PROMPT_CACHE}
+        return {"command": command(self.backend.program, serving), "environment": environment(serving)}
+
+    def _fall_back(self) -> bool:
+        """Start again with the library, if it is installed and nobody has closed the server meanwhile."""
+        own = library()
+        with self._closing:
+            if own is None or self._closed:
+                return False
+            self._end_process()
+            self.backend = own
+            self._start_process()
+        return True
+
+    def _start_process(self) -> None:
+        self._process = self._spawn()
+        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
+        self._output = ServerOutput(self._process.stdout)
+
+    def _end_process(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._output.close()
+        if self._process.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._process.stdin.close()
+
+    def log(self) -> list[str]:
+        """The last lines that its process printed."""
+        return self._output.log()
 
     def close(self) -> None:
         """Kill it and free the model's memory; calls in progress fail."""
-        self._process.kill()
-        self._process.wait()
-        with self._loading:  # anyone waiting in endpoint() sees the end of stdout at once
-            for pipe in filter(None, (self._process.stdin, self._process.stdout)):
-                with suppress(BrokenPipeError):
-                    pipe.close()
+        with self._closing:
+            self._closed = True
+            self._process.kill()
+        with self._loading:  # anyone waiting in endpoint() sees the end of its output at once
+            self._end_process()
 
 
 def _spawn() -> subprocess.Popen[bytes]:
@@ -165,17 +230,10 @@ def _spawn() -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-c", _PROGRAM, json.dumps(sys.path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=_OPENMP | os.environ,
+        bufsize=0,
+        env=OPENMP | os.environ,
         start_new_session=True,
     )
-
-
-def count_tokens(endpoint: Endpoint, messages: Sequence[dict[str, Any]]) -> int:
-    """The number of tokens in these messages, by the model's own template and tokenizer."""
-    body = {"messages": list(messages)}
-    address = endpoint.base_url.removesuffix("/v1")
-    answer = _call(address, endpoint.api_key, "POST", "/v1/chat/completions/input_tokens", body)
-    return int(answer["input_tokens"])
 
 
 _lock = threading.Lock()
@@ -212,6 +270,12 @@ def is_loaded(path: Path) -> bool:
         return server is not None and server.running and server.loaded
 
 
+def servers() -> list[Server]:
+    """This process's servers."""
+    with _lock:
+        return list(_shared.values())
+
+
 def close_shared() -> None:
     """Close every server that `shared` started; they may be started again."""
     with _lock:
@@ -222,23 +286,25 @@ def close_shared() -> None:
 
 def _slot_context(address: str, key: str) -> int:
     """The actual context window of a slot: a model may support less than requested."""
-    slots = _call(address, key, "GET", "/slots")
+    slots = call(address, key, "GET", "/slots")
     return min(int(slot["n_ctx"]) for slot in slots)
 
 
-def _cores() -> Sequence[int]:
-    """The CPUs this process may use; in a container, fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return range(os.cpu_count() or 1)
+def known_speed(path: Path, backend: Backend, threads: int = 0) -> Speed | None:
+    """How fast a model runs on this machine, if it was measured; on as many cores as it was measured on unless told."""
+    store = SpeedStore.of_user()
+    counts = [threads] if threads else range(len(cores()), 0, -1)
+    found = (store.find(speed_name(path, backend, count)) for count in counts)
+    return next((speed for speed in found if speed is not None), None)
 
 
-def _call(address: str, key: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    # Requests to loopback never go through a proxy.
+def speed_name(path: Path, backend: Backend, threads: int) -> str:
+    """What a speed is of: another model, backend or processor has a speed of its own."""
+    return f"{path.name} of {_size(path)} bytes by {backend} on {threads} threads of {this_machine().cpu}"
+
+
+def _size(path: Path) -> int:
     try:
-        with httpx.Client(base_url=address, trust_env=False, timeout=60) as client:
-            response = client.request(method, path, json=body, headers={"Authorization": f"Bearer {key}"})
-            response.raise_for_status()
-            return response.json()
-    except httpx.HTTPError as error:  # the process may have been killed; a retry starts another
-        raise Unreachable(f"the embedded model does not answer: {error}") from error
+        return path.stat().st_size
+    except OSError:
+        return 0

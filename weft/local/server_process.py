@@ -2,7 +2,8 @@
 
 A line of JSON on stdin says what to serve; a line on stdout gives the address, or the reason for a failure. The native
 library holds Python's GIL for as long as it loads, which can take seconds: in a process of its own it blocks nothing
-else, and can be killed when nobody waits for it any more.
+else, and can be killed when nobody waits for it any more. With a `command`, the process becomes that program, which
+prints its log and its address on stdout.
 """
 
 from __future__ import annotations
@@ -10,20 +11,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any
-
-# Prompt tokens per batch; a call can be stopped between batches, and larger ones are no faster on a CPU.
-_BATCH = 128
-# Memory for cached prompts, in MiB; the server's own default is 8 GiB.
-_PROMPT_CACHE = 256
 
 
 def main() -> None:
     """Serve until stdin ends."""
     wanted = json.loads(sys.stdin.readline())
+    _end_with_stdin()
+    if "command" in wanted:
+        _become(wanted["command"], wanted["environment"])
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # keep the library's own output off stdout
-    _end_with_stdin()
     server = None
     try:
         server = _serve(wanted)
@@ -51,6 +50,18 @@ def _end_with_stdin() -> None:
     fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
 
 
+def _become(command: list[str], environment: dict[str, str]) -> None:
+    """Run the program in place of this one: stdin, and what happens when it closes, stay as they are."""
+    os.dup2(1, 2)
+    try:
+        # llama.cpp also looks for libraries in the current folder, which may be anyone's.
+        os.chdir(Path(command[0]).parent)
+        os.execve(command[0], command, environment)  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        os.write(1, json.dumps({"refused": f"{command[0]} cannot be started: {error.strerror}"}).encode() + b"\n")
+        os._exit(1)
+
+
 def _serve(wanted: dict[str, Any]) -> Any:
     import xllamacpp
 
@@ -64,9 +75,11 @@ def _serve(wanted: dict[str, Any]) -> Any:
     parameters.cors_origins = ""
     parameters.ui = False
     parameters.n_parallel = wanted["slots"]
-    parameters.n_batch = parameters.n_ubatch = _BATCH
+    parameters.n_batch = parameters.n_ubatch = wanted["batch"]
     parameters.n_ctx = wanted["context"] * wanted["slots"]
-    parameters.cache_ram_mib = _PROMPT_CACHE
+    parameters.cache_ram_mib = wanted["prompt_cache"]
+    if wanted["states"]:
+        parameters.slot_save_path = f"{wanted['states']}/"
     parameters.cpuparams.n_threads = wanted["threads"]
     parameters.cpuparams_batch.n_threads = wanted["threads"]
     parameters.verbosity = 3 if wanted["verbose"] else -1

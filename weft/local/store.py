@@ -50,6 +50,21 @@ def models_dir(path: Path | None = None, env: Mapping[str, str] | None = None) -
     return Path(variable).expanduser() if variable else user_folders.data() / "models"
 
 
+def states_of(model: Path) -> Path:
+    """The folder for what a model has read of prompts."""
+    return model.parent / "states" / model.stem
+
+
+def made_states_of(model: Path) -> Path | None:
+    """The same, made if need be, for nobody else to read; None where nothing can be written."""
+    folder = states_of(model)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
 @dataclass(frozen=True, slots=True)
 class ModelStore:
     """The models in a folder, which is created with the first one."""
@@ -93,7 +108,8 @@ class ModelStore:
         """Remove a model and its partial downloads; returns the number of bytes freed."""
         path = self.path(name)
         with self.locked(name):
-            files = [path, path.with_suffix(".json"), *self.partial(name).rglob("*")]
+            states = states_of(path)
+            files = [path, path.with_suffix(".json"), *self.partial(name).rglob("*"), *states.glob("*")]
             freed = sum(file.stat().st_size for file in files if file.is_file())
             if not freed:
                 raise InputError(
@@ -103,6 +119,7 @@ class ModelStore:
             # The file first: a record alone is not an installed model.
             path.unlink(missing_ok=True)
             path.with_suffix(".json").unlink(missing_ok=True)
+            shutil.rmtree(states, ignore_errors=True)
             self.discard(name)
         return freed
 

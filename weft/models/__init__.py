@@ -10,6 +10,7 @@ metered.py      what each attempt took, estimated where the provider does not sa
 unpriced.py     models of unknown price
 fallback.py     asks the next model when one fails
 retry.py        retries transient failures
+ways.py         the ways to get a model, for those who have none
 open.py         opens a model by name: the embedded one, or one of litellm's
 call_process/   makes calls in another process: for large batches, and for one run after the other
 """

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from weft.models.ways import ways
+from weft.providers import stored_keys
 from weft.settings import ollama
 from weft.settings.default_model import choose, local_is_installed
 from weft_skills.selection import detectors
@@ -18,20 +20,25 @@ if TYPE_CHECKING:
 
 
 class ModelChoice:
-    """The models of a runtime. The default is looked for once, when a run first needs it."""
+    """The models of a runtime. The default is looked for once, when a run first needs it.
+
+    Keys that the user keeps with `weft keys` count from here on, as if they were in the environment.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        stored_keys.load(os.environ)
 
     @cached_property
     def default(self) -> Choice:
         """The model for roles that have none of their own, and why: the one that is set, else the first found."""
-        return choose(os.environ, self._settings.model, lambda: ollama.probe(os.environ), local_is_installed())
+        probe = partial(ollama.probe, os.environ)
+        return choose(os.environ, self._settings.model, probe, local_is_installed(), ways=ways)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every model that a run may call, fallbacks included."""
-        default = [self.default.model] if self._needs_default else []
+        default = [self.default.model] if self.needs_default else []
         settings = self._settings
         own = (name for name in (*self._own, settings.checker, *(settings.models or {}).values()) if name)
         return tuple(dict.fromkeys((*own, *settings.fallback, *default)))
@@ -42,7 +49,7 @@ class ModelChoice:
 
     def settings(self) -> Settings:
         """The settings with a model in them, so that the run's record says which it was."""
-        if self._settings.model is not None or not self._needs_default:
+        if self._settings.model is not None or not self.needs_default:
             return self._settings
         return replace(self._settings, model=self.default.model)
 
@@ -54,5 +61,6 @@ class ModelChoice:
         return settings.decomposer, settings.task, settings.synthesis, *detector
 
     @property
-    def _needs_default(self) -> bool:
+    def needs_default(self) -> bool:
+        """Whether a run calls a model that the settings do not name for its role, or name for all."""
         return self._settings.model is not None or not all(self._own)

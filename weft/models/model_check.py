@@ -54,7 +54,9 @@ def check_names(names: Iterable[str], env: Mapping[str, str]) -> None:
             raise UnknownModel(f"no provider is known for the model {name!r}", hint=f"did you mean {meant}/{rest}?")
         if missing := keys.missing_key(name, env):
             raise KeyRefused(
-                f"there is no key for {name}", hint=f"set {' or '.join(missing)}, or choose another model with --model"
+                f"there is no key for {name}",
+                hint=f"set {' or '.join(missing)}, or keep it with `weft keys set {name.partition('/')[0]}`, or choose "
+                "another model with --model",
             )
 
 

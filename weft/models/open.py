@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from weft_planner.model import Model
     from weft_planner.prompting.profile import Profile
 
-# A model on a busy machine is slow, but not gone: it has more time unless the user sets a limit.
-_LOCAL_TIMEOUT = 900.0
 OpenModel = Callable[[str], "Model"]
 
 
@@ -26,15 +24,22 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
 
     def open_model(name: str) -> Model:
         if is_local(name):
-            from weft.local.model import LocalModel
-
-            unset = settings.call_timeout == Settings().call_timeout
-            return LocalModel(name, _LOCAL_TIMEOUT if unset else settings.call_timeout)
+            return _open_local(name, settings)
         profile = profile_of(name)
         own = profile.providers.get(name.partition("/")[0].lower(), {})
         return LitellmModel(name, settings.call_timeout, capabilities, {**own, **parameters}, profile.sampling)
 
     return open_model
+
+
+def _open_local(name: str, settings: Settings) -> Model:
+    from weft.local.model import LocalModel
+    from weft.local.time_limits import LocalLimits
+
+    # Unless the user sets a limit for calls, it follows from the speed of this machine.
+    unset = settings.call_timeout == Settings().call_timeout
+    call = None if unset else settings.call_timeout
+    return LocalModel(name, LocalLimits(call, settings.task_timeout, settings.timeout))
 
 
 def profile_of(name: str) -> Profile:

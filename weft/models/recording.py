@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weft_planner.errors import ModelError
-from weft_planner.events import CallFailed, CallFinished, CallStarted, TextStreamed, Warned
+from weft_planner.events import CallFailed, CallFinished, CallProgressed, CallStarted, TextStreamed, Warned
 from weft_planner.model import as_events
 from weft_planner.wrapped_model import WrappedModel
 
@@ -28,6 +28,7 @@ class RecordingModel(WrappedModel):
         tools = tuple(tool.name for tool in request.tools)
         self.record(CallStarted(role, task, name, request.messages, tools, key, request.about or ""))
         began = time.monotonic()
+        request = replace(request, on_progress=lambda prompt, written: self._tell(role, task, prompt, written))
         if request.on_text is as_events:
             request = replace(request, on_text=lambda text: self._show(role, task, text))
         try:
@@ -41,6 +42,9 @@ class RecordingModel(WrappedModel):
             limit = f"{reply.left_out:,} characters of its prompt did not fit {reply.model or name} and were left out"
             self.record(Warned(f"{what}: {limit}"))
         return reply
+
+    def _tell(self, role: Role, task: str | None, prompt: int, written: int) -> None:
+        self.record(CallProgressed(role, task, prompt, written))
 
     def _show(self, role: Role, task: str | None, text: str) -> None:
         if text:

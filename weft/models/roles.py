@@ -16,8 +16,9 @@ from weft.models.metered import MeteredModel
 from weft.models.open import OpenModel, profile_of
 from weft.models.recording import RecordingModel
 from weft.models.retry import RetryingModel, RetryPolicy
+from weft.models.ways import ways
 from weft.providers.prices import PriceList
-from weft.settings.default_model import NO_MODEL, choices
+from weft.settings.default_model import NO_MODEL
 from weft_executor.results.memo import MemoModel
 from weft_planner.events import ModelLoaded, ModelLoading
 from weft_planner.prompting.models import Loadable
@@ -53,7 +54,7 @@ class RoleModels:
         """The name of the model for a role."""
         name = self.settings.model_for(role) if called is None else self.settings.model_called(called)
         if name is None:
-            raise SetupError(NO_MODEL, hint=choices())
+            raise SetupError(NO_MODEL, hint=ways())
         return name
 
     async def ready(self, role: Role) -> None:

@@ -7,5 +7,6 @@ litellm_errors.py  litellm's exceptions mapped to those of planner.errors
 capabilities.py    which response formats and tools a model accepts, remembered between runs
 prices.py          what a model charges, how long its answers can be, and the tokens of a prompt
 http_limits.py     how much a provider may send; litellm_texts.py bounds what litellm searches of it
+keys.py            which provider needs which variable; stored_keys.py and keyring.py, keys that `weft keys` keeps
 prompted_tools.py  tools described in the prompt, for models without tool calls
 """

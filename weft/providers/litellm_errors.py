@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from weft.settings import ollama
 from weft_executor.capture.secrets import Secrets
 from weft_planner.errors import (
     CallTimedOut,
@@ -36,6 +37,7 @@ _UNCONNECTED = re.compile(r"connection error|cannot connect|connection refused|d
 _NO_JSON = re.compile(r"(Expecting|Unterminated|Invalid|Extra data).*line \d+ column \d+")
 _STACK = re.compile(r"\s*Traceback \(most recent call last\).*", re.DOTALL)
 _OBJECT = re.compile(r"\s*\bssl:(?:default|<[^>]*>)")
+_ADDRESS = re.compile(r"https?://|\bhost \S+:\d+")
 _NETWORK = "check the network connection and the API base"
 NO_PROVIDER = (
     "check the name: it begins with the provider, as in openai/gpt-4o, anthropic/claude-sonnet-4-5 or "
@@ -43,11 +45,12 @@ NO_PROVIDER = (
 )
 # Some errors repeat the whole answer of the provider.
 _MOST_READ = 8_000
+_DEEPEST = 10
 _PREFIX = re.compile(r"^(litellm\.)?(\w+Error|Timeout):\s*|^\w+Exception\s*-\s*")
 
 
-def explain(error: Exception, model: str) -> ModelError:
-    """weft's error for one raised by litellm, with a hint on what to do."""
+def explain(error: Exception, model: str, api_base: str | None = None) -> ModelError:
+    """weft's error for one raised by litellm, with a hint on what to do; `api_base` is the address that was given."""
     status = getattr(error, "status_code", None)
     kind = type(error).__name__
     text = _message(error)
@@ -74,10 +77,39 @@ def explain(error: Exception, model: str) -> ModelError:
             model=model,
         )
     if kind in ("APIConnectionError", "BadGatewayError") or _UNCONNECTED.search(text) or status is None:
-        ollama = model.startswith(("ollama/", "ollama_chat/"))
-        hint = "start it with `ollama serve`, or set OLLAMA_API_BASE" if ollama else _NETWORK
-        return Unreachable(f"{model} could not be reached: {text}", hint=hint, model=model)
+        hint = "start it with `ollama serve`, or set OLLAMA_API_BASE" if _is_ollama(model) else _NETWORK
+        address = _address(error, model, api_base)
+        at = f" at {address}" if address and not _ADDRESS.search(text) else ""
+        return Unreachable(f"{model} could not be reached{at}: {text}", hint=hint, model=model)
     return _by_status(model, status, text, error)
+
+
+def _is_ollama(model: str) -> bool:
+    return model.startswith(("ollama/", "ollama_chat/"))
+
+
+def _address(error: Exception, model: str, api_base: str | None) -> str:
+    """Where a model was looked for: as given, as a variable says, or as the failed request has it."""
+    if api_base is None and _is_ollama(model):
+        api_base = ollama.base_url(os.environ)
+    provider = model.partition("/")[0].upper().replace("-", "_") if "/" in model else "OPENAI"
+    variables = (f"{provider}_API_BASE", f"{provider}_BASE_URL")
+    address = api_base or next(filter(None, map(os.environ.get, variables)), None) or _requested(error)
+    return Secrets.of(os.environ).redact(address).rstrip("/")
+
+
+def _requested(error: Exception) -> str:
+    """The server of the request behind an error; litellm's own errors all name the same one."""
+    below = error.__cause__ or error.__context__
+    for _ in range(_DEEPEST):
+        if below is None:
+            return ""
+        if not type(below).__module__.startswith("litellm"):
+            with suppress(AttributeError, RuntimeError):  # httpx raises the latter where there is no request
+                url = below.request.url  # type: ignore[attr-defined]
+                return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
+        below = below.__cause__ or below.__context__
+    return ""
 
 
 def _by_status(model: str, status: int, text: str, error: Exception) -> ModelError:

@@ -207,7 +207,7 @@ class LitellmModel:
                     hint="check that the API base is the address of a model API, or try another --model",
                     model=self.name,
                 ) from error
-            raise explain(error, self.name) from error
+            raise explain(error, self.name, self.parameters.get("api_base")) from error
         if on_text is not None and not answer.is_whole:
             capability.streams = False  # until the program ends: the next attempt asks for the whole answer at once
             raise ServerFailed(f"the answer of {self.name} broke off: its stream ended early", model=self.name)

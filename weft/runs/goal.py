@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from weft_planner.events import EarlierRun
     from weft_planner.plan.plan import Plan
 
+# The goal of a plan file that names none. Part of the prompts, and so of every recorded run: do not change it.
+NO_GOAL = "Carry out this plan."
 _LONGEST = 200_000
 
 
@@ -38,7 +40,8 @@ class Goal:
 
     `repairs` says how the plan differs from the file that it was read from, `place` in which batch the goal stands.
     `schema` is the form that the answer must have: a JSON Schema or a pydantic model. `after` is what is taken over
-    from the run that it follows up.
+    from the run that it follows up. With `stream`, the events of its run hold the answer as it is written; None: if
+    someone is handed them.
     """
 
     text: str
@@ -46,7 +49,7 @@ class Goal:
     files: tuple[Path, ...] = ()
     plan: Plan | None = None
     answers: tuple[str, ...] = ()
-    stream: bool = False
+    stream: bool | None = None
     repairs: tuple[str, ...] = ()
     place: BatchPlace | None = None
     schema: Any = None
@@ -65,7 +68,7 @@ class Goal:
     ) -> Goal:
         """A goal from a record: its files existed then, and may not now."""
         form = DataSchema(schema, recorded=True) if schema is not None else None
-        goal = cls(text, skills, (), plan, answers, schema=form, after=after)
+        goal = cls(text, skills, (), plan, answers, stream=False, schema=form, after=after)
         object.__setattr__(goal, "files", files)
         return goal
 

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a run would start with; `prompt_tokens` is a rough estimate."""
+    """What a run would start with; `prompt_tokens` is a rough estimate, `rule` how a plan is made without a model."""
 
     selections: tuple[Selection, ...]
     messages: tuple[Message, ...]
     prompt_tokens: int
     calls: str
     warnings: tuple[str, ...] = ()
+    rule: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The preview as `run --dry-run --json` prints it."""
@@ -53,7 +54,7 @@ async def preview(context: RunContext) -> Preview:
     calls = expected_calls(goal.plan, rule, asks=selecting.asks, form=goal.data is not None, keywords=keywords)
     unmet = planning.unmet_needs(goal.plan) if goal.plan is not None else ()
     warnings = (*unmet, *filter(None, [language_note(catalogue) if not keywords else ""]))
-    return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, warnings)
+    return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, warnings, rule)
 
 
 def expected_calls(plan: Plan | None, rule: str, *, asks: bool, form: bool = False, keywords: str = "") -> str:

@@ -83,6 +83,7 @@ class Weft:
             here, trusted = self.paths, is_trusted(self.paths)
             settings = resolve(settings or {}, os.environ, here.workspace, here.user_config, trusted=trusted).settings
         settings = with_tools(settings, [tool for tool in tools if isinstance(tool, str)])
+        self.paths = self.paths.with_skills(settings.skills_dir)
         self.settings = settings
         self.models = ModelChoice(settings)
         self.own_tools = [tool for tool in tools if not isinstance(tool, str)]
@@ -137,6 +138,8 @@ class Weft:
         """
         goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
         goal, settings = self._prepared(goal)
+        if goal.stream is None:
+            goal = replace(goal, stream=record is not None)
         self.workspace.check(goal)
         run_id = run_id or new_run_id()
         log = self.journal.begin(run_id, records.capture(self.paths, run_id))

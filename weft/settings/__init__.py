@@ -4,6 +4,7 @@ Imports nothing else of weft. Start with settings.py.
 
 settings.py       every setting with its help text, and `resolve`: flag > environment > weft.toml > config.toml
 paths.py          the workspace and the user's own folders
+find_workspace.py the workspace that a subfolder belongs to
 journal_place.py  where a workspace's journal is, and its runs for reading
 default_model.py  the model to use when none is named; default_models.yaml has one for each provider
 skill_lists.py    the lists of [skills], joined over the files

@@ -47,12 +47,19 @@ class Choice:
     chain: tuple[Link, ...]
 
 
-def choose(env: Mapping[str, str], configured: str | None, probe_ollama: Probe, local_installed: bool) -> Choice:
+def choose(
+    env: Mapping[str, str],
+    configured: str | None,
+    probe_ollama: Probe,
+    local_installed: bool,
+    *,
+    ways: Callable[[], str] | None = None,
+) -> Choice:
     """The model to use; raises SetupError, with every way to get one, if no link has a model."""
     chain = explore(env, configured, probe_ollama, local_installed)
     last = chain[-1]
     if last.model is None:
-        raise SetupError(NO_MODEL, hint=choices())
+        raise SetupError(NO_MODEL, hint=(ways or choices)())
     return Choice(last.model, f"{last.name}: {last.found}", chain)
 
 
@@ -79,14 +86,15 @@ def local_is_installed() -> bool:
     return find_spec("xllamacpp") is not None
 
 
-def choices() -> str:
-    """Every way to get a model, as a hint."""
+def choices(download: str = "", *, local_installed: bool = False) -> str:
+    """Every way to get a model, as a hint; `download` says what a local model is and how large."""
     keys = ", ".join(provider.key for provider in providers())
+    install = "pip install 'weft[local]' (in a checkout: pip install -e '.[local]'), then --model local"
     return (
         "Choose one:\n"
-        "  - no account: pip install 'weft[local]' (in a checkout: pip install -e '.[local]'), "
-        "then --model local\n"
-        f"  - a provider's API key in the environment: {keys}\n"
+        f"  - no account: {'`weft models pull`, or --model local --yes' if local_installed else install}"
+        f"{f'; it downloads {download} once' if download else ''}\n"
+        f"  - a provider's API key: `weft keys set openai`, or in the environment: {keys}\n"
         "  - Ollama: start it and pull a model, e.g. `ollama pull qwen3:4b`\n"
         "  - any model that litellm knows: --model NAME, WEFT_MODEL=NAME, or `model` in weft.toml; "
         "for a gateway, set OPENAI_API_BASE and OPENAI_API_KEY and use openai/NAME"

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 # In the table [models] `detector` is the detector's model; outside it, the name of a detector.
-_ROLES = {role: role for role in ("decomposer", "task", "synthesis", "checker")} | {"detector": "detector_model"}
+_ROLES = {role: role for role in ("decomposer", "task", "synthesis", "checker", "judge")} | {
+    "detector": "detector_model"
+}
 _NAME = re.compile(r"[\w-]{1,64}")
 
 

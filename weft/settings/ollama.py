@@ -19,6 +19,18 @@ def base_url(env: Mapping[str, str]) -> str:
 
 def probe(env: Mapping[str, str]) -> str | None:
     """The best model of a running Ollama, by its litellm name; None if there is none."""
+    answer = _tags(env)
+    name = pick(answer.get("models", []) if isinstance(answer, dict) else [])
+    return f"ollama_chat/{name}" if name else None
+
+
+def answers(env: Mapping[str, str]) -> bool:
+    """Whether an Ollama is running, with or without a model."""
+    return isinstance(_tags(env), dict)
+
+
+def _tags(env: Mapping[str, str]) -> Any:
+    """What an Ollama says of its models; None if it does not answer."""
     import httpx
 
     address = base_url(env)
@@ -26,11 +38,9 @@ def probe(env: Mapping[str, str]) -> str | None:
     remote = urlsplit(address).hostname not in ("127.0.0.1", "localhost", "::1")
     try:
         with httpx.Client(timeout=TIMEOUT_SECONDS, trust_env=remote) as client:
-            answer = client.get(f"{address}/api/tags").raise_for_status().json()
+            return client.get(f"{address}/api/tags").raise_for_status().json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return None
-    name = pick(answer.get("models", []) if isinstance(answer, dict) else [])
-    return f"ollama_chat/{name}" if name else None
 
 
 def pick(models: Any) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft_skills import user_folders
-from weft_skills.errors import InputError
+from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from weft_skills.programs.trust import SentTrust
 
 
+def config_folder(env: Mapping[str, str]) -> Path:
+    """The folder of the user's own configuration."""
+    return (Path(env["XDG_CONFIG_HOME"]) if env.get("XDG_CONFIG_HOME") else Path.home() / ".config") / "weft"
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """The folders that a run reads and writes.
 
     A bundle of another machine brings the skills of its user, which are then looked for in `skills_home`, and what that
-    user trusts.
+    user trusts. `skills_dir` is a folder of skills that the user names for some runs.
     """
 
     workspace: Path
@@ -29,6 +34,7 @@ class Paths:
     data: Path
     skills_home: Path | None = None
     sent_trust: SentTrust | None = None
+    skills_dir: Path | None = None
 
     @classmethod
     def of(cls, workspace: Path, env: Mapping[str, str]) -> Paths:
@@ -37,19 +43,30 @@ class Paths:
             raise InputError(
                 f"the workspace {workspace} is not a folder", hint="pass an existing folder with --workspace"
             )
-        config = Path(env["XDG_CONFIG_HOME"]) if env.get("XDG_CONFIG_HOME") else Path.home() / ".config"
         return cls(
             workspace=workspace.resolve(),
-            user_config=config / "weft" / "config.toml",
+            user_config=config_folder(env) / "config.toml",
             cache=user_folders.cache(),
             data=user_folders.data(),
         )
 
     def skill_roots(self, env: Mapping[str, str]) -> dict[str, Any]:
         """Where the user's own skills are looked for: the variables and the home folder that `locations` takes."""
+        given = {"given": self.skills_dir} if self.skills_dir is not None else {}
         if self.skills_home is None:
-            return {"env": env}
-        return {"env": {key: env[key] for key in env if key != "XDG_CONFIG_HOME"}, "home": self.skills_home}
+            return {"env": env, **given}
+        return {"env": {key: env[key] for key in env if key != "XDG_CONFIG_HOME"}, "home": self.skills_home, **given}
+
+    def with_skills(self, folder: str | None) -> Paths:
+        """The same folders, and one with skills; a relative one is in the workspace."""
+        if folder is None:
+            return self
+        path = self.workspace / Path(folder).expanduser()
+        if not path.is_dir():
+            raise SetupError(
+                f"skills_dir = {path} is not a folder", hint="name a folder with skills in it, or unset it"
+            )
+        return replace(self, skills_dir=path.resolve())
 
     @property
     def trust(self) -> Path:

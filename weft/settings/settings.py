@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from weft.settings import named_models, skill_lists, untrusted, variables
@@ -52,6 +53,7 @@ class Settings:
         None, "model used by the detector 'llm' and for `translate_goals` (default: `model`)"
     )
     checker: str | None = _setting(None, "model that checks results (default: `model`)")
+    judge: str | None = _setting(None, "model that judges answers in evaluations (default: `model`)")
     models: Mapping[str, str] | None = _setting(None, "models that tasks may choose, by names such as fast and strong")
     api_base: str | None = _setting(None, "base URL for requests, instead of the provider's own", guarded=True)
     detector: str = _setting("ranked", "name of the detector that selects skills")
@@ -63,6 +65,7 @@ class Settings:
     skills_require: tuple[str, ...] = _setting((), "skills that every plan must use, or the run fails before its tasks")
     skills_manual: tuple[str, ...] = _setting((), "skills that are used only if you name them")
     skills_off: tuple[str, ...] = _setting((), "skills and tools that are not used at all")
+    skills_dir: str | None = _setting(None, "a folder of skills that count before the workspace's own", guarded=True)
     max_concurrency: int = _setting(16, "how many tasks may run at once")
     max_cost: float | None = _setting(None, "cost limit for a run, in US dollars")
     max_tokens: int | None = _setting(None, "token limit for a run")
@@ -293,10 +296,16 @@ def _anchor(table: dict[str, Any], workspace: Path) -> None:
         table["journal"] = normal(table["journal"], workspace)
 
 
+@cache
+def setting_types() -> Mapping[str, Any]:
+    """The type of each setting, by its name."""
+    return get_type_hints(Settings)
+
+
 def _merge(
     table: Mapping[str, Any], origin: str, values: dict[str, Any], origins: dict[str, str], faults: list[str]
 ) -> None:
-    types = get_type_hints(Settings)
+    types = setting_types()
     may_be_zero = {setting.name for setting in fields(Settings) if setting.metadata["may_be_zero"]}
     for key, raw in table.items():
         if key not in types:

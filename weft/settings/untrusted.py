@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Settings that change when something happens, not what may happen.
 _HARMLESS = ("stream_plan",)
-MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model", "checker", "models")
+MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model", "checker", "judge", "models")
 TEMPLATES = Path(".agents") / "seed"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.models.open import profile_of
@@ -23,7 +24,7 @@ from weft_skills.errors import InputError, WeftError
 from weft_skills.functions import functions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
@@ -82,12 +83,15 @@ async def strict(
     if not rows:
         raise InputError("the record is empty", hint="name a run from `weft trace list`, or an exported trace")
     capture = records.capture(paths, rows[0].run_id)
+    paths = _with_own_skills(paths, capture.local(rows[0].body))
+    capture = records.capture(paths, rows[0].run_id)
     history = RunHistory.of(rows, capture)
     goal = records.goal_of(history)
     started: RunStarted = history.started  # type: ignore[assignment]  # goal_of checked it
     settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.settings_in_force]
     planning = settings_in_force[history.asked_under.get(("decomposer", None), 0)]
-    first = replace(settings_in_force[0], stream_plan=planning.stream_plan)
+    # Its own folder of skills may be gone; if it is there, the paths have it.
+    first = replace(settings_in_force[0], stream_plan=planning.stream_plan, skills_dir=None)
     # Much that a run was warned of does not happen again in a replay: what it says of them is on record.
     tape, ledger = Tape(history, capture), Ledger(warnings=history.ledger.warnings.copy())
 
@@ -118,6 +122,12 @@ async def strict(
         note(attempt)
     note(tape.recorded(await _run(Pipeline(context), history)))
     return Replay(ledger.result(journal), tuple(tape.drift))
+
+
+def _with_own_skills(paths: Paths, first: Mapping[str, Any]) -> Paths:
+    """The paths with the folder of skills that the run had besides, if it is still there."""
+    given = first.get("settings", {}).get("skills_dir")
+    return paths.with_skills(given) if isinstance(given, str) and Path(given).is_dir() else paths
 
 
 def _compare_functions(recorded: Sequence[RecordedTool], installed: Sequence[FunctionTool], tape: Tape) -> None:

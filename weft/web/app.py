@@ -108,6 +108,8 @@ ROUTES = (
     Path("GET", "/batches", "batches.list_batches"),
     Path("GET", "/batches/{batch:path}", "batches.show_batch"),
     Path("POST", "/batches/{batch:path}/stop", "batches.stop_batch", changes=True),
+    Path("GET", "/evaluations", "evaluations.list_evaluations"),
+    Path("GET", "/evaluations/{evaluation}", "evaluations.show_evaluation"),
     Path("GET", "/mcp", "mcp.list_servers"),
     Path("GET", "/models", "setup.show_models"),
     Path("POST", "/models/pull", "setup.pull_model", changes=True),

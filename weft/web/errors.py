@@ -10,7 +10,7 @@ from weft_skills.errors import WeftError
 
 # By name: importing all these classes would take longer than everything else that a first page needs.
 _STATUSES = {
-    "UnknownRun": 404, "UnknownRequest": 404, "UnknownSkill": 404, "UnknownFile": 404,
+    "UnknownRun": 404, "UnknownRequest": 404, "UnknownSkill": 404, "UnknownFile": 404, "UnknownEvaluation": 404,
     "RunHeld": 409, "AnsweredAlready": 409, "NotRunning": 409, "RunExists": 409, "Exists": 409, "FileChanged": 409,
     "Changed": 409, "TrustRefused": 409,
     "BadStore": 503, "StoreFailed": 503,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
     from weft_skills.tools.tool import Tool
 
+_READING = ("Skill", "ReadFile", "ListFiles", "Grep")
 # A plan has its own ways to use skills.
 _IN_PLANS = frozenset(tool.name for tool in toolset.TOOLS if tool.in_plans)
 
@@ -99,6 +100,11 @@ class BuiltinTools:
     def in_plans(self, offered: Sequence[str]) -> dict[str, Tool]:
         """The tools that a plan may name, by name."""
         return {tool.name: tool for tool in self.for_task(offered, ToolPlace()) if tool.name in _IN_PLANS}
+
+    def reading(self, place: ToolPlace) -> dict[str, Tool]:
+        """The tools that change nothing and need neither a run nor a model, by name."""
+        context = self._context(place)
+        return {name: tool for name in _READING if (tool := toolset.make(name, context)) is not None}
 
     def listed(self, offered: Sequence[str]) -> list[Tool]:
         """The tools that a planner is told of: those that the user has switched on."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from weft_skills.errors import InputError
 from weft_skills.preferences import OFF
 from weft_skills.selection.detectors import NO_MATCH, top
 from weft_skills.selection.explanation import Explained, Explanation
 from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.preferences import Preferences
@@ -27,8 +28,17 @@ def explains(detector: SkillDetector) -> bool:
     return getattr(detector, "explain", None) is not None
 
 
-def reasons(skills: WorkspaceSkills, goal: str, most: int, detector: SkillDetector | None = None) -> Explanation:
-    """The selected skills, then the best others, `most` in all unless more are selected, each with its reasons."""
+def reasons(
+    skills: WorkspaceSkills,
+    goal: str,
+    most: int,
+    detector: SkillDetector | None = None,
+    named: Sequence[str] = (),
+) -> Explanation:
+    """The selected skills, then the best others, `most` in all unless more are selected, each with its reasons.
+
+    Those that are `named` are told wherever they rank; raises InputError if there is no such skill.
+    """
     active, finder = skills.active(), detector or skills.detector
     selections = skills.select(goal, (), active, finder)
     selected = {selection.name: selection for selection in selections}
@@ -38,12 +48,38 @@ def reasons(skills: WorkspaceSkills, goal: str, most: int, detector: SkillDetect
     others = [replace(one, selected=False) for one in found.candidates if one.name not in selected]
     withheld = [one for one in _withheld(skills, active, goal, most) if one.name not in selected]
     known = {skill.name: skill for skill in skills.registry.list_skills(all=True) if _is_withheld(skill)}
-    shown = (*first, *sorted((*others, *withheld), key=lambda one: -one.score)[: max(0, most - len(first))])
+    ranked = sorted((*others, *withheld), key=lambda one: -one.score)
+    shown = [*first, *ranked[: max(0, most - len(first))]]
+    told = {one.name for one in shown}
+    asked = [name for name in dict.fromkeys(named) if name not in told]
+    shown += _named(skills, goal, finder, asked, {one.name: one for one in ranked}) if asked else []
     return Explanation(
         goal,
         found.certain or any(selection.certain for selection in selections),
         tuple(_with_decision(one, known.get(one.name), skills.preferences) for one in shown),
     )
+
+
+def _named(
+    skills: WorkspaceSkills, goal: str, detector: SkillDetector, names: Sequence[str], ranked: Mapping[str, Explained]
+) -> list[Explained]:
+    """Skills that are not among those shown: how they rank, or why they were not looked at or cannot be selected."""
+    active = skills.active()
+    selectable = {skill.name for skill in skills.preferences.selectable(active)}
+    known = {row.name for row in skills.registry.list_skills(all=True)}
+    for name in names:
+        if name not in known:
+            raise InputError(f"{name!r}: {skills.why_absent(name)}", hint="use one of these names")
+    others = [name for name in names if name in selectable and name not in ranked]
+    explain = getattr(detector, "explain_others", None)
+    told = explain(goal, skills.preferences.selectable(active), others) if explain is not None and others else []
+    found = {**ranked, **{one.name: one for one in told}}
+    return [found.get(name) or _unexplained(name, skills, active=name in selectable) for name in names]
+
+
+def _unexplained(name: str, skills: WorkspaceSkills, *, active: bool) -> Explained:
+    change = "the detector does not rank it" if active else f"it cannot be selected: {skills.why_absent(name)}"
+    return Explained(name, 0.0, selected=False, margin=0.0, parts=(), change=change)
 
 
 def explained(detector: SkillDetector, goal: str, skills: Sequence[Skill], most: int) -> Explanation:

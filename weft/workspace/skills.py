@@ -64,6 +64,7 @@ class WorkspaceSkills:
     """The skills to select from, and the detector that selects; `use` replaces skills by files."""
 
     def __init__(self, paths: Paths, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
+        paths = paths if paths.skills_dir is not None else paths.with_skills(settings.skills_dir)
         self._cache = cache_folder(paths.workspace)
         self.detector_name = settings.detector
         self.offered = settings.tool_set
@@ -117,6 +118,21 @@ class WorkspaceSkills:
         return self.ranked.foreign(goal, skills) if by_words else None
 
     @property
+    def unindexed(self) -> int:
+        """How many skills the last goal was compared with by name and description alone, the index being made."""
+        return self.ranked.unindexed if self.detector_name in (detectors.DEFAULT, detectors.ASKING) else 0
+
+    @property
+    def index_notes(self) -> list[str]:
+        """That many skills are not indexed yet, if that is so."""
+        missing, total = self.unindexed, len(self.active()) if self.unindexed else 0
+        note = (
+            f"{missing:,} of {total:,} skills are not indexed yet, and were looked at by name and description alone: "
+            "the index is being made in the background, and more may be found when it is done"
+        )
+        return [note] if missing else []
+
+    @property
     def warnings(self) -> list[str]:
         """What is wrong with the user's own lists of skills."""
         if self.preferences == Preferences():
@@ -168,6 +184,8 @@ class WorkspaceSkills:
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise if a requested skill does not exist, or is not for people to call."""
+        if not forced:
+            return
         self.check_known(forced, skills)
         for skill in skills:
             if not skill.user_invocable and skill.name in forced:

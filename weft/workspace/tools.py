@@ -15,7 +15,7 @@ from weft.workspace.run_capabilities import capabilities
 from weft_planner.model import ToolSpec
 from weft_skills import confinement
 from weft_skills.errors import InputError
-from weft_skills.functions import functions
+from weft_skills.functions import functions, installed
 from weft_skills.programs import manifest_file
 from weft_skills.programs.build_cache import BuildCache
 from weft_skills.programs.executable import ExecutableTool, ToolHost
@@ -190,7 +190,16 @@ class WorkspaceTools:
     def reason(self, name: str) -> str:
         """Why a declared tool cannot be called; empty if none has this name."""
         rows = [row for row in self._registry.list_skills(all=True) if row.kind == "executable" and row.name == name]
-        return next((f"is {row.state}: {row.reason}" for row in rows if row.state != "active"), "")
+        return next((f"is {row.state}: {row.reason}" for row in rows if row.state != "active"), self._absent(name))
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        """Why tools of installed packages cannot be called, by name: such as an extra that is not installed."""
+        return {row.name: row.reason or "" for row in installed.rows(os.environ) if row.state != "active"}
+
+    def _absent(self, name: str) -> str:
+        reason = self.absent.get(name)
+        return f"cannot be used: {reason}" if reason else ""
 
     def own_folders(self) -> list[Path]:
         """The folders of the workspace's own skills and tools, broken and shadowed ones included."""

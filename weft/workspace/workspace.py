@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -256,8 +256,9 @@ class Workspace:
             _ = self.skills.detector
 
     def known(self) -> Known:
-        """What a plan may use."""
-        return self._known(self.skills.active(), self.tools.by_name(), self.settings.tool_set)
+        """What a plan may use, and why it may not use other tools: its author can change that, a model could not."""
+        known = self._known(self.skills.active(), self.tools.by_name(), self.settings.tool_set)
+        return replace(known, absent=self.tools.absent)
 
     def _known(self, skills: Sequence[Skill], tools: Mapping[str, Tool], offered: Sequence[str]) -> Known:
         every = self.builtin.in_plans(offered) | dict(tools)

@@ -86,17 +86,16 @@ class Capture:
 
     def keeps_event(self, event: Event) -> bool:
         """Whether an event is recorded as it stands, and its fields are few and plain, as most are."""
-        kept = self._kept
+        values = _FREE_VALUES[type(event)](event)
         try:
-            for item in _FREE_VALUES[type(event)](event):
-                if item not in kept and not self._keeps_item(item):
-                    return False
+            return self._kept.issuperset(values) or all(map(self._keeps_item, values))
         except TypeError:  # a list or a mapping, which no set can hold
             return False
-        return True
 
     def _keeps_item(self, item: Any) -> bool:
         """Whether a field is recorded as it stands; what is, such as the id of a task, is looked at once."""
+        if item in self._kept:
+            return True
         if type(item) is not str or len(item) >= _SHORT or self.text(item) != item:
             return False
         if len(self._kept) < _MOST_KEPT:
@@ -256,11 +255,9 @@ class _FreeValues(dict[type["Event"], "Callable[[Event], tuple[Any, ...]]"]):
 
     def __missing__(self, kind: type[Event]) -> Callable[[Event], tuple[Any, ...]]:
         names = _free_fields(kind)
-        if len(names) > 1:
-            get: Callable[[Event], tuple[Any, ...]] = attrgetter(*names)
-        else:
-            get = (lambda event: (getattr(event, names[0]),)) if names else lambda _: ()
-        self[kind] = get
+        # Of one name an attrgetter gives the value alone, of the same name twice a tuple, much faster than a function.
+        names = names * 2 if len(names) == 1 else names
+        self[kind] = get = attrgetter(*names) if names else lambda _: ()
         return get
 
 

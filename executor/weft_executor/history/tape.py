@@ -194,8 +194,12 @@ class Tape:
         if recorded is None:
             return now
         names = ([selection.name for selection in chosen.selections] for chosen in (recorded, now))
-        cause = f" (encoder {recorded.encoder or 'none'} → {now.encoder or 'none'})"
-        because = cause if recorded.encoder != now.encoder else ""
+        causes = []
+        if recorded.encoder != now.encoder:
+            causes.append(f"encoder {recorded.encoder or 'none'} → {now.encoder or 'none'}")
+        if recorded.unindexed != now.unindexed:
+            causes.append(f"skills not indexed yet: {recorded.unindexed:,} → {now.unindexed:,}")
+        because = f" ({'; '.join(causes)})" if causes else ""
         self._all_differ(_of("selection", now.task), (f"{what}{because}" for what in of_names(*names)))
         return recorded
 
@@ -284,11 +288,13 @@ class Tape:
         return recorded
 
     def _last_prompt(self) -> str:
-        """Where the run's end comes from: the planning prompt, the synthesis prompt, or a single task."""
+        """Where the run's end comes from: the planning prompt, the synthesis prompt, or its tasks."""
         plan = self.history.plan
         if plan is None or not plan.tasks:
             return "from the prompt of planning"
-        return "from the prompt of synthesis" if plan.needs_synthesis else f"from task {plan.finals[0].id!r}"
+        if plan.needs_synthesis:
+            return "from the prompt of synthesis"
+        return f"from task {plan.answering.id!r}" if plan.answering else "from the results of its final tasks"
 
 
 def _reading_place(task: str | None, change: int | None) -> tuple[str, str]:

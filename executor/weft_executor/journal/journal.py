@@ -44,6 +44,12 @@ class Journal:
         log.resume(summary)
         return log
 
+    def add_to(self, summary: RunSummary, capture: Capture, after: int) -> Log:
+        """The log of a run that has ended and that this process has claimed, to add what is said about it later."""
+        log = Log(self._writer, summary.run_id, capture, after=after)
+        log.add_to(summary)
+        return log
+
     def take(self, run_id: str) -> None:
         """Take the lease of a run that this process has just begun; it is taken once its log has settled."""
         self._writer.take(run_id)

@@ -14,7 +14,7 @@ import msgspec
 from weft_executor.capture.json_text import encode_all
 from weft_executor.journal.summary import CHANGING, updated
 from weft_executor.stores.row import EncodedRow, Row, RunSummary
-from weft_planner.events import Event, TaskFinished, TextStreamed, type_of
+from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -59,18 +59,19 @@ def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
     rows: list[Row | EncodedRow] = []
     begins, ends = "", 0  # the second that the last event was in
     for entry, is_plain in zip(entries, plain, strict=True):
-        log, event, nanoseconds = entry.log, entry.event, entry.at
+        event, nanoseconds = entry.event, entry.at
+        kind, digits = type(event), str(nanoseconds)
         if not ends - _SECOND <= nanoseconds < ends:
             ends = nanoseconds // _SECOND * _SECOND + _SECOND
-            begins = _second(str(nanoseconds)[:10])
-        at = begins + str(nanoseconds)[10:16] + "Z"
-        kind = type(event)
+            begins = _second(digits[:10])
+        at = f"{begins}{digits[10:16]}Z"
         if is_plain:
             name, tag = _TAGS[kind]
             key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
             task = getattr(event, "task", None)
-            rows.append(EncodedRow(log.run_id, entry.seq, at, name, task, key, "{" + next(texts)[tag:]))
+            rows.append(EncodedRow(entry.log.run_id, entry.seq, at, name, task, key, f"{{{next(texts)[tag:]}"))
         else:
+            log = entry.log
             rows.append(Row(log.run_id, entry.seq, at, type_of(kind), log.capture.event(event)))
     return rows
 
@@ -124,15 +125,19 @@ class Log:
         # Its goal was captured when it was stored, and will be captured again.
         self._summary = replace(summary, status="running", goal=self.capture.local(summary.goal))
 
+    def add_to(self, summary: RunSummary) -> None:
+        """Add to a run that has ended: how it ended stays as it is."""
+        self._summary = replace(summary, goal=self.capture.local(summary.goal))
+
     def record(self, event: Event) -> None:
-        """Record an event, except pieces of a streamed answer: the whole answer follows."""
+        """Record an event, except how far an answer is, and pieces of it: the whole answer follows."""
         kind, at = type(event), time.time_ns()
         if isinstance(event, TaskFinished) and self._summary.early is None:
             # One for each task of a plan, and another summary takes long to make.
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        elif kind is TextStreamed:
+        elif kind in (TextStreamed, CallProgressed):
             return
         self._seq = seq = self._seq + 1
         self._put(LogEntry(self, seq, at, event, self._summary, self._done))

@@ -50,6 +50,7 @@ class Assignment:
             self.on_text,
             schema=schema,
             about=self.about,
+            fixed=1 if self.system else 0,
         )
 
     async def answer(self, loop: ModelLoop) -> str:

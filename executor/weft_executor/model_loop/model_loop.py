@@ -73,7 +73,8 @@ class Toolbox:
 class ModelLoop:
     """One task with its model, and their messages so far; `answer` runs the loop to its end.
 
-    The provider is asked to enforce the `schema`, if there is one. `about` is what the prompt was made from. `called`
+    The provider is asked to enforce the `schema`, if there is one. `about` is what the prompt was made from, and
+    `fixed` says how many of the first messages are the same for other goals. `called`
     counts the tools called so far, and `cut` says whether the last answer stayed truncated.
     """
 
@@ -86,6 +87,7 @@ class ModelLoop:
     role: Role = "task"
     schema: Mapping[str, Any] | None = None
     about: Any = None
+    fixed: int = 0
     called: int = 0
     cut: bool = False
     _parts: list[str] = field(default_factory=list)
@@ -143,6 +145,7 @@ class ModelLoop:
             task=self.task,
             on_text=self.on_text,
             about=self.about,
+            fixed=self.fixed,
         )
 
     async def _use_tools(self, reply: Reply) -> None:

@@ -1,7 +1,8 @@
-"""The answer: one model call over the final tasks' results, or the only final result itself."""
+"""The answer: one model call over the final tasks' results, or the results themselves."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ INPUT_BUDGET = 120_000
 _MISSING = "\n\n---\n**Missing from this answer:**\n"
 # A result is dropped if the answer lacks more than this much of its words.
 _DROPPED = 0.6
+_HEADED = re.compile(r"#{1,6} \S")
 NOTHING_NEEDED = "Nothing had to be done: the conditions of the tasks do not hold."
 
 
@@ -195,7 +197,8 @@ class Synthesis:
 
 
 def _section(result: UpstreamResult) -> str:
-    return f"## {result.title or result.id}\n\n{result.text}"
+    """A result below its title; one that has a heading of its own is left as it is."""
+    return result.text if _HEADED.match(result.text) else f"## {result.title or result.id}\n\n{result.text}"
 
 
 def with_not_read(text: str, files: Sequence[str]) -> str:

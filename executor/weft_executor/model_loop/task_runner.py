@@ -136,10 +136,11 @@ class TaskRunner:
         profile = self.models.profile("task", task.id, task.model)
         if task.action_type == "skill":
             body, model = self._load_skill(task, results)
-            system = self._shortened(task, profile.digest(body))
+            digest = self._shortened(task, profile.digest(body))
+            system = f"{self._system(profile)}\n\n{digest}" if profile.system_above_skill else digest
         else:
             body, model = "", self._model(task)
-            system = self.prompts.render(profile.agent("task"), "system", {})
+            system = self._system(profile)
         tools = self.toolbox_for(task) if profile.tools else ()
         toolbox = Toolbox(self.memo, tools, self.tool_calls, str(self.artifacts.workspace))
         instruction, user = self._user_message(task, results, profile)
@@ -160,6 +161,9 @@ class TaskRunner:
             self._on_text(task),
             about=[self.memo.inputs(task, results), body],
         )
+
+    def _system(self, profile: Profile) -> str:
+        return self.prompts.render(profile.agent("task"), "system", {})
 
     def _shortened(self, task: Task, digest: SkillDigest) -> str:
         """The part of a skill that the task's model gets; what is left out is recorded."""

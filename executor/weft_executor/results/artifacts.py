@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _UNSAFE = re.compile(r"[^\w.-]")
 _LONGEST_NAME = 255  # bytes
-IGNORED = "# Written by weft. Skills in this folder are yours to commit.\n/runs/\n/journal*\n/.gitignore\n"
+IGNORED = "# Written by weft. Skills in this folder are yours to commit.\n/runs/\n/evals/\n/journal*\n/.gitignore\n"
 
 
 @dataclass(frozen=True, slots=True)

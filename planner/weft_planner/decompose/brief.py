@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.decompose import required
-from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, no_skill, plan_by_rule
+from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
+from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
 
 if TYPE_CHECKING:
@@ -73,9 +74,17 @@ class Brief:
         return replace(self.known, quoted=(*self.known.quoted, *filter(None, told)))
 
     def by_rule(self) -> RulePlan | None:
-        """The plan that needs no model, if there is one that uses the skills it has to."""
+        """The plan that needs no model, if there is one that can run and uses the skills it has to.
+
+        A model that plans may find a place for a skill that the rule has none for.
+        """
         ruled = plan_by_rule(self.wanted, self.profile, self.known.max_tasks)
-        return ruled if ruled is not None and not required.unused(ruled.plan, self.required) else None
+        if ruled is None or problems(ruled.plan.to_dict(), self.judged_by):
+            return None
+        if self.profile.joins_results:
+            ruled = replace(ruled, plan=joined(ruled.plan))
+        must_use = self.required if self.profile.parts_by_rule else (*self.required, *self.must_use)
+        return ruled if not required.unused(ruled.plan, must_use) else None
 
     @property
     def max_tasks(self) -> int:

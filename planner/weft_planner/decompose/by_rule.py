@@ -61,11 +61,12 @@ class Wanted:
 
 def plan_by_rule(wanted: Wanted, profile: Profile, most: int) -> RulePlan | None:
     """The plan for a goal that this kind of model is not asked about; None if the model plans it."""
-    if not (profile.simple_by_rule or profile.parts_by_rule):
+    if not (profile.simple_by_rule or profile.parts_by_rule or profile.certain_by_rule):
         return None
     goal_parts = wanted.parts()
     texts = [part.text for part in goal_parts.parts]
-    if profile.parts_by_rule and 1 < len(texts) <= most and not wanted.lost(texts):
+    by_parts = profile.parts_by_rule or (profile.certain_by_rule and goal_parts.certain)
+    if by_parts and 1 < len(texts) <= most and not wanted.lost(texts):
         return RulePlan(plan_of_parts(goal_parts.parts, wanted), f"the goal lists {counted(len(texts), 'part')}")
     if profile.simple_by_rule and goal_parts.simple:
         return RulePlan(whole_plan(wanted), "the goal is one task")
@@ -88,6 +89,11 @@ def plan_of_parts(parts: Sequence[Part], wanted: Wanted) -> Plan:
             for at, (part, skill) in enumerate(zip(parts, skills, strict=True), start=1)
         )
     )
+
+
+def joined(plan: Plan) -> Plan:
+    """The plan, with several final results put below each other unless it says what to make of them."""
+    return replace(plan, joined=True) if plan.synthesis is None and len(plan.finals) > 1 else plan
 
 
 def task_of(task_id: str, text: str, skill: str | None, after: tuple[str, ...], notes: Sequence[str] = ()) -> Task:

@@ -69,6 +69,7 @@ async def decompose(
         await ready()
     record(PromptMade("decomposer", brief.task, variables_of(brief)))
     conversation = messages(brief, prompts)
+    fixed_part = len(conversation) - 1  # all but the goal
     schema = brief.profile.shape.schema(
         brief.goal, brief.shown, brief.max_tasks, sub_goals=brief.sub_goals, unused=bool(brief.must_use)
     )
@@ -78,7 +79,13 @@ async def decompose(
     for attempt in range(1, brief.attempts + 1):
         hear = early.hear if early is not None and attempt == 1 else None
         request = Request(
-            conversation, schema=schema, role="decomposer", task=brief.task, on_text=hear, about=_about(brief)
+            conversation,
+            schema=schema,
+            role="decomposer",
+            task=brief.task,
+            on_text=hear,
+            about=_about(brief),
+            fixed=fixed_part,
         )
         reply = await model.complete(request)
         verdict = await judge.verdict(reply, attempt)

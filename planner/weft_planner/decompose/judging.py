@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from weft_planner.decompose import required
+from weft_planner.decompose.by_rule import joined
 from weft_planner.decompose.completion import completed, with_skills
 from weft_planner.events import PlanMade, PlanRefused
 from weft_planner.plan.json_answer import NotJson
@@ -109,7 +110,7 @@ class PlanJudge:
         if self.brief.profile.whole_goal:
             plan, back = await asyncio.to_thread(completed, plan, self.brief.wanted, self.brief.known.max_tasks)
             repairs = (*repairs, *back)
-        return PlanMade(plan, attempt, repairs)
+        return PlanMade(joined(plan) if self.brief.profile.joins_results else plan, attempt, repairs)
 
 
 def _read(reply: Reply, brief: Brief) -> Reading:

@@ -95,6 +95,15 @@ class CallFailed(Event, frozen=True):
     request: Hash = ""
 
 
+class CallProgressed(Event, frozen=True):
+    """How far a local model's answer is: the tokens of its prompt, and those written. It is not recorded."""
+
+    role: Role
+    task: str | None
+    prompt_tokens: int
+    written: int
+
+
 class TextStreamed(Event, frozen=True):
     """A piece of a streamed answer arrived."""
 

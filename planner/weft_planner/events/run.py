@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from weft_planner.events.event import Event
+from weft_planner.events.event import Event, Hash
 from weft_planner.events.tasks import TaskReused
+from weft_planner.model import Message, Reply
 from weft_planner.plan.plan import Plan
 
 RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "interrupted"]
@@ -96,3 +97,15 @@ class RunFinished(Event, frozen=True):
     seconds: float = 0.0
     code: str | None = None
     data: Any = None
+
+
+class AnswerJudged(Event, frozen=True):
+    """A judge was asked about the run after its end, in an evaluation; no part of the run itself.
+
+    `request` is the hash by which the reply is found if the same is asked again.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    reply: Reply
+    request: Hash = ""

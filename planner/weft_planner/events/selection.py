@@ -38,7 +38,7 @@ class SkillsSelected(Event, frozen=True):
     """The detector selected skills, out of `available`, for the run or for a sub-goal, `task`.
 
     `keywords` are those that a model gave for a goal in another language than the skills, `encoder` is the one that
-    compared meanings.
+    compared meanings. `unindexed` skills were looked at by name and description alone: the index was being made.
     """
 
     detector: str
@@ -47,3 +47,4 @@ class SkillsSelected(Event, frozen=True):
     keywords: str = ""
     task: str | None = None
     encoder: str = ""
+    unindexed: int = 0

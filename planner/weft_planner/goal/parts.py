@@ -13,7 +13,7 @@ from weft_planner.goal.clauses import language_of, mask, requests, sentences
 from weft_planner.goal.coverage import content_words
 from weft_planner.goal.enumerations import enumerated
 from weft_planner.goal.objects import things
-from weft_planner.goal.references import Piece, builds_on
+from weft_planner.goal.references import Piece, builds_on, stand_alone
 
 if TYPE_CHECKING:
     from weft_planner.goal.clauses import Clause
@@ -42,10 +42,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class GoalParts:
-    """The parts of a goal; only the goal itself if it cannot be divided. `simple` if it is clearly one thing."""
+    """The parts of a goal; only the goal itself if it cannot be divided. `simple` if it is clearly one thing.
+
+    They are `certain` if each is worded as a request of its own, and can be understood without those that it does not
+    build on.
+    """
 
     parts: tuple[Part, ...]
     simple: bool = False
+    certain: bool = False
 
 
 def parts_of(goal: str) -> GoalParts:
@@ -57,18 +62,21 @@ def parts_of(goal: str) -> GoalParts:
     if not 2 <= len(reading.pieces) <= MOST_PARTS:
         return GoalParts((Part(text),), simple=listed is None and _is_simple(text, len(reading.pieces), language))
     after = builds_on(reading.pieces, language)
-    lead, rules = " ".join(reading.context), " ".join(reading.rules)
+    lead, rules = " ".join(reading.context), " ".join(filter(None, (*reading.rules, reading.material)))
     texts = [" ".join(filter(None, (lead, _sentence(piece.text), rules))) for piece in reading.pieces]
-    return GoalParts(tuple(Part(text, before) for text, before in zip(texts, after, strict=True)))
+    worded = not reading.material and all(piece.own for piece in reading.pieces)
+    certain = worded and stand_alone(reading.pieces, after, language)
+    return GoalParts(tuple(Part(text, before) for text, before in zip(texts, after, strict=True)), certain=certain)
 
 
 @dataclass(slots=True)
 class _Reading:
-    """A goal as it was read: its requests, and what holds for all of them."""
+    """A goal as it was read: its requests, what holds for all of them, and the material that they may be about."""
 
     context: list[str] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
+    material: str = ""
 
     def add(self, clause: Clause, language: Language) -> None:
         """Add a request, or the things that it lists."""
@@ -79,7 +87,10 @@ class _Reading:
             return
         text = self._with_verb(clause.text, language)
         listed = things(text, language)
-        self.pieces += [Piece(thing, group, clause.then, linked=listed.linked) for thing in listed.each or (text,)]
+        own = not listed.each and _asks(clause.text, language)
+        self.pieces += [
+            Piece(thing, group, clause.then, linked=listed.linked, own=own) for thing in listed.each or (text,)
+        ]
         if listed.whole:
             self.pieces.append(Piece(listed.whole, group, whole=True))
 
@@ -94,14 +105,16 @@ class _Reading:
 
 def _listed(listed: Enumeration, language: Language) -> _Reading:
     """A written list: what stands before it belongs to each item, if it says anything."""
-    reading = _Reading(pieces=[Piece(item, group) for group, item in enumerate(listed.items)])
+    pieces = [Piece(item, group, own=_asks(item, language)) for group, item in enumerate(listed.items)]
+    reading = _Reading(pieces=pieces)
     if content_words(listed.before):
         reading.context.append(listed.before if listed.before.endswith(_ENDS) else f"{listed.before}:")
     for sentence in sentences(listed.after):
         kind, _, clauses = requests(sentence, language)
         if kind == "request":
             for clause in clauses:
-                reading.pieces.append(Piece(clause.text, len(reading.pieces), clause.then))
+                own = _asks(clause.text, language)
+                reading.pieces.append(Piece(clause.text, len(reading.pieces), clause.then, own=own))
         else:
             reading.rules.append(sentence)
     return reading
@@ -124,7 +137,7 @@ def _prose(text: str, language: Language) -> _Reading:
         return _Reading(pieces=[Piece(f"{request} {thing}", 0, linked=True) for thing in each])
     if not reading.pieces and len(reading.context) == 1:  # "a poem and a song", without a verb
         return _Reading(pieces=[Piece(thing, 0, linked=True) for thing in things(text, language).each])
-    reading.rules += [material] if material else []
+    reading.material = material
     return reading
 
 
@@ -144,6 +157,11 @@ def _apart(text: str, language: Language) -> tuple[str, str]:
     if colon and language.begins.match(masked, colon.end()):  # "Do the following: write a poem"
         return f"{text[: colon.start()]}. {text[colon.end() :]}", ""
     return text, ""
+
+
+def _asks(text: str, language: Language) -> bool:
+    """Whether a text begins with a verb that asks for something."""
+    return bool(language.verbs) and language.begins_goal.match(mask(text)) is not None
 
 
 def _chooses(text: str, language: Language) -> bool:

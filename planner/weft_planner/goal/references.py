@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 # How many words may stand before a pronoun: further on, it mostly stands for something that the request itself names.
 _NEAR = 7
 _NEAR_POSSESSIVE = 3
+# What says something of other requests, or by way of them: "in two sentences each", "another one".
+_RELATIVE = re.compile(
+    r"(?<!\w)(?:each|apiece|respectively|another|others?|same|similar|likewise|too|former|latter|jeweils|andere\w*|gleiche\w*"
+    r"|chacune?|autres?|mêmes?|cada|otr[oa]s?|mism[oa]s?|每|另|同样)(?!\w)",
+    re.IGNORECASE,
+)
+_DEFINITE = re.compile(
+    r"(?<!\w)(?:the|that|this|our|das|den|dem|die|der|le|la|les|el|los|las)\s+([^\W\d_]{3,})", re.IGNORECASE
+)
 _MADE = re.compile(r"(?<!\w)(?:an?|one|eine?n?|une?|una?)\s+", re.IGNORECASE)
 
 
@@ -23,7 +32,8 @@ _MADE = re.compile(r"(?<!\w)(?:an?|one|eine?n?|une?|una?)\s+", re.IGNORECASE)
 class Piece:
     """One request of a goal; those of one `group` were listed together, and `whole` needs all others of its group.
 
-    `linked` pieces may build on others of their group, as in "a meal plan and a shopping list for it".
+    `linked` pieces may build on others of their group, as in "a meal plan and a shopping list for it". One that is a
+    request of its `own` has a verb of its own, and lists nothing.
     """
 
     text: str
@@ -31,6 +41,7 @@ class Piece:
     then: bool = False
     whole: bool = False
     linked: bool = False
+    own: bool = False
 
 
 def builds_on(pieces: Sequence[Piece], language: Language) -> list[tuple[int, ...]]:
@@ -59,6 +70,28 @@ def _needs(
         return (_meant(pieces, before[-1], needs, language),)
     named = [place for place in before if _names(text, pieces[place].text, language)]
     return (named[-1],) if named else ()
+
+
+def stand_alone(pieces: Sequence[Piece], needs: Sequence[tuple[int, ...]], language: Language) -> bool:
+    """Whether each request can be understood without those that it does not build on."""
+    texts = [piece.text for piece in pieces]
+    alone = [at for at, before in enumerate(needs) if not before]
+    return not any(_leans(mask(texts[at]), language, first=at == 0) or _points(texts, at) for at in alone)
+
+
+def _leans(text: str, language: Language, *, first: bool) -> bool:
+    """Whether something in a request stands for what others say, or it makes something without saying what about."""
+    pronouns = f"{language.it} {language.them} {language.its} {language.their}"
+    if language.any_of(pronouns).search(text) or _RELATIVE.search(text):
+        return True
+    makes = language.any_of(language.makes, start=True).match(text)
+    return not first and makes is not None and language.any_of(language.prepositions).search(text) is None
+
+
+def _points(texts: Sequence[str], at: int) -> bool:
+    """Whether a request speaks of "the farm" where one before it speaks of a farm."""
+    before = re.findall(r"\w+", " ".join(texts[:at]).casefold())
+    return any(noun.casefold() in before for noun in _DEFINITE.findall(mask(texts[at])))
 
 
 def _former(pieces: Sequence[Piece], at: int, language: Language) -> list[int]:

@@ -53,7 +53,7 @@ _INPUTS = tuple(
     )
 )  # fmt: skip
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
-PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal", unused_skills.KEY)
+PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal", unused_skills.KEY, "joined")
 _LISTS = ("steps", "subtasks", "nodes", "plan")
 _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
 _READ_AS = {key: (key, *aliases) for key, aliases in (_ALIASES | ADAPTIVE).items()}

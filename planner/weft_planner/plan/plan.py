@@ -195,6 +195,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     """A validated plan; `unused` says of skills that fit why no task uses them.
 
+    The final results of a plan that is `joined` are put below each other, without a model.
     What changed since it was made is no part of it as a value, and not recorded with it.
     """
 
@@ -202,6 +203,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     synthesis: str | None = None
     clarification: str | None = None
     unused: Mapping[str, str] = {}
+    joined: bool = False
 
     @cached_property
     def grown(self) -> int:
@@ -251,7 +253,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         kept = [task.rewired(rewired) for task in without] if rewired else without
         told = renamed(self.synthesis, rewired or {}) if synthesis is None else _text(synthesis)
         reasons = {**self.unused, **unused} if unused else self.unused
-        return Plan((*kept, *added), told, self.clarification, reasons)._since(
+        return Plan((*kept, *added), told, self.clarification, reasons, self.joined)._since(
             self.grown + len(added),
             self.dropped.union(dropped) if dropped else self.dropped,
             self.replaced.union(rewired).difference(dropped) if rewired else self.replaced,
@@ -295,7 +297,12 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     @property
     def needs_synthesis(self) -> bool:
         """Whether the answer needs a model call of its own."""
-        return self.synthesis is not None or len(self.finals) != 1
+        return self.synthesis is not None or (len(self.finals) != 1 and not self.joined)
+
+    @property
+    def answering(self) -> Task | None:
+        """The task whose result is the answer, if it is that of a single one."""
+        return self.finals[0] if not self.needs_synthesis and len(self.finals) == 1 else None
 
     @property
     def needs_model(self) -> bool:
@@ -309,7 +316,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
             "synthesis": self.synthesis,
             "clarification": self.clarification,
         }
-        return document | {"unused": dict(self.unused)} if self.unused else document
+        unused = {"unused": dict(self.unused)} if self.unused else {}
+        return document | unused | ({"joined": True} if self.joined else {})
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
@@ -319,6 +327,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
             synthesis=_text(document.get("synthesis")),
             clarification=_text(document.get("clarification")),
             unused=dict(document.get("unused") or {}),
+            joined=bool(document.get("joined")),
         )
 
 

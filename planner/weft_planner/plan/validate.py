@@ -32,7 +32,8 @@ class Known:
     """What a plan may use: skills, tools with the JSON schema of their parameters, and at most `max_tasks` tasks.
 
     While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
-    which tasks may choose one. What a plan quotes from `quoted` texts, such as the goal, refers to nothing.
+    which tasks may choose one. What a plan quotes from `quoted` texts, such as the goal, refers to nothing. `absent`
+    says of further tools why they cannot be used here.
     """
 
     skills: Sequence[str] = ()
@@ -42,6 +43,7 @@ class Known:
     max_depth: int = 2
     models: Sequence[str] = ()
     quoted: Sequence[str] = ()
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     def quotes(self, text: str) -> bool:
         """Whether a text stands in what may be quoted."""
@@ -58,6 +60,8 @@ def problems(document: object, known: Known) -> list[str]:
         if document.get(key) is not None and not isinstance(document[key], str)
     ]
     faults += unused_skills.problems(document.get(unused_skills.KEY))
+    if not isinstance(joined := document.get("joined", False), bool):
+        faults.append(f"'joined' must be true or false, not {_kind(joined)}")
     rows = document.get("tasks")
     if not rows and isinstance(document.get("clarification"), str) and document["clarification"].strip():
         return faults
@@ -141,10 +145,12 @@ def _tool_problems(name: object, arguments: object, known: Known, *, in_items: b
         yield f"a tool task needs 'name', the tool's; {known_are('', list(known.tools))}"
         return
     if name not in known.tools:
-        remedy = (
-            "it is a skill: use action_type 'skill'" if name in known.skills else known_are(name, list(known.tools))
-        )
-        yield f"there is no tool {name!r}; {remedy}"
+        if name in known.absent:
+            yield f"the tool {name!r} cannot be used: {known.absent[name]}"
+        elif name in known.skills:
+            yield f"there is no tool {name!r}; it is a skill: use action_type 'skill'"
+        else:
+            yield f"there is no tool {name!r}; {known_are(name, list(known.tools))}"
     if arguments and not isinstance(arguments, Mapping):
         yield f"'arguments' of a tool task must be an object, not {_kind(arguments)}"
     elif name in known.tools:

@@ -40,9 +40,11 @@ class Profile:
 
     `agents` maps roles to agents of `seed/agents.yaml`. `sampling` has each role's parameters for any provider,
     `server` those that only llama.cpp's server accepts, `providers` those of one provider. A goal that is one thing
-    (`simple_by_rule`) or that lists its parts (`parts_by_rule`) is planned without the model; what its plans lose of a
-    goal is put back (`whole_goal`). Without `tools`, prompts hold up to `file_tokens` of the given files, and up to
-    `file_parts` parts of them are read one by one.
+    (`simple_by_rule`), whose words leave no doubt about its parts (`certain_by_rule`), or that lists them
+    (`parts_by_rule`) is planned without the model; what its plans lose of a goal is put back (`whole_goal`). Results
+    that the model would only copy into the answer are joined without it (`joins_results`). What all tasks are told
+    stands above a skill's instructions too (`system_above_skill`). Without `tools`, prompts hold up to `file_tokens` of
+    the given files, and up to `file_parts` parts of them are read one by one.
     """
 
     name: str = "full"
@@ -59,8 +61,11 @@ class Profile:
     providers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     examples: tuple[PlanExample, ...] = ()
     simple_by_rule: bool = False
+    certain_by_rule: bool = False
     parts_by_rule: bool = False
     whole_goal: bool = False
+    joins_results: bool = False
+    system_above_skill: bool = False
     file_tokens: int = 0
     file_parts: int = 0
 

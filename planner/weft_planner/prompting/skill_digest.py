@@ -1,8 +1,9 @@
 """A skill's instructions, cut to what a small model can follow; what is left out is told.
 
-Steps and rules stay longest: examples, references and background go first, then other sections, each as a whole. Code
-blocks go too, since a small model copies them instead of following them. Where not even the steps and rules fit, each
-of their items is cut to its first sentence, and the last items of the longest section go.
+Steps and rules stay longest, with the form of the answer: examples, references and background go first, then other
+sections, each as a whole. Code blocks go too, since a small model copies them instead of following them; of one that
+shows the form, its headings and labels stay. Where not even the steps and rules fit, each of their items is cut to its
+first sentence, and the last items of the longest section go.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ _FIRST = re.compile(
     r"|步骤|规则|流程|要求|手順|ルール",
     re.IGNORECASE,
 )
+_FORM = re.compile(
+    r"^(?:the )?(?:output|answer|result|report|response|format|template|structure)s?"
+    r"(?: (?:format|template|structure|form))?$"
+    r"|^(?:ausgabe|ergebnis|vorlage|format de sortie|sortie|modèle|salida|plantilla)$|^(?:输出|输出格式|格式|模板)$",
+    re.IGNORECASE,
+)
+# What a template says itself: a heading, or a label in bold, without a place to fill in.
+_LABEL = re.compile(r"^(#{1,6} [^<>{}\[\]…]+?|\*\*[^<>{}\[\]*…]+:\*\*)(?=\s*$|\s+[<…])", re.MULTILINE)
+_MOST_LABELS = 12
+_PARTS = "Write the answer in these parts, in this order, and leave out those with nothing to say"
 _LAST = re.compile(
     r"\b(?:examples?|references?|background|see also|resources?|further reading|appendix|faq|changelog|history"
     r"|licen[cs]e|credits?|about|beispiele?|hintergrund|exemples?|ejemplos?)\b|示例|例子|参考|背景",
@@ -69,6 +80,19 @@ class _Section:
         return any(is_code for _, is_code in _marked(self.lines))
 
     @property
+    def units(self) -> list[str]:
+        """Its items and paragraphs; of a form, the parts that it has."""
+        return ["\n".join((f"{_PARTS}:", *self.labels))] if self.labels else _units(self.lines)
+
+    @property
+    def labels(self) -> list[str]:
+        """The headings and labels of the form that it shows, if it does."""
+        if not _FORM.match(self.title):
+            return []
+        code = "\n".join(line for line, is_code in _marked(self.lines) if is_code)
+        return _LABEL.findall(code)[:_MOST_LABELS]
+
+    @property
     def told(self) -> str:
         """What is said of it; empty if it is there as it stands."""
         if self.kept == self.whole:
@@ -90,7 +114,8 @@ def digest(skill: str, most: int) -> SkillDigest:
         room -= _keep_items(group, room) if rank < _OTHER else _keep_whole(group, room)
     if title is not None and not title.kept and room >= 0:
         title.kept = title.heading
-    kept = [section.kept for section in sections if section.kept]
+    # What the answer has to look like comes last: a small model continues what it read last.
+    kept = [section.kept for section in sorted(sections, key=lambda one: bool(one.labels)) if section.kept]
     text = "\n\n".join((*([base[0].strip()] if base else []), *(kept or [_beginning(body, most)])))
     text = f"{text}\n\n{arguments[1].rstrip()}" if arguments else text
     left_out = tuple(told for section in sections if (told := section.told))
@@ -121,6 +146,8 @@ def _sections(body: str) -> list[_Section]:
         if not is_title:
             above.append((level, rank))
         sections.append(_Section(title or "a section without a title", line, rank))
+    for section in sections:
+        section.rank = _NEEDED if section.labels else section.rank
     return [section for section in sections if section.whole]
 
 
@@ -157,7 +184,7 @@ def _keep_items(sections: Sequence[_Section], room: int) -> int:
     """Keep the sections whole if all fit, else as many items as fit, or their first sentences; returns the room."""
     if sum(len(section.whole) + 2 for section in sections) <= room and not any(one.has_code for one in sections):
         return _keep_whole(sections, room)
-    units = {at: _units(section.lines) for at, section in enumerate(sections)}
+    units = {at: section.units for at, section in enumerate(sections)}
     short = {at: [_first_sentence(unit) for unit in found] for at, found in units.items()}
 
     def size(at: int) -> int:

@@ -24,13 +24,16 @@ class Location:
     single: bool = False
 
 
-def locations(workspace: Path, *, env: Mapping[str, str], home: Path, library: Path = LIBRARY) -> tuple[Location, ...]:
-    """All locations of a workspace, strongest first."""
+def locations(
+    workspace: Path, *, env: Mapping[str, str], home: Path, library: Path = LIBRARY, given: Path | None = None
+) -> tuple[Location, ...]:
+    """All locations of a workspace, strongest first; `given` is a folder that the user names besides."""
     config = env.get("XDG_CONFIG_HOME", "")
     # The XDG specification says to ignore relative paths.
     base = Path(config) if config and Path(config).is_absolute() else home / ".config"
     return (
         Location(workspace / ".agents" / "sys.skills", "system"),
+        *([Location(given, "project")] if given is not None else []),
         Location(workspace / ".agents" / "skills", "workspace"),
         Location(workspace / "skills", "project"),
         Location(workspace / ".skills", "project"),

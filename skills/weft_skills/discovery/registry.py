@@ -40,7 +40,8 @@ class Registry:
     """The skills of a workspace, read once and reread when they change.
 
     `env` and `home` default to the process's own. `cache` is a folder for the index that is kept between starts
-    (usually `index.cache_folder`), or None to keep nothing. `off` are names that count as disabled.
+    (usually `index.cache_folder`), or None to keep nothing. `off` are names that count as disabled. `given` is a folder
+    of skills that the user names besides.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Registry:
         cache: Path | None = None,
         library: Path = LIBRARY,
         off: Collection[str] = (),
+        given: Path | None = None,
     ) -> None:
         self.workspace = workspace.absolute()
         self.cache = cache
@@ -61,6 +63,7 @@ class Registry:
         self._strict = strict
         self._library = library
         self._off = frozenset(off)
+        self._given = given
         # Tools refresh from their own threads.
         self._lock = threading.RLock()
         self._tree: Tree | None = None
@@ -92,7 +95,7 @@ class Registry:
     @property
     def locations(self) -> tuple[Location, ...]:
         """Where skills are looked for, strongest first."""
-        return locations(self.workspace, env=self._env, home=self._home, library=self._library)
+        return locations(self.workspace, env=self._env, home=self._home, library=self._library, given=self._given)
 
     def _scan(self) -> None:
         places = self.locations

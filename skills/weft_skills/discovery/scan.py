@@ -30,10 +30,10 @@ class Bounds:
     followed to its end, and one to a whole system is not.
     """
 
-    skills: int = 50_000
+    skills: int = 100_000
     depth: int = 24
-    folders: int = 200_000
-    entries: int = 100_000
+    folders: int = 400_000
+    entries: int = 200_000
     linked: int = 10_000
     linked_per_skill: int = 20
 

@@ -52,7 +52,7 @@ class Explainer:
         """Why a goal in another language than the skills missed; its words say nothing then."""
         by_words = self._detector if isinstance(self._detector, RankedDetector) and name in self._known else None
         foreign = by_words.foreign(goal, self._skills) if by_words is not None else None
-        if foreign is None:
+        if foreign is None or foreign.familiar:
             return ""
         return (
             f"The goal is in {foreign.goal} and the skills are described in {foreign.skills}: a run asks its model for "

@@ -68,7 +68,8 @@ def _loaded(point: EntryPoint, source: Source) -> Skill:
         function = point.load()
         file = function.__code__.co_filename
     except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
-        reason = f"{explain(error)}; fix {point.value} or install what it needs"
+        own = point.package == "weft"  # whose tools say themselves what to install
+        reason = explain(error) if own else f"{explain(error)}; fix {point.value} or install what it needs"
         return Skill(point.name, "", _file_of(point), source, "executable", "broken", reason)
     first = (function.__doc__ or "").strip().partition("\n\n")[0]
     return Skill(point.name, " ".join(first.split()), file, source, "executable")

@@ -6,7 +6,7 @@ which finds a detector by name, then `ranked`, the default one.
     detector      the port: `SkillDetector` and the `Selection` it gives
     triggers      skills that a goal names outright
     ranked        the default: `terms` (stems), `descriptions` (clauses), `parts` (of a goal), `encoder/` (meaning),
-                  `index/` (all skills as one file) and `ranking/` (what fits a goal)
+                  `pools` (the index, kept), `index/` (skills as files) and `ranking/` (what fits a goal)
     translated    ranked by a goal's words and by keywords in the skills' `language`
     keyword       shared words only
     explanation   why skills were selected or not

@@ -37,17 +37,23 @@ _WORD = re.compile(r"[^\W\d_]+")
 _FUNCTION_WORDS = {
     "German": "der die das den dem des ein eine einen einem einer und oder nicht mit für von zu im auf ist sind wird "
     "werden wie was welche welcher welches wenn bitte mir mich wir uns unser unsere mein meine meinen dieser diese "
-    "dieses diesen aus bei nach über zwischen zum zur auch noch als soll sollen kann können ich es sie an dass",
+    "dieses diesen aus bei nach über zwischen zum zur auch noch als soll sollen kann können ich es sie an dass "
+    "schreibe schreib erstelle erkläre vergleiche fasse zusammen übersetze prüfe finde mache gib nenne zeige zwei drei",
     "French": "le la les un une des du de et ou ne pas avec pour dans sur est sont par que qui quoi quel quelle quels "
-    "quelles nous vous mon ma mes notre nos ce cette ces aux au en comment je il elle se son sa ses entre plus faire",
+    "quelles nous vous mon ma mes notre nos ce cette ces aux au en comment je il elle se son sa ses entre plus faire "
+    "écris rédige explique résume traduis vérifie trouve donne crée deux trois",
     "Spanish": "el la los las un una unos unas y o no con para por en de del al es son que qué cómo cuál nuestro "
-    "nuestra mi mis este esta estos estas entre se su sus lo como más sobre desde hasta quiero hacer",
+    "nuestra mi mis este esta estos estas entre se su sus lo como más sobre desde hasta quiero hacer "
+    "escribe redacta explica traduce revisa busca crea tres",
     "Portuguese": "o a os as um uma uns umas e ou não com para por em de do da dos das no na nos nas é são que como "
-    "qual nosso nossa meu minha este esta estes estas entre se seu sua mais sobre ao quero fazer",
+    "qual nosso nossa meu minha este esta estes estas entre se seu sua mais sobre ao quero fazer "
+    "escreva redija traduza verifique encontre crie dois três",
     "Italian": "il lo la i gli le un uno una e o non con per in di del della dei delle da dal al alla è sono che come "
-    "quale nostro nostra mio mia questo questa questi queste tra fra si suo sua più su sul nel nella voglio fare",
+    "quale nostro nostra mio mia questo questa questi queste tra fra si suo sua più su sul nel nella voglio fare "
+    "scrivi spiega confronta riassumi traduci verifica trova crea tre",
     "Dutch": "de het een en of niet met voor van in op is zijn wordt worden hoe wat welke deze dit die ons onze mijn "
-    "uit bij naar over tussen aan ook nog als moet kan ik we je dat te om door maak",
+    "uit bij naar over tussen aan ook nog als moet kan ik we je dat te om door maak "
+    "schrijf vergelijk vertaal controleer zoek geef twee drie",
     "Polish": "i w z na do że się nie jest są jak co który która które dla od po przez nasz nasze mój moje ten ta te",
     "Swedish": "och att det som en ett på är av för med till den inte om vi vår vårt mitt min jag hur vilken från",
     "Turkish": "ve bir bu için ile olan nasıl hangi bizim benim mi mı da de olarak daha",
@@ -77,10 +83,14 @@ _SPOKEN = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A goal whose language is not the skills': both, by their English names."""
+    """A goal whose language is not the skills': both, by their English names.
+
+    Its words may still be `familiar`: those of the skills' descriptions, such as names and terms.
+    """
 
     goal: str
     skills: str
+    familiar: bool = False
 
     @property
     def note(self) -> str:
@@ -132,7 +142,7 @@ def described_in(skills: Sequence[Skill]) -> list[str]:
 
 
 def foreign(goal: str, theirs: Sequence[str], known: Callable[[Sequence[str]], int]) -> Foreign | None:
-    """The two languages, if the goal's is not one of the skills' and its words are not the skills' words either.
+    """The two languages, if the goal's is not one of the skills', and whether its words are the skills' words.
 
     `theirs` are the languages that the skills are described in, `known` counts the terms that are in some description.
     """
@@ -141,4 +151,4 @@ def foreign(goal: str, theirs: Sequence[str], known: Callable[[Sequence[str]], i
         return None
     words = list(dict.fromkeys(terms(goal)))
     enough = _FAMILIAR_DENSE if 2 * sum(map(dense, words)) > len(words) else _FAMILIAR
-    return Foreign(spoken, theirs[0]) if known(words) < enough * len(words) else None
+    return Foreign(spoken, theirs[0], familiar=known(words) >= enough * len(words))

@@ -1,33 +1,30 @@
 """The default detector: skills ranked by words and by meaning, with no model to call and no network.
 
-`ranking` reads the goal and its parts and chooses; here the index is kept, and choices become selections with reasons.
+`ranking` reads the goal and its parts and chooses, `pools` keeps the index; here, choices become selections.
 """
 
 from __future__ import annotations
 
-from operator import is_
 from typing import TYPE_CHECKING
 
 from weft_skills.errors import SetupError
 from weft_skills.selection import language, triggers
 from weft_skills.selection.detector import Selection, merge
 from weft_skills.selection.encoder import Table
-from weft_skills.selection.index import postings
-from weft_skills.selection.index.postings import Postings
+from weft_skills.selection.pools import Pools
 from weft_skills.selection.ranking import listing, reasons
-from weft_skills.selection.ranking.bm25 import Scorer
 from weft_skills.selection.ranking.choosing import MOST, Choosing
 from weft_skills.selection.ranking.naming import named
-from weft_skills.selection.ranking.pool import Pool
 from weft_skills.selection.ranking.reading import GoalReading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
     from typing import TypeVar
 
-    from weft_skills.selection.explanation import Explanation
+    from weft_skills.selection.explanation import Explained, Explanation
     from weft_skills.selection.language import Foreign
+    from weft_skills.selection.ranking.pool import Pool
     from weft_skills.skill import Skill
 
     T = TypeVar("T")
@@ -41,11 +38,10 @@ class RankedDetector:
     """Ranks skills for a goal; the index of all skills is cached in `cache` between starts."""
 
     def __init__(self, cache: Path | None = None, table: Table | None = None) -> None:
-        self._cache = cache
         self._table = table if table is not None else shipped_table()
-        self._pool: Pool | None = None
+        self._pools = Pools(cache, self._table)
         self._reading: GoalReading | None = None
-        self._languages: list[str] | None = None
+        self._languages: tuple[Sequence[Skill], list[str]] | None = None
 
     @property
     def encoder(self) -> str:
@@ -53,18 +49,25 @@ class RankedDetector:
         return self._table.name if self._table is not None else ""
 
     def warm(self, skills: Sequence[Skill]) -> None:
-        """Load or build the index of these skills, so that the first goal does not have to."""
+        """Load or build the index of these skills, or begin to, so that the first goal does not have to."""
         if skills:
-            self._load(skills)
+            self._pools.of(skills, "")
+
+    @property
+    def unindexed(self) -> int:
+        """How many of the skills asked for last were looked at by name and description alone: the index lacks them."""
+        return self._pools.unindexed
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit well enough; an empty list if none does."""
         rest = triggers.without_names(goal, skills)
-        return merge(triggers.named(goal, skills), self._with(skills, lambda pool: _fitting(self._read(rest, pool))))
+        return merge(
+            triggers.named(goal, skills), self._with(goal, skills, lambda pool: _fitting(self._read(rest, pool)))
+        )
 
     def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
         """The skills that the goal names, then the best, whatever their confidence; each part of the goal has some."""
-        found = self._with(skills, lambda pool: listing.ranked(self._read(goal, pool, limit), limit))
+        found = self._with(goal, skills, lambda pool: listing.ranked(self._read(goal, pool, limit), limit))
         return merge(triggers.named(goal, skills), found)[:limit]
 
     def explain(self, goal: str, skills: Sequence[Skill], limit: int) -> Explanation:
@@ -74,13 +77,27 @@ class RankedDetector:
         selected = {selection.name: selection for selection in self.detect(goal, skills)}
         rest = triggers.without_names(goal, skills)
         found = self._with(
-            skills, lambda pool: [explaining.explained(goal, self._read(rest, pool, limit), selected, limit)]
+            goal, skills, lambda pool: [explaining.explained(goal, self._read(rest, pool, limit), selected, limit)]
         )
         return found[0] if found else explaining.nothing(goal)
 
+    def explain_others(self, goal: str, skills: Sequence[Skill], names: Collection[str]) -> list[Explained]:
+        """How the skills of these names fit, though they are not among the best, and why they were not looked at."""
+        from weft_skills.selection.ranking import explaining
+
+        rest = triggers.without_names(goal, skills)
+
+        def explained(pool: Pool) -> list[Explained]:
+            numbers = {skill.name: at for at, skill in enumerate(pool.skills) if skill.name in names}
+            reading = self._read(rest, pool)
+            known = {name: explaining.unranked(at, reading) for name, at in numbers.items()}
+            return [known.get(name) or explaining.unindexed(name) for name in names]
+
+        return self._with(goal, skills, explained)
+
     def foreign(self, goal: str, skills: Sequence[Skill]) -> Foreign | None:
         """The languages of goal and skills, if they differ: the reason why few or no skills fit."""
-        return next(iter(self._with(skills, lambda pool: [self._foreign(goal, pool)])), None)
+        return next(iter(self._with(goal, skills, lambda pool: [self._foreign(goal, pool)])), None)
 
     def _read(self, text: str, pool: Pool, limit: int = 0) -> GoalReading:
         """The goal read for the pool; it is read once for its selection and its listing."""
@@ -90,43 +107,19 @@ class RankedDetector:
         return last
 
     def _foreign(self, goal: str, pool: Pool) -> Foreign | None:
-        if self._languages is None:
-            self._languages = language.described_in(pool.skills)
-        return language.foreign(goal, self._languages, pool.scorer.known)
+        if self._languages is None or self._languages[0] is not pool.skills:
+            self._languages = pool.skills, language.described_in(pool.skills)
+        return language.foreign(goal, self._languages[1], pool.scorer.known)
 
-    def _with(self, skills: Sequence[Skill], work: Callable[[Pool], list[T]]) -> list[T]:
-        """What `work` gives for the pool of these skills."""
+    def _with(self, goal: str, skills: Sequence[Skill], work: Callable[[Pool], list[T]]) -> list[T]:
+        """What `work` gives for the pool of these skills, as far as the goal needs them."""
         if not skills:
             return []
         try:
-            return work(self._load(skills))
+            return work(self._pools.of(skills, goal))
         except (IndexError, ValueError, TypeError, OverflowError, ZeroDivisionError):
             # Only a cache with impossible numbers leads here: do without it.
-            return work(self._build(skills, None))
-
-    def _load(self, skills: Sequence[Skill]) -> Pool:
-        """The pool of exactly these skills: from memory, else from the cache, else built."""
-        pool = self._pool
-        if pool is not None and len(skills) == len(pool.skills) and all(map(is_, skills, pool.skills)):
-            return pool
-        path = self._cache / "postings.bin" if self._cache is not None else None
-        cached = postings.open_file(path) if path is not None else None
-        digest = postings.digest(skills, self.encoder)
-        if cached is None or not postings.cacheable(skills) or cached.digest != digest:
-            return self._build(skills, cached)
-        return self._keep(cached, skills)
-
-    def _build(self, skills: Sequence[Skill], old: Postings | None) -> Pool:
-        from weft_skills.selection.index import building  # only where the cache has no index of these skills
-
-        data = building.build(skills, self._table, old)
-        if self._cache is not None:
-            postings.save(self._cache / "postings.bin", data)
-        return self._keep(Postings(data), skills)
-
-    def _keep(self, data: Postings, skills: Sequence[Skill]) -> Pool:
-        self._pool, self._languages = Pool(list(skills), Scorer(data), data.vectors, self._table), None
-        return self._pool
+            return work(self._pools.made_again(skills, goal))
 
 
 def shipped_table() -> Table | None:

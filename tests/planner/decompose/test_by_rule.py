@@ -71,9 +71,13 @@ def test_more_parts_than_tasks_allowed_are_one_task() -> None:
     assert task.instruction == LISTED
 
 
-def test_a_model_that_plans_is_asked_unless_the_goal_is_one_thing() -> None:
-    assert plan_by_rule(Wanted(LISTED), PLANNER, 20) is None
+def test_a_model_that_plans_is_asked_unless_the_goals_own_words_leave_no_doubt() -> None:
+    assert plan_by_rule(Wanted("Write a poem about tea and a song about rain"), PLANNER, 20) is None
     assert plan_by_rule(Wanted("Explain how tides work"), PLANNER, 20) is not None
+    made = plan_by_rule(Wanted(LISTED), PLANNER, 20)
+    assert made is not None
+    assert made.plan == plan(Wanted(LISTED))
+    assert plan_by_rule(Wanted(LISTED), FULL, 20) is None
     assert plan_by_rule(Wanted("Explain how tides work"), FULL, 20) is None
 
 

@@ -375,3 +375,34 @@ def test_a_list_that_is_too_long_stays_whole() -> None:
 @pytest.mark.parametrize("goal", ["", "   ", "-", "- one thing", "1.", "?", "and", "then", ",,,", "a" * 5000, "\n\n"])
 def test_odd_goals_stay_whole(goal: str) -> None:
     assert parts(goal) == [(goal.strip(), ())]
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Describe Redis in two sentences, describe SQLite in one sentence, then recommend one of them for a web shop",
+        "Write a haiku about rain, write a tweet about it and explain recursion in two sentences",
+        "1. Explain DNS 2. Write a limerick about a cat 3. Translate both into French",
+        "Write release notes for version 2.0 (new: dark mode) and write a tweet about dark mode",
+        "Schreibe ein Gedicht über Regen, erkläre DNS, dann fasse beides zusammen",
+    ],
+)
+def test_parts_are_certain_if_each_is_a_request_of_its_own(goal: str) -> None:
+    assert parts_of(goal).certain
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Compare tea and coffee, then recommend one",
+        "Write a poem about the sea and a song about rain",
+        "Create a REST API with users, posts and comments, and write tests",
+        "Explain DNS, explain DHCP in two sentences each",
+        "Name three caches, name three databases: which fit a small web shop?",
+        "Write a story about a dog on a farm, and explain in one sentence what the farm costs",
+        "1. tea 2. coffee 3. juice",
+        "Explain how tides work",
+    ],
+)
+def test_parts_are_in_doubt_if_one_leans_on_another_or_may_be_more_than_one(goal: str) -> None:
+    assert not parts_of(goal).certain

@@ -80,8 +80,8 @@ async def test_a_plan_by_rule_asks_no_model_and_says_why() -> None:
 async def test_what_a_plan_lost_is_put_back_and_said() -> None:
     record = Recorder()
     answer = '{"tasks":[{"id":"t1","use":"no skill","instruction":"Write a haiku.","depends_on":[]}]}'
-    plan = await decompose(brief("Write a haiku and explain DNS"), saying(answer), Prompts(), record)
-    assert [task.instruction for task in plan.tasks] == ["Write a haiku.", "Explain DNS."]
+    plan = await decompose(brief("Write a haiku and explain DNS too"), saying(answer), Prompts(), record)
+    assert [task.instruction for task in plan.tasks] == ["Write a haiku.", "Explain DNS too."]
     (made,) = record.of(PlanMade)
     assert isinstance(made, PlanMade)
     assert made.repairs == ("the plan left out 'DNS': it has one task for each part of the goal now",)

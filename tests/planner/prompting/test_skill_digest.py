@@ -69,9 +69,19 @@ def test_no_sentence_ends_inside_code_or_after_an_abbreviation() -> None:
 
 def test_code_blocks_are_left_out_with_the_headings_inside_them() -> None:
     steps = "1. Do it:\n\n````\n```\n## Steps\n\n1. Not this.\n```\n````\n\n2. Do more."
-    cut = digest(skill(Output="```\n## Rules\n```", Steps=steps, More=LONG), 300)
+    cut = digest(skill(Sample="```\n## Rules\n```", Steps=steps, More=LONG), 300)
     assert cut.text == skill(Steps="1. Do it:\n2. Do more.")
-    assert cut.left_out == ("Output", "Steps (in part)", "More")
+    assert cut.left_out == ("Sample", "Steps (in part)", "More")
+
+
+def test_of_a_form_the_headings_and_labels_stay_without_its_places_to_fill_in() -> None:
+    form = (
+        "```\n# Report: <team>\n**In short:** <a sentence>\n\n## Done\n- <result>\n\n## <other>\n```\n\nNothing else."
+    )
+    cut = digest(skill(Output=form, Steps="1. Do it.", More=LONG), 300)
+    parts = "Write the answer in these parts, in this order, and leave out those with nothing to say"
+    assert cut.text == skill(Steps="1. Do it.", Output=f"{parts}:\n# Report:\n**In short:**\n## Done")
+    assert cut.left_out == ("Output (in part)", "More")
 
 
 def test_the_folder_and_the_arguments_stay_and_take_no_room() -> None:

@@ -107,7 +107,7 @@ NAMES = st.lists(
 
 
 @given(st.lists(NAMES.map("/".join), min_size=1, max_size=5))
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=75, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_entry_is_written_outside(tmp_path: Path, names: list[str]) -> None:
     base = tmp_path / "base"
     workspace = base / "w"

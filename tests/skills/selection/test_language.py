@@ -79,8 +79,11 @@ def test_chinese_skills_are_found_by_chinese_goals_among_english_ones(tmp_path: 
     put(tmp_path / "skills" / "reports", "reports", "撰写报告、翻译技术内容。")
     skills = registry(tmp_path).list_skills()
     detector = RankedDetector()
-    assert detector.foreign("撰写技术报告", skills) is None
-    assert detector.foreign("我们应该怎样给产品定价？", skills) is not None
+    familiar, strange = (detector.foreign(goal, skills) for goal in ("撰写技术报告", "我们应该怎样给产品定价？"))
+    assert familiar is not None
+    assert familiar.familiar
+    assert strange is not None
+    assert not strange.familiar
     assert [one.name for one in detector.detect("翻译这份技术内容", skills)] == ["reports"]
 
 

@@ -160,13 +160,6 @@ async def test_a_batch_is_stopped_by_another_process(workspace: Path, serve: Cal
     journal.close()
 
 
-async def test_an_experiment_is_compared(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
-    serve(scripted(PLAN))
-    options = BatchOptions(models=("openai/one", "openai/two"), jobs=1)
-    report = await run_batch(["Write it"], workspace / "out.jsonl", workspace=workspace, options=options)
-    assert [row["model"] for row in report.models or ()] == ["openai/one", "openai/two"]
-
-
 async def test_a_spent_budget_stops_the_batch(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     serve(scripted(PLAN))
     options = BatchOptions(jobs=1, max_tokens=20)

@@ -13,7 +13,7 @@ from weft.batch.limits.rate_limiter import Rates
 from weft.batch.summary import BatchSummary
 from weft.cli.view.batch_progress import BatchProgress, drawn, duration
 from weft_executor.history.result import Result
-from weft_planner.events import CallFinished, CallRetried
+from weft_planner.events import CallFinished, CallRetried, ModelLoaded, ModelLoading
 from weft_planner.model import Reply, Usage
 
 
@@ -104,3 +104,10 @@ def test_the_drawn_view_has_a_bar_and_fits_the_terminal(view: BatchProgress, wid
 )
 def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
     assert duration(seconds) == said
+
+
+def test_what_is_being_loaded_is_shown(view: BatchProgress) -> None:
+    view.note(ModelLoading("openai/x", "litellm"))
+    assert "loading litellm" in view.line()
+    view.note(ModelLoaded("openai/x", "litellm", 3.0))
+    assert "loading" not in view.line()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from weft.cli.view.heartbeat import Heartbeat, beating
 from weft.cli.view.progress import ProgressLines
-from weft_planner.events import CallFailed, CallFinished, CallStarted, TaskFinished, TaskStarted
-from weft_planner.model import Reply
+from weft_planner.events import CallFailed, CallFinished, CallProgressed, CallStarted, TaskFinished, TaskStarted
+from weft_planner.model import Reply, Usage
 
 if TYPE_CHECKING:
     import pytest
@@ -73,6 +73,28 @@ def test_the_longer_it_lasts_the_less_often_it_is_printed(capsys: pytest.Capture
         lines.beat()
     times = [line.split(" s ")[0].strip() for line in capsys.readouterr().err.splitlines()[1:]]
     assert times == ["15.0", "45.0", "105.0", "165.0", "225.0"]
+
+
+def test_tokens_are_told_every_time_with_their_speed(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    lines = ProgressLines(clock=clock)
+    lines.note(TaskStarted("a"))
+    lines.note(CallProgressed("task", "a", 450, 0))
+    for written in (0, 30, 90):
+        clock.now += 15
+        lines.note(CallProgressed("task", "a", 450, written))
+        lines.beat()
+    lines.note(CallFinished("task", "a", "local", Reply("x", usage=Usage(1, 450, 100)), 45.0))
+    lines.note(TaskStarted("b"))
+    lines.note(CallProgressed("task", "b", 60, 5))
+    clock.now += 15
+    lines.beat()
+    assert [line for line in capsys.readouterr().err.splitlines() if "under way" in line] == [
+        "   15.0 s  1 task under way: a for 15 s; reading 450 tokens",
+        "   30.0 s  1 task under way: a for 30 s; 30 tokens written so far, 2.0 a second",
+        "   45.0 s  1 task under way: a for 45 s; 90 tokens written so far, 4.0 a second",
+        "   60.0 s  2 tasks under way: a for 60 s, b for 15 s; 105 tokens written so far, 1.0 a second",
+    ]
 
 
 def test_it_beats_for_as_long_as_the_block_lasts() -> None:

@@ -119,7 +119,7 @@ def test_closed_streams_and_limited_encodings_can_be_printed_to(monkeypatch: pyt
     sys.stderr.close()
     ascii_stdout.seek(0)
     text, _, document = ascii_stdout.read().partition("\n")
-    assert text == r"\u4e2d\u6587 \xb7 done"
+    assert text == r"\u4e2d\u6587 - done"
     assert json.loads(document) == {"goal": "中文"}
 
 

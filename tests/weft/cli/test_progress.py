@@ -6,6 +6,7 @@ import io
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from rich.console import Console
 
 from weft.cli.view.live.live_view import LiveView
@@ -34,7 +35,7 @@ from weft_planner.plan.plan import Plan, Task
 from weft_skills.selection.detector import Selection
 
 if TYPE_CHECKING:
-    import pytest
+    from weft_planner.model import Role
 
 PLAN = Plan(
     (
@@ -75,7 +76,7 @@ def test_plain_lines_report_what_happens(capsys: pytest.CaptureFixture[str]) -> 
         "skills selected: code-review (words: review)",
         "plan refused (attempt 1): no tasks",
         "plan: 3 tasks",
-        "a: attempt 1 failed, retrying in 2.0 s: slow down",
+        "a: model call failed (attempt 1), trying again in 2.0 s: slow down",
         "a: done after 1.5 s",
         "b: failed after 0.2 s: no luck",
         "c: skipped: it depends on 'b'",
@@ -106,6 +107,34 @@ def test_the_live_view_draws_the_graph_with_states_skills_and_tokens() -> None:
     screen = stream.getvalue()
     for text in ("First step", "code-review", "✓", "✗", "← a", "1,234", "b: no luck", "plan refused"):
         assert text in screen
+
+
+@pytest.mark.parametrize(
+    ("role", "task", "said"),
+    [
+        ("decomposer", None, "planning"),
+        ("synthesis", None, "writing the answer"),
+        ("detector", None, "selecting skills"),
+        ("task", "a", "a"),
+        ("checker", "a", "a"),
+    ],
+)
+def test_a_retry_says_in_words_what_was_being_done(
+    role: Role, task: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ProgressLines().note(CallRetried(role, task, "m", 1, 2.0, "slow down"))
+    assert f"  {said}: model call failed (attempt 1), trying again in 2.0 s: slow down" in capsys.readouterr().err
+    ProgressLines(verbose=True).note(CallFailed(role, task, "m", "no luck", 1.0))
+    assert f"  {said}: no luck" in capsys.readouterr().err
+
+
+def test_a_run_without_tasks_leaves_no_line_of_the_live_view_behind() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=80, color_system=None)
+    with LiveView(console) as view:
+        view.note(CallStarted("decomposer", None, "m", ()))
+    # The last frame, which is only the time, is erased: the cursor goes up to its line and clears it.
+    assert stream.getvalue().rstrip().endswith("\x1b[1A\x1b[2K")
 
 
 def test_a_reused_task_counts_as_done(capsys: pytest.CaptureFixture[str]) -> None:

@@ -140,6 +140,19 @@ def test_more_goals_without_a_skill_than_allowed_fail_a_check(
     assert "check failed: nothing selected is 1, above 0" in capsys.readouterr().err
 
 
+def test_a_skill_that_ranks_first_and_is_not_selected_fails_a_check(
+    goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = {"goal": "Bake a sourdough loaf with the team", "expected": "x"}
+    assert ended("skills", "select", "--top", "1", "--json", first["goal"]) == 0
+    first["expected"] = json.loads(capsys.readouterr().out)["selected"][0]["name"]
+    assert ended("skills", "eval", goals(first), "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["r_at_1"], document["misses"][0]["selected"]) == (1.0, [])
+    assert ended("skills", "eval", goals(first), "-q", "--check", "--min-r-at-1", "1") == 1
+    assert "check failed: 1 goal missed" in capsys.readouterr().err
+
+
 def test_wrong_lines_are_an_error_with_file_and_line(
     goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:

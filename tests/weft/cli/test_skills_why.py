@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.skills.tree import put
 from tests.weft.cli.test_main import ended
 
 if TYPE_CHECKING:
@@ -44,6 +45,34 @@ def test_people_read_a_block_for_each_candidate(tmp_path: Path, capsys: pytest.C
     assert "  It is manual: name it, with $code-review in the goal or --skill code-review.\n" in out
     assert ended("skills", "why", f"$code-review {GOAL}") == 0
     assert "code-review  1.00  selected" in capsys.readouterr().out
+
+
+def test_a_named_skill_is_explained_though_it_was_no_candidate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(80):
+        put(tmp_path / f"skills/reviews-{number}", f"reviews-{number}", f"{GOAL} in project {number}.")
+    put(tmp_path / "skills/beehives", "beehives", "Harvests honey from beehives.")
+    put(tmp_path / "skills/broken", "broken", "")
+    named = ("--skill", "beehives", "--skill", "broken")
+    assert ended("skills", "why", "--json", "--top", "2", *named, GOAL) == 0
+    document = json.loads(capsys.readouterr().out)
+    *_, one, other = document["candidates"]
+    assert (one["name"], one["selected"], one["margin"] < 0) == ("beehives", False, True)
+    assert one["change"].startswith("it was not a candidate: it shares no word with the goal, and its meaning is ")
+    assert "its description lacks" in one["change"]
+    assert (other["name"], other["parts"]) == ("broken", [])
+    assert other["change"].startswith("it cannot be selected: it is broken")
+
+
+def test_a_named_skill_that_is_a_candidate_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        ended("skills", "why", "--json", "--top", "1", "--skill", "decision-memo", "--skill", "code-review", GOAL) == 0
+    )
+    names = [one["name"] for one in json.loads(capsys.readouterr().out)["candidates"]]
+    assert (names.count("code-review"), names[-1]) == (1, "decision-memo")
+    assert ended("skills", "why", "--skill", "code-reviews", GOAL) == 2
+    assert "known skills: code-review" in capsys.readouterr().err
 
 
 def test_a_goal_without_candidates_says_that_nothing_is_selected(capsys: pytest.CaptureFixture[str]) -> None:

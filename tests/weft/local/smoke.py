@@ -12,8 +12,9 @@ from pathlib import Path
 
 from weft import Goal, Settings, Weft
 from weft.local import model as local_model
+from weft.local.backends.install import install_faster
 from weft.local.pull import hash_of, pull
-from weft.local.server import close_shared
+from weft.local.server import close_shared, servers
 from weft.local.store import ModelStore, models_dir
 from weft_planner.plan.plan import Plan
 from weft_planner.prompting import profile
@@ -50,11 +51,13 @@ async def work(workspace: Path) -> None:
 
 
 def main(workspace: Path) -> None:
-    """Everything once; prints `clean` if nothing is left behind."""
+    """Everything once; prints the backend, and `clean` if nothing is left behind."""
     model = pull(MODEL, store=ModelStore(models_dir()))
     assert hash_of(model.path) == model.record.sha256
+    install_faster(models_dir())
     briefly()
     asyncio.run(work(workspace))
+    print(*{server.backend.name for server in servers()})
     close_shared()
     left = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
     assert not [thread for thread in left if "asyncio" not in thread.name], left

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from weft.local import catalogue
+from weft.local.endpoint import Endpoint
 from weft.local.model import LocalModel
-from weft.local.server import SLOTS, Endpoint, Load
+from weft.local.server import SLOTS, Load
+from weft.local.speed import Speed
+from weft.local.time_limits import LocalLimits
 from weft.models.open import model_opener
 from weft.providers.capabilities import Capabilities
 from weft.settings.settings import Settings
-from weft_planner.errors import ServerFailed
+from weft_planner.errors import ServerFailed, TooSlow
 from weft_planner.model import Message, Request
 
 if TYPE_CHECKING:
@@ -81,12 +84,12 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def served(handler: type[Loopback]) -> Iterator[Serve]:
+def served(handler: type[Loopback], speed: Speed | None = None) -> Iterator[Serve]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
 
     async def running(_: Load) -> Endpoint:
-        return Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "key", "weft-local", 4096)
+        return Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "key", "weft-local", 4096, speed)
 
     try:
         yield running
@@ -111,7 +114,27 @@ async def test_no_more_calls_are_sent_than_there_are_slots_so_that_none_times_ou
     assert Busy.peak == SLOTS
 
 
+class Untouched(Loopback):
+    """Counts many tokens; no call may reach it."""
+
+    def answer(self) -> tuple[int, Any]:
+        raise AssertionError
+
+
+@pytest.mark.usefixtures("model")
+async def test_a_call_that_cannot_end_in_time_is_refused_before_it_is_sent() -> None:
+    with served(Untouched, Speed(prompt=100.0, answer=1.0)) as running, pytest.raises(TooSlow) as caught:
+        await LocalModel("local", LocalLimits(call_timeout=200), serve=running).complete(REQUEST)
+    assert caught.value.message.startswith("local: a prompt of 3 tokens takes at least 301 s on this machine")
+
+
 def test_the_call_timeout_applies_to_the_local_model() -> None:
     model = model_opener(Settings(call_timeout=7.5), Capabilities())("local")
     assert isinstance(model, LocalModel)
-    assert model.timeout == 7.5
+    assert model.limits.call_timeout == 7.5
+
+
+def test_unless_it_is_set_the_speed_of_the_machine_decides_how_long_a_call_may_take() -> None:
+    model = model_opener(Settings(), Capabilities())("local")
+    assert isinstance(model, LocalModel)
+    assert model.limits.call_timeout is None

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.needs import needs_local
-from weft.local.server import Endpoint, Load, Server, count_tokens, shared
+from weft.local.endpoint import Endpoint, count_tokens
+from weft.local.server import Load, Server, shared
 from weft_planner.errors import Unreachable
 from weft_skills.errors import SetupError
 
@@ -126,7 +127,7 @@ def test_a_server_that_is_not_ready_is_asked_again_without_being_restarted() -> 
     command = [sys.executable, "-c", code, f"http://127.0.0.1:{http.server_port}"]
     try:
         with Server(
-            Load(Path("x.gguf")), lambda: subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            Load(Path("x.gguf")), spawn=lambda: subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         ) as server:
             with pytest.raises(Unreachable):
                 server.endpoint()
@@ -163,7 +164,10 @@ async def until(happened: Callable[[], bool]) -> None:
 
 @pytest.mark.local_model
 @needs_local
-def test_a_real_model_is_pulled_plans_answers_and_ends_cleanly(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "backend", ["xllamacpp", pytest.param("llama-server", marks=pytest.mark.needs("arm dot product"))]
+)
+def test_a_real_model_is_pulled_plans_answers_and_ends_cleanly(tmp_path: Path, backend: str) -> None:
     """Run in a separate process, so that anything left behind is visible from outside."""
     done = subprocess.run(
         [sys.executable, str(SCRIPT), str(tmp_path)],
@@ -172,7 +176,8 @@ def test_a_real_model_is_pulled_plans_answers_and_ends_cleanly(tmp_path: Path) -
         timeout=600,
         check=False,
         cwd=Path(__file__).parents[3],
+        env={**os.environ, "WEFT_LOCAL_BACKEND": backend},
     )
     assert done.stderr == ""
     assert done.returncode == 0
-    assert done.stdout.splitlines()[-1] == "clean"
+    assert done.stdout.splitlines()[-2:] == [backend, "clean"]

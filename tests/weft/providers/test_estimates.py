@@ -82,6 +82,13 @@ def test_an_estimate_is_not_lower_than_what_tokenizers_count(
     assert text_tokens(text) <= len(text.encode())
 
 
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_long_text_is_estimated_by_parts_of_it(name: str) -> None:
+    text = TEXTS[name]
+    times = 2_000_000 // len(text)
+    assert text_tokens(text * times) == pytest.approx(times * text_tokens(text), rel=0.05)
+
+
 def test_no_text_has_no_tokens_and_a_lone_surrogate_does_no_harm() -> None:
     assert text_tokens("") == 0
     assert text_tokens("a \ud800 b") > 0

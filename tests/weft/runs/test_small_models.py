@@ -21,6 +21,7 @@ from weft.settings.settings import Settings
 from weft.traces.timeline import timeline
 from weft_executor.journal import trace_file
 from weft_planner.events import FileRead, PlanMade, PlanRefused, SkillShortened, Warned
+from weft_planner.plan.plan import Plan, Task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,16 +119,34 @@ async def test_a_part_that_the_plan_lost_is_put_back_and_said(workspace: Path, s
     assert "did: Write a prime function." in result.answer
 
 
-async def test_results_that_the_answer_drops_are_added_to_it(workspace: Path, small: Serve) -> None:
-    def script(call: Call) -> Answer:
-        if "Put the results together" in call.user:
-            return Say("Silent autumn rain falls on the old temple roof")
-        return Say("Silent autumn rain falls on the temple" if "haiku" in asked(call) else "def prime(n): return n > 1")
+BOTH = (
+    "## Write a haiku\n\nSilent autumn rain falls on the temple\n\n"
+    "## Write a prime function\n\ndef prime(n): return n > 1"
+)
 
-    small(script)
-    result, _ = await run(workspace, "Write a haiku and a prime function")
+
+def writing(call: Call) -> Answer:
+    if "Put the results together" in call.user:
+        return Say("Silent autumn rain falls on the old temple roof")
+    return Say("Silent autumn rain falls on the temple" if "haiku" in asked(call) else "def prime(n): return n > 1")
+
+
+async def test_results_that_the_model_would_only_copy_are_joined_without_it(workspace: Path, small: Serve) -> None:
+    server = small(writing)
+    result, record = await run(workspace, "Write a haiku and a prime function")
+    assert result.answer == BOTH
+    assert len(server.calls) == 2
+    (made,) = record.of(PlanMade)
+    assert made.plan.joined
+
+
+async def test_results_that_the_answer_drops_are_added_to_it(workspace: Path, small: Serve) -> None:
+    small(writing)
+    tasks = [Task(name, "llm", f"Write a {name}", instruction=f"Write a {name}.") for name in ("haiku", "prime")]
+    async with Weft(workspace, Settings(model=TINY)) as weft:
+        result = await weft.run(Goal("Write a haiku and a prime", plan=Plan(tuple(tasks))))
     assert result.answer == (
-        "Silent autumn rain falls on the old temple roof\n\n## Write a prime function\n\ndef prime(n): return n > 1"
+        "Silent autumn rain falls on the old temple roof\n\n## Write a prime\n\ndef prime(n): return n > 1"
     )
 
 
@@ -316,7 +335,7 @@ def small_plan(*tasks: tuple[str, str]) -> Say:
     return Say(json.dumps({"tasks": made}))
 
 
-PARTS = "Write a haiku and list the endpoints of a service"
+PARTS = "Write a haiku and list the endpoints of a service too"  # in doubt, so a model plans
 NO_SKILL = small_plan(("no skill", "Write a haiku."), ("no skill", "List the endpoints of a service."))
 SKILLED = small_plan(("no skill", "Write a haiku."), ("cataloging-apis", "List the endpoints of a service."))
 

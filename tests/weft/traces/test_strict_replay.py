@@ -22,9 +22,10 @@ from weft_executor.stores.row import Row
 from weft_planner.errors import RequestRefused
 from weft_planner.model import Reply
 from weft_skills.errors import InputError
-from weft_skills.selection import ranked
+from weft_skills.selection import pools, ranked
 from weft_skills.selection.detector import Selection
 from weft_skills.selection.encoder import Table
+from weft_skills.selection.index import background
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,6 +134,19 @@ async def test_another_encoder_is_named_with_what_it_selects_and_the_replay_reac
     (first, *_) = (one.what for one in replay.drift if one.where == "selection")
     assert "weft-static-1-" in first
     assert "→ other-" in first
+    assert replay.result.answer == "the answer"
+
+
+async def test_skills_that_are_not_indexed_yet_are_named_with_what_differs(
+    workspace: Path, recorded: list[Row], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
+    monkeypatch.setattr(pools, "AT_ONCE", 1)
+    monkeypatch.setattr(pools, "FEW", 0)
+    monkeypatch.setattr(background, "start", lambda folder, skills: 0)
+    replay = await replayed(workspace, recorded)
+    (first, *_) = (one.what for one in replay.drift if one.where == "selection")
+    assert "skills not indexed yet: 0 → " in first
     assert replay.result.answer == "the answer"
 
 

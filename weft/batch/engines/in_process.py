@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import os
 from contextlib import suppress
@@ -10,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from weft.batch.engine import goal_of
+from weft.batch.engine import goal_of, settings_of
 from weft.batch.limits.dedupe import ReplyCache
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import Rates
@@ -66,7 +67,7 @@ class InProcess:
     workers: WorkerPool | None = None
     approve: Approve | None = None
     paths: Paths | None = None
-    _runtimes: dict[str | None, Weft] = field(default_factory=dict)
+    _runtimes: dict[str, Weft] = field(default_factory=dict)
     _calls: bool = False
 
     @classmethod
@@ -89,7 +90,7 @@ class InProcess:
             return await self._run(job, stop)
 
     async def _run(self, job: Job, stop: Stop) -> Result:
-        weft, run = self.runtime(job.goal.model), job.run_id
+        weft, run = self.runtime(job.goal), job.run_id
         heard: dict[str, Any] = {"record": job.record, "stop": stop, "approve": self.approve}
         try:
             if job.begun:
@@ -106,16 +107,18 @@ class InProcess:
             except UnknownRun:
                 raise error from None
 
-    def runtime(self, model: str | None = None) -> Weft:
-        """The runtime for goals that name this model, or none."""
-        if model not in self._runtimes:
-            settings = replace(self.settings, model=model) if model else self.settings
+    def runtime(self, goal: BatchGoal | None = None) -> Weft:
+        """The runtime for goals with the model and settings of this one, or without any of their own."""
+        own = settings_of(goal) if goal is not None else {}
+        key = json.dumps(own, sort_keys=True, default=str)
+        if key not in self._runtimes:
+            settings = replace(self.settings, **own)
             made = Weft(self.workspace, settings, open_model=self._open(settings), paths=self.paths)
             made.workspace.skills.registry.share()
             if made.workspace.tools.has_mcp:
                 made.workspace.tools.mcp.pool.hold()  # its servers serve the whole batch
-            self._runtimes[model] = made
-        return self._runtimes[model]
+            self._runtimes[key] = made
+        return self._runtimes[key]
 
     def start(self, calling: int, models: Sequence[str]) -> None:
         """Start what so many goals that call these models need; it loads while the rest is checked."""

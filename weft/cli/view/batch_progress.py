@@ -13,7 +13,7 @@ from weft.batch.runner import BatchObserver
 from weft.cli.view import output
 from weft.cli.view.heartbeat import beating
 from weft.traces.spent import spent
-from weft_planner.events import CallBroken, CallFinished, CallRetried, Event
+from weft_planner.events import CallBroken, CallFinished, CallRetried, Event, ModelLoaded, ModelLoading
 from weft_planner.model import Usage
 from weft_skills.text.plural import counted
 
@@ -47,6 +47,7 @@ class BatchProgress(BatchObserver):
         self._usage = Usage()
         self._cost: float | None = 0.0
         self._ends = deque([clock()], maxlen=_RECENT)
+        self._loading: dict[str, str] = {}
 
     def began(self, goal: BatchGoal) -> float:
         """A goal starts."""
@@ -59,8 +60,12 @@ class BatchProgress(BatchObserver):
         self._ends.append(self._clock())
 
     def note(self, event: Event) -> None:
-        """Count retries, tokens and cost."""
+        """Count retries, tokens and cost; remember what is being loaded."""
         match event:
+            case ModelLoading():
+                self._loading[event.model] = event.what
+            case ModelLoaded():
+                self._loading.pop(event.model, None)
             case CallRetried():
                 self._retries += 1
             case CallFinished(reply=reply):
@@ -98,6 +103,8 @@ class BatchProgress(BatchObserver):
         narrow = f", at most {now.limit} now" if now.limit < now.most else ""
         goals, calls = counted(len(self._running), "goal"), counted(now.calls, "call")
         yield f"{goals} running ({calls}{narrow})" if self._running or self.over else "starting"
+        if self._loading:
+            yield f"loading {', '.join(dict.fromkeys(self._loading.values()))}"
         if now.workers:
             yield now.workers
         for pause in now.pauses:

@@ -35,11 +35,6 @@ def print_summary(document: dict[str, Any]) -> None:
     for fault in document["errors"]:
         output.print_text(f"{fault['goals']:>7}  failed with: {' '.join(fault['error'].split())[:300]}")
     _print_skills({skill["name"]: skill["goals"] for skill in document["skills"]})
-    for row in document.get("models", ()):
-        output.print_text(
-            f"{row['model']:<32} success {row['success']:.0%}  cost {_cost(row)}  p50 {row['seconds_p50']} s  "
-            f"{row['tokens']} tokens  {row['tasks']} tasks  agreement {row['agreement']:.0%}"
-        )
 
 
 def print_preview(document: dict[str, Any]) -> None:

@@ -26,15 +26,28 @@ from weft_planner.events import (
 )
 from weft_skills.text.plural import counted
 
+# What a call that belongs to no task is for.
+_CALLS_FOR = {
+    "decomposer": "planning",
+    "replanner": "changing the plan",
+    "synthesis": "writing the answer",
+    "detector": "selecting skills",
+    "checker": "checking a result",
+    "condition": "checking a condition",
+    "task": "a task",
+}
+
 
 def describe(event: Event) -> str | None:
     """Describe an event in one line; None for events that are not shown while a run is running."""
     match event:
         case SkillsSelected(detector) if detector == PLAN:
-            return f"skills of the plan: {', '.join(selection.name for selection in event.selections)}"
+            names = ", ".join(selection.name for selection in event.selections)
+            return f"skills of the plan: {names}" if names else None
         case SkillsSelected():
             chosen = "; ".join(f"{selection.name} ({selection.reason})" for selection in event.selections)
             said = f"skills selected: {chosen}" if chosen else f"none of {counted(event.available, 'skill')} fits"
+            said += f" ({event.unindexed:,} not indexed yet)" if event.unindexed else ""
             return f"{event.task}: {said}" if event.task else said
         case ModelLoading():
             return f"loading {event.what}"
@@ -54,8 +67,8 @@ def describe(event: Event) -> str | None:
             why = f" ({event.why})" if event.why else ""
             return f"{event.task}: the condition {'holds' if event.holds else 'does not hold'}{why}"
         case CallRetried():
-            caller = event.task or event.role
-            return f"{caller}: attempt {event.attempt} failed, retrying in {event.wait:.1f} s: {event.reason}"
+            failed = f"model call failed (attempt {event.attempt}), trying again in {event.wait:.1f} s"
+            return f"{caller(event.role, event.task)}: {failed}: {event.reason}"
         case TaskStarted():
             return f"{event.task}: started"
         case TaskReused():
@@ -79,3 +92,8 @@ def describe(event: Event) -> str | None:
             return f"warning: {event.message}"
         case _:
             return None
+
+
+def caller(role: str, task: str | None) -> str:
+    """Whose call it is, in words: the task's id, or what the call is for."""
+    return task or _CALLS_FOR.get(role, role)

@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from weft.cli.view.token_count import TokenCount
 from weft_planner.events import CallFailed, CallFinished, CallStarted, Event, TaskFinished, TaskStarted
 from weft_skills.text.plural import counted
 
@@ -31,9 +32,11 @@ class Heartbeat:
         self._clock = clock
         self._tasks: dict[str, float] = {}
         self._calls: dict[str, tuple[str, float]] = {}
+        self._tokens = TokenCount(clock)
 
     def note(self, event: Event) -> None:
         """Take an event into account."""
+        self._tokens.note(event)
         match event:
             case TaskStarted():
                 self._tasks[event.task] = self._clock()
@@ -47,7 +50,7 @@ class Heartbeat:
                 pass
 
     def text(self) -> str | None:
-        """What is under way, and for how long; None if nothing is."""
+        """What is under way, for how long, and how many tokens there are so far; None if nothing is under way."""
         now = self._clock()
         parts = [f"{activity} for {now - started:.0f} s" for activity, started in self._calls.values()]
         if self._tasks:
@@ -55,7 +58,12 @@ class Heartbeat:
             named = ", ".join(f"{task} for {now - started:.0f} s" for task, started in slowest)
             more = ", …" if len(self._tasks) > _MAX_NAMED else ""
             parts.append(f"{counted(len(self._tasks), 'task')} under way: {named}{more}")
-        return "; ".join(parts) or None
+        return "; ".join((*parts, *filter(None, [self._tokens.text()]))) if parts else None
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether it is known how far the calls are."""
+        return self._tokens.is_told
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.cli.view import width
+from weft.cli.view import ascii_marks, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,14 +25,15 @@ _IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # JSON
 
 
 def prepare_streams() -> None:
-    """Make printing safe on closed streams, and in encodings that lack characters."""
+    """Make printing safe on closed streams, and in encodings that lack characters: marks have a form in ASCII."""
     nothing = Path(os.devnull)
     sys.stdin = sys.stdin or nothing.open(encoding="utf-8")
     sys.stdout = sys.stdout or nothing.open("w", encoding="utf-8")
     sys.stderr = sys.stderr or nothing.open("w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            own = ascii_marks.encoding(os.environ) if stream.isatty() else None
+            stream.reconfigure(encoding=own, errors=ascii_marks.register())
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

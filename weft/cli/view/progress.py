@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from weft.cli.view import output, width
-from weft.cli.view.event_text import describe
+from weft.cli.view.event_text import caller, describe
 from weft.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
 from weft.traces.change_text import shortened_text
 from weft_planner.events import (
@@ -96,11 +96,12 @@ class ProgressLines:
             self._print(text)
 
     def beat(self) -> None:
-        """Print what is under way, unless a line was printed recently; less often the longer it lasts."""
+        """Print what is under way, unless a line was printed recently; less often the longer nothing new is known."""
         if self._held is not None:
             return
         if self._clock() - self._last_line >= self._quiet_time and (text := self._heartbeat.text()) is not None:
-            self._quiet_time = min(2 * self._quiet_time + EVERY / 2, LONGEST)
+            if not self._heartbeat.counts_tokens:
+                self._quiet_time = min(2 * self._quiet_time + EVERY / 2, LONGEST)
             self._print(text)
 
     def _print(self, text: str) -> None:
@@ -126,7 +127,7 @@ class ProgressLines:
                 text = " ".join((event.log + " " + event.stderr).split())[:300]
                 return f"tool {event.name} wrote: {text}" if text else None
             case CallFailed() if self._verbose:  # otherwise the failed task, or the run's error, reports it
-                return f"{event.task or event.role}: {event.error}"
+                return f"{caller(event.role, event.task)}: {event.error}"
             case ToolCalled():
                 return f"{event.task}: tool {event.name}: {event.envelope['status']}"
             case _:

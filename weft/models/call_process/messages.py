@@ -52,7 +52,8 @@ class ModelCall(Struct, tag=True):
     @classmethod
     def of(cls, number: int, model: str, request: Request) -> ModelCall:
         """The call, without what only this process can use."""
-        return cls(number, model, replace(request, on_text=None, key="", about=None), request.on_text is not None)
+        sent = replace(request, on_text=None, on_progress=None, key="", about=None)
+        return cls(number, model, sent, request.on_text is not None)
 
 
 class CallCancel(Struct, tag=True):

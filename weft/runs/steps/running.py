@@ -127,8 +127,7 @@ class RunningTasks:
         """Where a task's text goes as it is written: to the person, if it is the answer."""
         if self.early is not None and self.early.plan is None:
             return self.early.text_of(task)
-        plan = self.replanning.current.plan
-        return as_events if not plan.needs_synthesis and plan.finals[0] is task else None
+        return as_events if self.replanning.current.plan.answering is task else None
 
 
 def _given_files(context: RunContext) -> GivenFiles | None:

@@ -6,12 +6,13 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from weft.runs.goal import NO_GOAL
 from weft.runs.steps.live_data import web_note
 from weft.workspace.blocking_model import BlockingModel
 from weft.workspace.goal_keywords import NoKeywords, ask_for_keywords
 from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.mcp_choice import McpChoice
-from weft.workspace.planned_selection import PLAN, PlannedSelection
+from weft.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
 from weft_planner.errors import ModelError
 from weft_planner.events import CatalogueTaken, SkillsSelected, Warned
 from weft_skills.selection import detectors
@@ -52,7 +53,13 @@ class Selecting:
         detector = PLAN if self._planned is not None else self.context.settings.detector
         encoder = self.context.workspace.skills.ranked.encoder if detector != PLAN else ""
         chosen = SkillsSelected(
-            detector, catalogue.selections, len(catalogue.skills), keywords, self.task, encoder=encoder
+            detector,
+            catalogue.selections,
+            len(catalogue.skills),
+            keywords,
+            self.task,
+            encoder=encoder,
+            unindexed=self.context.workspace.skills.unindexed if detector != PLAN else 0,
         )
         return _as_recorded(catalogue, taken, record(chosen))
 
@@ -89,7 +96,10 @@ class Selecting:
             catalogue = await self._picked(translated)
         elif translated is not None:
             catalogue = await self._take(translated)
-        notes = filter(None, (warning or language_note(catalogue), web_note(self.context.goal.text, catalogue)))
+        indexing = self.context.workspace.skills.index_notes if self.task is None else []
+        notes = filter(
+            None, (warning or language_note(catalogue), web_note(self.context.goal.text, catalogue), *indexing)
+        )
         return replace(catalogue, warnings=(*catalogue.warnings, *notes)), keywords
 
     async def _mcp_tools(self) -> McpChoice:
@@ -132,15 +142,18 @@ class Selecting:
 
     def translated(self, catalogue: Catalogue) -> Foreign | None:
         """The languages from and to which a model is asked to translate; None if it is not asked."""
-        context = self.context
-        if not context.settings.translate_goals or context.goal.plan is not None or catalogue.foreign is None:
+        context, foreign = self.context, catalogue.foreign
+        if not context.settings.translate_goals or context.goal.plan is not None or foreign is None:
             return None
-        return None if context.models.profile("detector").parts_by_rule else catalogue.foreign
+        return None if foreign.familiar or context.models.profile("detector").parts_by_rule else foreign
 
     @property
     def _planned(self) -> PlannedSelection | None:
-        """The skills of the plan that came with the goal, if it names any."""
-        return PlannedSelection.of(self.context.goal.plan, self.context.workspace.skills.ranked)
+        """The skills of the plan that came with the goal, if it names any; without a goal, nothing is selected."""
+        goal, ranked = self.context.goal, self.context.workspace.skills.ranked
+        if goal.plan is not None and goal.text == NO_GOAL:
+            return PlannedSelection(planned_skills(goal.plan), ranked)
+        return PlannedSelection.of(goal.plan, ranked)
 
     @property
     def asks(self) -> bool:

@@ -146,7 +146,8 @@ class EarlyTasks:
             if not text:
                 pieces.clear()
             pieces.append(text)
-            if self.plan is not None and not self.plan.needs_synthesis and self.plan.finals[0].id == task.id:
+            answering = self.plan.answering if self.plan is not None else None
+            if answering is not None and answering.id == task.id:
                 if whole := "".join(pieces):
                     self.context.record(TextStreamed("task", task.id, whole))
                 pieces.clear()

@@ -7,7 +7,7 @@ import platform
 from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ from weft.runs.run_id import today
 from weft.settings.journal_place import recorded_runs as recorded_runs
 from weft.settings.journal_place import refuse_links
 from weft.settings.journal_place import url as url
-from weft.settings.settings import Settings
+from weft.settings.settings import Settings, setting_types
 from weft.version import __version__
 from weft_executor.approvals.policy import MODES, ApprovalRule, as_floors, stricter
 from weft_executor.capture.capture import Capture
@@ -167,7 +167,7 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     values = {
         key: tuple(value) if isinstance(value, list) else value for key, value in recorded.items() if key in names
     }
-    hints = get_type_hints(Settings)
+    hints = setting_types()
     wrong = [f"{key} = {value!r}" for key, value in values.items() if not _fits(value, hints[key])]
     if wrong:
         raise InputError(f"the record has invalid settings: {', '.join(wrong)}", hint="export the run again")

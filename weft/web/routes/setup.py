@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from weft.local import model_list
 from weft.local.store import ModelStore, models_dir
+from weft.models.ways import ways
+from weft.providers import stored_keys
 from weft.settings import ollama, user_config
-from weft.settings.default_model import choices, explore, is_local, local_is_installed, providers
+from weft.settings.default_model import explore, is_local, local_is_installed, providers
 from weft.settings.settings import Resolved, Settings
 from weft.settings.untrusted import is_trusted
 from weft.web import bodies, errors
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from weft.local.progress import Progress
+    from weft.local.progress import Progress, Report
+    from weft.local.pull import PullOptions
+    from weft.local.store import Installed
     from weft.web.site import Site
 
 
@@ -35,6 +39,7 @@ def show_models(site: Site, request: Request) -> dict[str, Any]:
     """Which model works and why, the chain of choices, keys by name, and local models."""
     from weft.models.model_check import find_problem
 
+    stored_keys.load(os.environ)
     check = request.query_params.get("check", "") not in ("", "0", "false")
     settings = site.settings
     chain = explore(os.environ, settings.model, lambda: ollama.probe(os.environ), local_is_installed())
@@ -45,7 +50,7 @@ def show_models(site: Site, request: Request) -> dict[str, Any]:
         "model": model,
         "chain": [asdict(link) for link in chain],
         "problem": asdict(problem) if problem is not None else None,
-        "hint": choices() if model is None else "",
+        "hint": ways() if model is None else "",
         "keys": [{"name": provider.key, "set": bool(os.environ.get(provider.key))} for provider in providers()],
         "local": model_list.rows(ModelStore(models_dir()), known) if local_is_installed() else [],
         "local_installed": local_is_installed(),
@@ -68,7 +73,7 @@ async def pull_model(site: Site, request: Request) -> Response:
 
 
 async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
-    from weft.local.pull import PullOptions, pull  # here, as below: most pages never need it
+    from weft.local.pull import PullOptions  # here, as below: most pages never need it
 
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Progress | None] = asyncio.Queue()
@@ -79,8 +84,7 @@ async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
     with site.streams.one():
         yield RETRY
         options = site.pulls or PullOptions()
-        pulled = asyncio.to_thread(pull, name, store=ModelStore(models_dir()), report=report, options=options)
-        work = asyncio.ensure_future(pulled)
+        work = asyncio.ensure_future(asyncio.to_thread(_pull, name, report, options))
         work.add_done_callback(lambda _: queue.put_nowait(None))
         while (progress := await queue.get()) is not None:
             while not queue.empty() and (later := queue.get_nowait()) is not None:
@@ -94,6 +98,17 @@ async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
             yield event("error", errors.to_dict(error))
         else:
             yield event("done", {"name": done.record.name, "bytes": done.record.bytes})
+
+
+def _pull(name: str | None, report: Report, options: PullOptions) -> Installed:
+    """The model, and what runs it faster on this machine."""
+    from weft.local.backends.install import install_faster
+    from weft.local.pull import pull
+
+    store = ModelStore(models_dir())
+    model = pull(name, store=store, report=report, options=options)
+    install_faster(store.root, report)
+    return model
 
 
 async def set_model(site: Site, request: Request) -> Response:

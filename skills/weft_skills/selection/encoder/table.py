@@ -107,7 +107,7 @@ class Table:
 
     def commonness(self, word: str) -> int:
         """How common a word is: 2 in general texts, 1 among skills or in another language, 0 if it is rare."""
-        number = self._find(word)
+        number = self._tokens.find(word)
         return int(word in self._familiar) if number is None else 1 + self._ordinary[number]
 
     @cached_property

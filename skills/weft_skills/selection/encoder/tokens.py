@@ -47,7 +47,7 @@ class Tokens:
     """Tokens of texts, by the numbers that `find` gives to the entries of a vocabulary."""
 
     def __init__(self, find: Callable[[str], int | None]) -> None:
-        self._find = lru_cache(_KEPT)(find)
+        self.find = lru_cache(_KEPT)(find)
         self._pieces = lru_cache(_KEPT)(self._of_word)
 
     def of(self, text: str, limit: int) -> list[int]:
@@ -80,6 +80,6 @@ class Tokens:
 
     def _longest(self, text: str, start: int, most: int, prefix: str) -> tuple[int, int | None]:
         for end in range(min(len(text), start + most), start, -1):
-            if (token := self._find(prefix + text[start:end])) is not None:
+            if (token := self.find(prefix + text[start:end])) is not None:
                 return end, token
         return start + 1, None

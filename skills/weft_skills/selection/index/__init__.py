@@ -1,4 +1,4 @@
-"""All skills of a pool as one memory-mapped file: their words, their vectors, and how they relate.
+"""All skills of a pool as memory-mapped files: their words, their vectors, and how they relate.
 
 May import `encoder` and the texts beside it (`terms`, `descriptions`), never `ranking`. Start with `postings`, which
 reads the file.
@@ -9,4 +9,11 @@ reads the file.
     vectors       the skills' vectors, and their cosines with a goal's
     postings      the file, read as numbers
     building      making it, reusing what an older one has
+
+A large collection is several such files:
+
+    division      which skills belong together; `numbering`, their numbers in the pool
+    stored        what the files have of a collection; `shortlist`, what may be for a goal among the rest
+    segments      several files read as one; `leading`, their vectors
+    background    making them, in a process of its own
 """

@@ -10,32 +10,53 @@ import gc
 import json
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.discovery.file_stamp import NONE, RACY
-from weft_skills.selection.index import nesting, weights
+from weft_skills.selection.descriptions import spoken_name
+from weft_skills.selection.index import leading, nesting, weights
 from weft_skills.selection.index.postings import NOBODY, SECTIONS, VERSION, digest
 from weft_skills.selection.index.skill_text import SkillTerms, skill_terms
 from weft_skills.selection.index.vectors import columns
+from weft_skills.selection.terms import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from weft_skills.selection.encoder import Table
     from weft_skills.selection.index.postings import Postings
     from weft_skills.skill import Skill
 
+    Reader = Callable[[Skill, Table | None], SkillTerms]
+
 # A common word adds next to nothing to most skills: it lists this fraction of the pool, and a few hundred at least.
 LISTED, FEWEST = 5, 300
 
+_BUNDLED: dict[tuple[str, int, str], SkillTerms] = {}
 
-def build(skills: Sequence[Skill], table: Table | None = None, old: Postings | None = None) -> bytes:
-    """The file of these skills, with vectors by `table`, reusing what `old` has of unchanged ones."""
+
+def build(
+    skills: Sequence[Skill],
+    table: Table | None = None,
+    old: Postings | None = None,
+    *,
+    read: Reader | None = None,
+    among_others: bool = False,
+) -> bytes:
+    """The file of these skills, with vectors by `table`, reusing what `old` has of unchanged ones.
+
+    `read` gives the text of a skill, else all of it is read. An index `among_others` is searched together with these.
+    """
     collecting = gc.isenabled()
     gc.disable()  # millions of small objects and no garbage: collecting would take most of the time
     try:
-        return _build(skills, table, _reusable(old, encoder_name(table)) if old is not None else {})
+        known = _reusable(old, encoder_name(table)) if old is not None else {}
+        sources = [
+            known.get((skill.file, skill.name, skill.stamp)) or (read or _terms)(skill, table) for skill in skills
+        ]
+        return _build(skills, sources, table, among_others=among_others)
     finally:
         if collecting:
             gc.enable()
@@ -46,8 +67,7 @@ def encoder_name(table: Table | None) -> str:
     return table.name if table is not None else ""
 
 
-def _build(skills: Sequence[Skill], table: Table | None, known: Mapping[tuple[str, str, int], SkillTerms]) -> bytes:
-    sources = [known.get((skill.file, skill.name, skill.stamp)) or skill_terms(skill, table) for skill in skills]
+def _build(skills: Sequence[Skill], sources: Sequence[SkillTerms], table: Table | None, *, among_others: bool) -> bytes:
     referred: list[list[str]] = [[] for _ in skills]
     number = {skill.name: at for at, skill in enumerate(skills)}
     for at, each in enumerate(sources):
@@ -57,8 +77,8 @@ def _build(skills: Sequence[Skill], table: Table | None, known: Mapping[tuple[st
             referred[target] += clause if target == at else subject
     words = {word for each in sources for text in (each.short, each.body) for word in text}.union(*referred)
     index = _Index(sorted(words))
-    for each, more in zip(sources, referred, strict=True):
-        index.add(each.short + more, each.body)
+    for skill, each, more in zip(skills, sources, referred, strict=True):
+        index.add(terms(spoken_name(skill)), each.short + more, each.body)
     docs = [
         [skill.name, skill.file, skill.stamp, len(each.short), each.referrals, each.mentions, each.needs]
         for skill, each in zip(skills, sources, strict=True)
@@ -66,11 +86,29 @@ def _build(skills: Sequence[Skill], table: Table | None, known: Mapping[tuple[st
     above = array("I", (NOBODY if at is None else at for at in nesting.parents(skills)))
     links = _lists(_both_ways([[number[name] for name in each.mentions if name in number] for each in sources]))
     needs = _lists([{number[name] for name in each.needs if name in number} for each in sources])
-    rows = [each.vector for each in sources]
-    vectors = b"".join(rows), columns(rows, table.dimensions if table is not None else 0)
     encoder = encoder_name(table)
     head = {"version": VERSION, "digest": digest(skills, encoder), "encoder": encoder}
+    vectors = _vectors([each.vector for each in sources], table, among_others=among_others)
     return _layout(head, docs, index, (bytes(above), *links, *needs, *vectors))
+
+
+def _vectors(rows: Sequence[bytes], table: Table | None, *, among_others: bool) -> list[bytes]:
+    """The sections of vectors, in their order."""
+    dimensions = table.dimensions if table is not None else 0
+    if among_others:
+        return [b"".join(rows), b"", leading.lanes_of(rows, dimensions), leading.sums(rows, dimensions)]
+    return [b"".join(rows), columns(rows, dimensions), b"", b""]
+
+
+def _terms(skill: Skill, table: Table | None) -> SkillTerms:
+    """A skill's terms; the bundled skills are the same in every workspace, so a process reads each of them once."""
+    if skill.source != "bundled" or skill.stamp == RACY:
+        return skill_terms(skill, table)
+    key = skill.file, skill.stamp, encoder_name(table)
+    found = _BUNDLED.get(key)
+    if found is None:
+        found = _BUNDLED[key] = skill_terms(skill, table)
+    return found
 
 
 def _both_ways(named: Sequence[Sequence[int]]) -> list[set[int]]:
@@ -99,10 +137,12 @@ class _Index:
         self.short = [array("I") for _ in vocabulary]
         self.whole = [array("I") for _ in vocabulary]
         self.sorted, self.positions, self.spans = array("I"), array("I"), array("I")
+        self.named: Counter[str] = Counter()
         self.count = 0
 
-    def add(self, short: list[str], body: list[str]) -> None:
-        """Add a skill's two texts."""
+    def add(self, name: list[str], short: list[str], body: list[str]) -> None:
+        """Add a skill's name and its two texts."""
+        self.named.update(set(name))
         start, brief = len(self.sorted), len(short)
         where: dict[int, list[int]] = {}
         for position, term in enumerate(map(self.number.__getitem__, short + body)):
@@ -126,24 +166,23 @@ class _Index:
         bounds = array("I", accumulate(map(len, encoded), initial=0))
         brief = array("I", (len(short) - short.count(0) for short in self.short))
         having = array("I", map(len, self.ids))
+        named = array("I", map(self.named.__getitem__, self.vocabulary))
         ids, adds = self._listed(brief)
         starts = array("I", accumulate(map(len, ids), initial=0))
-        numbers = [bytes(part) for part in (brief, having, self.sorted, self.positions, self.spans)]
+        numbers = [bytes(part) for part in (brief, having, named, self.sorted, self.positions, self.spans)]
         lists = [b"".join(map(bytes, ids)), b"".join(map(bytes, adds))]
         return [b"".join(encoded), bytes(bounds), bytes(starts), *lists, *numbers]
 
     def _listed(self, brief: Sequence[int]) -> tuple[list[array[int]], list[array[float]]]:
         """For each term the skills it adds most to, and what it adds: BM25 in the short and in the whole text."""
-        rule, most = weights.Rule.of(self.spans), max(FEWEST, self.count // LISTED)
+        rule, most = weights.Rule.of(self.spans, self.count), max(FEWEST, self.count // LISTED)
         kept: tuple[list[array[int]], list[array[float]]] = ([], [])
         for ids, short, whole, having in zip(self.ids, self.short, self.whole, brief, strict=True):
             rare, common = rule.rarity(having, len(ids))
             adds = [rule.add(*row, rare, common) for row in zip(ids, short, whole, strict=True)]
-            if len(ids) > most:
-                best = sorted(sorted(range(len(ids)), key=adds.__getitem__)[-most:])
-                ids, adds = array("I", [ids[at] for at in best]), [adds[at] for at in best]
-            kept[0].append(ids)
-            kept[1].append(array("f", adds))
+            best = sorted(range(len(ids)), key=adds.__getitem__, reverse=True)[:most]
+            kept[0].append(array("I", [ids[at] for at in best]))
+            kept[1].append(array("f", [adds[at] for at in best]))
         return kept
 
 

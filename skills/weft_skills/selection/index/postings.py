@@ -3,10 +3,11 @@
     head       length-prefixed JSON: version, pool digest, where each section is
     docs       JSON: each skill's name, path and stamp, what it says about others, and which it names
     terms      all terms, sorted, with their offsets: found by bisection
-    postings   by term: the skills it adds most to, what it adds to each one's score, how many have it, short and whole
+    postings   by term: the skills it adds most to, most first, what it adds to each one's score, how many have it
+               in their short and whole texts, and in their names
     positions  by skill: its term numbers, sorted, and the position of each in its text, the short text first
     relations  by skill: the one whose folder contains it, those it names or is named by, those it is used with
-    vectors    by skill: its vector, a byte a dimension; and the same by dimension, see `vectors`
+    vectors    by skill: its vector, a byte a dimension; and the same by dimension, see `vectors` and `leading`
 
 Only numbers and text are read from it, so a hostile file can give wrong ranks but cannot run code. `building` makes it.
 """
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.discovery.index import write
+from weft_skills.selection.index.leading import LEADING, Rows
 from weft_skills.selection.index.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -31,10 +33,11 @@ if TYPE_CHECKING:
 
     from weft_skills.skill import Skill
 
-VERSION = 10
+VERSION = 11
 SECTIONS = (
-    "docs", "text", "bounds", "starts", "ids", "adds", "brief", "having", "sorted", "positions", "spans",
-    "parents", "links", "linked", "needs", "needed", "vectors", "columns",
+    "docs", "text", "bounds", "starts", "ids", "adds", "brief", "having", "named", "sorted", "positions", "spans",
+    "parents", "links", "linked", "needs", "needed", "vectors",
+    "columns", "leading", "sums",
 )  # fmt: skip
 NOBODY = 0xFFFFFFFF
 # How many looked-up terms are cached.
@@ -67,10 +70,11 @@ class Postings:
         self._text = self._parts["text"]
         self._bounds = self._parts["bounds"].cast("I")
         self._starts = self._parts["starts"].cast("I")
-        self.ids = self._parts["ids"].cast("I")
-        self.adds = self._parts["adds"].cast("f")
+        self._ids = self._parts["ids"].cast("I")
+        self._adds = self._parts["adds"].cast("f")
         self.brief = self._parts["brief"].cast("I")
         self.having = self._parts["having"].cast("I")
+        self.named = self._parts["named"].cast("I")
         self._sorted = self._parts["sorted"].cast("I")
         self._positions = self._parts["positions"].cast("I")
         self._parents = self._parts["parents"].cast("I")
@@ -78,10 +82,12 @@ class Postings:
         self._linked = self._parts["linked"].cast("I")
         self._needs = self._parts["needs"].cast("I")
         self._needed = self._parts["needed"].cast("I")
-        self.places = spans = self._parts["spans"].cast("I").tolist()
+        self.bounds = spans = self._parts["spans"].cast("I").tolist()
         self.spans = list(zip(spans[::3], spans[1::3], spans[2::3], strict=True))
-        self.count = len(self.spans)
+        self.count = self.total = len(self.spans)
         self.vectors = Vectors(self._parts["vectors"], self._parts["columns"], self.count)
+        if len(self._bounds) != len(self._starts):
+            raise ValueError("terms of another index")
         self._known: dict[str, int | None] = {}
 
     def term(self, text: str) -> int | None:
@@ -103,9 +109,20 @@ class Postings:
             low, high = (middle + 1, high) if here < wanted else (low, middle)
         return None
 
-    def range(self, term: int) -> tuple[int, int]:
-        """Where a term's postings begin and end."""
-        return self._starts[term], self._starts[term + 1]
+    @property
+    def rows(self) -> Rows:
+        """The vectors, to be compared together with those of other indexes."""
+        leading, sums = self._parts["leading"], self._parts["sums"].cast("I").tolist()
+        if len(sums) != self.vectors.dimensions or len(leading) != 2 * self.count * min(len(sums), LEADING):
+            raise ValueError("vectors of another pool")
+        return Rows(self._parts["vectors"], self.count, leading, sums)
+
+    def listed(self, term: int, most: int | None = None) -> tuple[list[int], Sequence[float]]:
+        """The skills that a term adds most to, and what it adds to each: all that are listed, or the first `most`."""
+        first, last = self._starts[term], self._starts[term + 1]
+        if most is not None:
+            last = min(last, first + most)
+        return self._ids[first:last].tolist(), self._adds[first:last].tolist()
 
     def positions(self, document: int, term: int) -> list[int]:
         """The positions of a term in a skill's text."""
@@ -114,6 +131,20 @@ class Postings:
         if first == end or self._sorted[first] != term:
             return []
         return self._positions[first : bisect_right(self._sorted, term, first, end)].tolist()
+
+    def places(self, document: int, terms: Sequence[int]) -> dict[int, list[int]]:
+        """The positions in a skill's text of those terms that it has; the terms are in the order of their numbers."""
+        first, _, end = self.spans[document]
+        numbers, found = self._sorted, {}
+        for term in terms:
+            first = bisect_left(numbers, term, first, end)
+            if first == end:
+                break
+            if numbers[first] == term:
+                last = bisect_right(numbers, term, first, end)
+                found[term] = self._positions[first:last].tolist()
+                first = last
+        return found
 
     def short_length(self, document: int) -> int:
         """The number of terms in a skill's short text."""

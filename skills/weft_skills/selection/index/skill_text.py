@@ -38,15 +38,24 @@ class SkillTerms:
 
 def skill_terms(skill: Skill, table: Table | None = None) -> SkillTerms:
     """A skill's text as terms, and as a vector by `table`; an unreadable body is treated as empty."""
+    body = ""
+    if skill.kind == "context":
+        with contextlib.suppress(OSError):
+            body = frontmatter.split(frontmatter.decode(read_all(skill.path))[:BODY_LIMIT]).body
+    return _terms(skill, body, table)
+
+
+def described(skill: Skill, table: Table | None = None) -> SkillTerms:
+    """The same by name and description alone: no file is read."""
+    return _terms(skill, "", table)
+
+
+def _terms(skill: Skill, body: str, table: Table | None) -> SkillTerms:
     clauses = cut(skill.description)
     when = cut(when_to_use(skill))
     name = terms(spoken_name(skill))
     found = (*clauses.referrals, *when.referrals)
     referrals = [(each.other, terms(each.subject), terms(each.clause)) for each in found]
-    body = ""
-    if skill.kind == "context":
-        with contextlib.suppress(OSError):
-            body = frontmatter.split(frontmatter.decode(read_all(skill.path))[:BODY_LIMIT]).body
     mentions = mentioned(f"{skill.description}\n{body}", skill.extra)
     needs = required(f"{skill.description}\n{when_to_use(skill)}", skill.extra)
     short = name * 3 + terms(clauses.own) + terms(when.own)

@@ -44,13 +44,13 @@ class Rule:
     whole: Sequence[float]
 
     @classmethod
-    def of(cls, spans: Sequence[int]) -> Rule:
-        """The rule of a pool whose texts begin, end their short part and end at these places."""
+    def of(cls, spans: Sequence[int], count: int) -> Rule:
+        """The rule of a pool of `count` skills, those indexed beginning, ending their short part and ending here."""
         starts, shorts, ends = spans[::3], spans[1::3], spans[2::3]
-        k1 = saturation(len(starts))
+        k1 = saturation(count)
         short = _norms([short - start for start, short in zip(starts, shorts, strict=True)], k1)
         whole = _norms([end - start for start, end in zip(starts, ends, strict=True)], k1)
-        return cls(max(len(starts), MIN_POOL), k1, short, whole)
+        return cls(max(count, MIN_POOL), k1, short, whole)
 
     def rarity(self, in_short: int, in_whole: int) -> tuple[float, float]:
         """What a term counts in a short and in a whole text, if that many skills have it there."""

@@ -163,13 +163,15 @@ class Choosing:
         for document, fit in self._whole.fits.items():
             if document in self._chosen or fit.candidate.score * (1 + PARTNER) < most:
                 continue  # no gain exceeds the score
-            words = self._new_words(fit.candidate)
-            if words < FEWEST_WORDS:
+            alone = _gain(fit.candidate, self._covered)
+            if alone * (1 + PARTNER) < most or (words := self._new_words(fit.candidate)) < FEWEST_WORDS:
                 continue
             partner, closeness = self._partner(document)
-            gain = _gain(fit.candidate, self._covered) * (1 + PARTNER * closeness)
+            gain = alone * (1 + PARTNER * closeness)
+            if gain < most or strength(gain, left, unseen, words) < LEFT:
+                continue
             chosen = Chosen(document, self._whole, fit, partner)
-            if gain >= most and strength(gain, left, unseen, words) >= LEFT and not self._is_unlikely(chosen):
+            if not self._is_unlikely(chosen):
                 found, most = chosen, gain
         return found
 

@@ -61,8 +61,8 @@ class Combination:
             data["need"],
             data["need_part"],
             data["right"],
-            *(float(data["thresholds"][name]) for name in ("whole", "part", "certain")),
-            (float(data["everyday"]["from"]), float(data["everyday"]["weight"])),
+            **{name: float(data["thresholds"][name]) for name in ("whole", "part", "certain")},
+            everyday=(float(data["everyday"]["from"]), float(data["everyday"]["weight"])),
         )
 
     def passage(self, signals: Signals) -> float:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weft_skills.selection.detector import Selection
-    from weft_skills.selection.ranking.reading import GoalReading, Passage
+    from weft_skills.selection.ranking.reading import Fit, GoalReading, Passage
 
 _PARTS = 3
 
@@ -30,6 +30,42 @@ def explained(goal: str, reading: GoalReading, selected: Mapping[str, Selection]
         for document in list(dict.fromkeys(order))[: max(limit, len(selected))]
     ]
     return Explanation(goal, any(selection.certain for selection in selected.values()), tuple(found))
+
+
+def unranked(document: int, reading: GoalReading) -> Explained:
+    """A skill that is not among the best: how it would have fitted, and why it was not looked at."""
+    whole = reading.whole
+    fit = whole.fit_of(document)
+    signals = {name: round(value, 3) for name, value in whole.pool.combination.shares(fit.signals).items()}
+    first = whole.ranked[0].score if whole.ranked else 0.0
+    margin = round(min(fit.score - first, 0.0), 3)
+    parts = (PartScore(whole.text, round(fit.score, 3), signals),)
+    name = reading.pool.skills[document].name
+    return Explained(name, 0.0, selected=False, margin=margin, parts=parts, change=_not_looked_at(fit, reading))
+
+
+def unindexed(name: str) -> Explained:
+    """A skill that is not indexed yet, and whose name and description have too little of the goal."""
+    change = (
+        "it was not a candidate: it is not indexed yet, and others have more of the goal's words in their names and "
+        "descriptions; ask again when the index is made"
+    )
+    return Explained(name, 0.0, selected=False, margin=0.0, parts=(), change=change)
+
+
+def _not_looked_at(fit: Fit, reading: GoalReading) -> str:
+    """Why a skill was not a candidate, and what would make it one."""
+    whole, document = reading.whole, fit.candidate.document
+    if document in whole.fits:
+        return _change(document, whole, round(fit.score - whole.ranked[0].score, 3), None)
+    by_words = min((one.candidate.score for one in whole.fits.values() if one.candidate.adds), default=0.0)
+    told = [
+        "it shares no word with the goal"
+        if not fit.candidate.adds
+        else f"its words count {fit.candidate.score:.1f}, those of the last candidate {by_words:.1f}",
+        f"its meaning is {fit.signals.meaning:.2f} near, the nearest skill's {whole.most_meaning:.2f}",
+    ]
+    return f"it was not a candidate: {', and '.join(told)}; {_words(document, whole)}"
 
 
 def _candidate(document: int, reading: GoalReading, selection: Selection | None) -> Explained:

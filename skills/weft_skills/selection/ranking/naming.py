@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.descriptions import spoken_name
 from weft_skills.selection.ranking.everyday import EVERYDAY_TERMS
-from weft_skills.selection.terms import spelled
 
 if TYPE_CHECKING:
     from weft_skills.selection.ranking.reading import Passage
@@ -26,7 +24,7 @@ def named(whole: Passage) -> dict[int, str]:
     order = list(whole.words.spelling)
     said = [name for name in whole.fits if whole.fits[name].signals.name > 0]
     for document in said:
-        own = spelled(spoken_name(whole.pool.skills[document]))
+        own = whole.pool.spelled_name(document)
         words = list(own)
         if _in_a_row(words, order):
             found[document] = " ".join(whole.words.spelling[word] for word in words)

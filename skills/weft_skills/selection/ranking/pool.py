@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.descriptions import spoken_name
 from weft_skills.selection.ranking.combination import Combination
-from weft_skills.selection.terms import terms
+from weft_skills.selection.terms import spelled, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weft_skills.selection.encoder import Table
+    from weft_skills.selection.index.leading import LeadingVectors
     from weft_skills.selection.index.vectors import Vectors
     from weft_skills.selection.ranking.bm25 import Scorer
     from weft_skills.skill import Skill
@@ -25,11 +25,11 @@ class Pool:
 
     skills: Sequence[Skill]
     scorer: Scorer
-    vectors: Vectors
+    vectors: Vectors | LeadingVectors
     table: Table | None
     combination: Combination = field(default_factory=Combination.shipped)
     _names: dict[int, dict[int, float]] = field(default_factory=dict)
-    _having: Counter[str] | None = None
+    _spelled: dict[int, dict[str, str]] = field(default_factory=dict)
 
     def name(self, document: int) -> dict[int, float]:
         """The terms of a skill's name, and how rare each is."""
@@ -41,11 +41,16 @@ class Pool:
             }
         return self._names[document]
 
+    def spelled_name(self, document: int) -> dict[str, str]:
+        """The terms of a skill's name in order, each with its spelling."""
+        if document not in self._spelled:
+            self._spelled[document] = spelled(spoken_name(self.skills[document]))
+        return self._spelled[document]
+
     def names_with(self, word: str) -> int:
         """How many skills have a term in their names."""
-        if self._having is None:
-            self._having = Counter(term for skill in self.skills for term in set(terms(spoken_name(skill))))
-        return self._having[word]
+        term = self.scorer.data.term(word)
+        return self.scorer.data.named[term] if term is not None else 0
 
     def bundled(self, document: int) -> bool:
         """Whether a skill ships with weft."""

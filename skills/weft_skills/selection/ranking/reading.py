@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from weft_skills.selection.index.nesting import hubs_first
 from weft_skills.selection.parts import parts_of
@@ -18,6 +17,7 @@ from weft_skills.selection.ranking.strength import strength
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from weft_skills.selection.index.leading import NearCosines
     from weft_skills.selection.index.vectors import Cosines
     from weft_skills.selection.ranking.bm25 import Places, Query
     from weft_skills.selection.ranking.candidate import Candidate
@@ -35,8 +35,7 @@ ASKED, _SHORT = 0.9, 10
 BY_MEANING_ALONE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(NamedTuple):
     """How a skill fits a text: by its words, by all signals, and the score that these come to."""
 
     candidate: Candidate
@@ -52,32 +51,43 @@ class Passage:
         self.words = GoalWords.of(text)
         self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked))
         self.fits: dict[int, Fit] = {}
-        self.most_meaning = self.everyday = 0.0
+        self.most_meaning = self.everyday = self._best = self._mean = 0.0
+        self._near: Cosines | NearCosines | None = None
         self._places: Mapping[int, Places] = {}
 
     def look(self, places: TermPlaces, by_words: int, by_meaning: int) -> None:
         """Find the skills that may fit, so many by words and so many by meaning."""
         self._places, scorer = places, self.pool.scorer
-        cosines = self._cosines()
+        cosines = self._cosines(by_meaning)
         near = cosines.nearest(by_meaning) if cosines is not None else []
         found = scorer.candidates(self.query, places, scorer.likely(self.query, by_words), near)
-        best = max((candidate.score for candidate in found), default=0.0)
-        self.most_meaning = cosines[near[0]] if cosines is not None else 0.0
-        mean = cosines.mean if cosines is not None else 0.0
+        self._best = max((candidate.score for candidate in found), default=0.0)
+        self._near, self._mean = cosines, cosines.mean if cosines is not None else 0.0
+        self.most_meaning = cosines[near[0]] if cosines is not None and near else 0.0
         for candidate in found:
-            signals = self._signals(candidate, best, cosines[candidate.document] if cosines is not None else 0.0, mean)
-            score = self.pool.combination.passage(signals)
-            behind = BUNDLED if self.pool.bundled(candidate.document) else 0.0
-            self.fits[candidate.document] = Fit(candidate, signals, score - behind)
+            self.fits[candidate.document] = self._fit(candidate)
 
-    def _cosines(self) -> Cosines | None:
+    def fit_of(self, document: int) -> Fit:
+        """How any skill fits, whether it was looked at or not."""
+        if document in self.fits:
+            return self.fits[document]
+        places = TermPlaces(self.pool.scorer.data, self.query.shares)
+        return self._fit(self.pool.scorer.candidates(self.query, places, (), [document])[0])
+
+    def _fit(self, candidate: Candidate) -> Fit:
+        signals = self._signals(candidate, self._near[candidate.document] if self._near is not None else 0.0)
+        behind = BUNDLED if self.pool.bundled(candidate.document) else 0.0
+        return Fit(candidate, signals, self.pool.combination.passage(signals) - behind)
+
+    def _cosines(self, most: int) -> Cosines | NearCosines | None:
         table = self.pool.table
         vector = table.vector(self.text) if table is not None and self.pool.vectors else []
         if table is not None and not self.is_part:
             self.everyday = table.everyday(vector)
-        return self.pool.vectors.cosines(vector)
+        return self.pool.vectors.cosines(vector, most)
 
-    def _signals(self, candidate: Candidate, best: float, meaning: float, mean: float) -> Signals:
+    def _signals(self, candidate: Candidate, meaning: float) -> Signals:
+        best, mean = self._best, self._mean
         by_words = strength(candidate.score, self.query.weight, self.pool.scorer.unseen, candidate.words)
         spread = self.most_meaning - mean
         return Signals(
@@ -133,7 +143,7 @@ class Passage:
         pool, best = self.pool, self.ranked[0].signals
         if not best.evidence and best.meaning < BY_MEANING_ALONE:
             return 0.0
-        features = need_features(best, self.most_meaning, len(self.words.spelling), len(pool.skills))
+        features = need_features(best, self.most_meaning, len(self.words.spelling), pool.scorer.data.total)
         if self._whole is None:
             return pool.combination.needed(features)
         return pool.combination.needed_by_part(features, self._whole.need)

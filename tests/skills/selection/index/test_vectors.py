@@ -7,7 +7,6 @@ import random
 
 import pytest
 
-from weft_skills.selection.index import vectors
 from weft_skills.selection.index.vectors import Vectors, columns
 
 DIMENSIONS = 96
@@ -53,21 +52,6 @@ def test_the_nearest_come_first() -> None:
     assert found.nearest(1) == [7]
     order = found.nearest(40)
     assert [found[at] for at in order] == sorted((found[at] for at in range(40)), reverse=True)
-
-
-def test_in_a_large_pool_the_nearest_by_the_leading_dimensions_are_compared_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(vectors, "SMALL_POOL", 10)
-    monkeypatch.setattr(vectors, "AGAIN", 20)
-    chance = random.Random(6)
-    rows = [unit(chance) for _ in range(200)]
-    large = pool(rows)
-    found = large.cosines(rows[3])
-    assert found is not None
-    assert len(found.exact) == 20
-    assert found.nearest(1) == [3]
-    assert found[3] == pytest.approx(1.0, abs=0.05)
 
 
 def test_vectors_of_another_length_and_no_vectors_have_no_cosines() -> None:

@@ -17,7 +17,7 @@ from weft.batch.engine import Pace
 from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, GoalReturned, SharedObjects, WorkerSetup
 from weft.batch.engines.ray.metrics import BatchMetrics
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
-from weft.batch.engines.ray.sent_flags import flags_for_workers
+from weft.batch.engines.ray.sent_flags import check_goal, flags_for_workers
 from weft.batch.engines.ray.worker_group import WorkerGroup
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
@@ -82,9 +82,9 @@ class RayEngine:
         """What the batch may spend, and what its workers say that they have spent."""
         return self.home.budget
 
-    def runtime(self, model: str | None = None) -> Weft:
-        """The runtime here for goals that name this model, or none."""
-        return self.home.runtime(model)
+    def runtime(self, goal: BatchGoal | None = None) -> Weft:
+        """The runtime here for goals with the model and settings of this one, or without any of their own."""
+        return self.home.runtime(goal)
 
     def start(self, calling: int, models: Sequence[str]) -> None:
         """Remember the models; workers are started when it is certain that the batch runs."""
@@ -180,6 +180,10 @@ class RayEngine:
         if self.where.address is None:
             return None
         settings = self.home.settings
+        goals = list(goals)
+        for goal in goals:
+            if goal.files or goal.settings:
+                check_goal(goal, settings)
         if settings.retry_patience == RETRY_PATIENCE:  # a worker's batch has it as well
             settings = replace(settings, retry_patience=Settings().retry_patience)
         return pack(self.home.runtime(), goals, settings=settings)
@@ -209,7 +213,7 @@ class RayEngine:
             settings = replace(self.home.settings, journal=journal_for_workers(weft))
             return replace(setup, workspace=str(weft.paths.workspace.absolute()), settings=settings)
         journal = records.url(weft.paths, weft.settings)
-        flags = flags_for_workers([*self.flags, *(["model"] if batch.models else [])], self.home.settings)
+        flags = flags_for_workers(self.flags, self.home.settings)
         return replace(
             setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans, flags=flags
         )

@@ -12,6 +12,8 @@ from weft.settings.untrusted import MODELS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from weft.batch.goals import BatchGoal
+
 # What every worker is told anyway, or what makes no difference there.
 _NOT_SENT = frozenset({"journal", "stream_plan"})
 # What holds on every machine, wherever the batch has it from.
@@ -38,6 +40,16 @@ def follow(flags: Mapping[str, Any], own: Settings) -> Settings:
                 hint=f"set `{name}` in its config.toml, or start the batch without {option}",
             )
     return replace(own, **{name: value for name, value in flags.items() if name not in _GUARDED})
+
+
+def check_goal(goal: BatchGoal, own: Settings) -> None:
+    """Raise if a goal has settings that are for a machine's user alone to set, or files that only its sender has."""
+    follow(goal.settings, own)
+    if goal.files or goal.settings.get("skills_dir"):
+        raise BundleRefused(
+            "files and folders that a goal brings are not sent to other machines",
+            hint="put them into the workspace and name them in the goal, or leave --address out",
+        )
 
 
 def _allows(own: Any, wanted: Any) -> bool:

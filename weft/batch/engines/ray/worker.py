@@ -27,6 +27,7 @@ from weft.batch.engines.ray.messages import (
     WorkerReport,
     without_texts,
 )
+from weft.batch.engines.ray.sent_flags import check_goal
 from weft.batch.engines.ray.worker_workspace import open_workspace
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.limits.shared.client import LimiterClient
@@ -110,6 +111,8 @@ class GoalWorker:
         if engine is None:
             return GoalReturned("the worker has not started", "lost")
         try:
+            if self.setup.settings is None:  # what is sent from another machine grants nothing on this one
+                check_goal(job.goal, engine.settings)
             result = await engine.run(
                 Job(job.goal, job.run_id, self._record, job.place, job.begun, job.waited), self._stop
             )

@@ -66,7 +66,6 @@ def batch(
       weft batch goals.jsonl -o results.jsonl
       weft batch goals.txt -o results.jsonl --max-calls 64 --rpm 500 --max-cost 10
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
-      weft batch goals.jsonl -o compared.jsonl --models openai/gpt-4o,anthropic/claude-sonnet-4-5 --repeat 3
       weft batch goals.jsonl -o again.jsonl --cache 30
       weft batch goals.jsonl -o results.jsonl --engine ray --workers 4
 

@@ -35,8 +35,6 @@ class BatchFlags:
     limit: int | None
     shuffle: bool
     dedupe: bool
-    models: str | None
-    repeat: int
     max_cost: float | None = None
     max_tokens: int | None = None
 
@@ -50,8 +48,7 @@ class BatchFlags:
             if budget is not None and not budget > 0:
                 raise InputError(f"{flag} must be above 0, not {budget:g}", hint=f"give a budget, or leave {flag} out")
         failures, share = _max_failures("0" if self.fail_fast else self.max_failures)
-        models = dict.fromkeys(name.strip() for name in (self.models or "").split(",") if name.strip())
-        chosen = asdict(self) | {"max_failures": failures, "max_failure_share": share, "models": tuple(models)}
+        chosen = asdict(self) | {"max_failures": failures, "max_failure_share": share}
         del chosen["fail_fast"]
         return BatchOptions(**chosen, approve_all=approve_all, cluster=cluster)
 
@@ -104,8 +101,6 @@ goals_and_limits = option_value(
     click.option("--limit", type=click.IntRange(1), help="Run at most N goals (with --shuffle, N at random)."),
     click.option("--shuffle", is_flag=True, help="Run goals in random order."),
     click.option("--dedupe", is_flag=True, help="Make identical calls once."),
-    click.option("--models", metavar="NAMES", help="Experiment: run each goal with each of these models (a,b,c)."),
-    click.option("--repeat", type=click.IntRange(1), default=1, help="Experiment: run each goal N times."),
 )
 budget = option_value(
     "batch_flags",

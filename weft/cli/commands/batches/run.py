@@ -35,6 +35,8 @@ def show_preview(batch: Batch, mode: OutputMode) -> int:
 
 def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> int:
     """Run the batch and print its report; returns the exit status. An interrupted batch exits here."""
+    if batch.models and not mode.quiet:  # what calls them takes seconds to load
+        output.say(f"Loading: checking that {', '.join(batch.models)} can be called")
     batch.check_models()
     with batch.locked():
         if batch.errors != batch.options.errors and not mode.quiet:
@@ -46,7 +48,7 @@ def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> in
 
 
 async def _run(batch: Batch, mode: OutputMode) -> int:
-    _stop_on_signals(batch)
+    stop_on_signals(batch)
     with watching(mode, batch.summary, batch.engine.pace) as observer:
         report = await batch.run(observer)
     status = _show(report, mode)
@@ -65,11 +67,11 @@ def _show(report: BatchReport, mode: OutputMode) -> int:
         has = f"{counted(unfinished, 'goal')} from before {plural(unfinished, 'is', 'are')} not done"
         output.say(f"No goal was left to run, but {has}. Run them again with --retry-errors.")
     if report.stopped is not None:
-        output.say(f"Stopped ({report.stopped}){_written_off(report)}. Continue with:\n  {_resume_command()}")
+        output.say(f"Stopped ({report.stopped}){_written_off(report)}. Continue with:\n  {resume_command()}")
     elif waiting := report.summary.statuses["waiting"] + report.summary.skipped_waiting:
         goals = counted(waiting, "goal")
         output.say(f"{goals} waiting for an answer; see `weft approvals`. Once answered, continue with:")
-        output.say(f"  {_resume_command()}")
+        output.say(f"  {resume_command()}")
     return _EXIT.get(report.stopped or "", _exit_status(report.summary))
 
 
@@ -89,7 +91,7 @@ def _exit_status(summary: BatchSummary) -> int:
     return 0 if summary.all_done else 1
 
 
-def _stop_on_signals(batch: Batch) -> None:
+def stop_on_signals(batch: Batch) -> None:
     """The first Ctrl-C lets running goals finish, the second stops them, the third ends the program.
 
     On a cluster, they have some time to finish, also after SIGTERM; elsewhere that stops them.
@@ -117,7 +119,7 @@ def _stop_on_signals(batch: Batch) -> None:
         loop.add_signal_handler(signal.SIGTERM, drain if cluster is not None else batch.stop_now)
 
 
-def _resume_command() -> str:
-    """The command that resumes this batch."""
+def resume_command() -> str:
+    """The command that resumes what was interrupted."""
     given: list[str] = click.get_current_context().obj or ["batch", "…"]
     return shlex.join([output.program(), *given, *([] if "--resume" in given else ["--resume"])])

@@ -74,7 +74,7 @@ def plan(
     Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
     5 stopped by a budget or limit; 130 interrupted.
     """
-    from weft.cli import model_download, warm_up
+    from weft.cli import first_model, model_download, warm_up
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
@@ -92,10 +92,12 @@ def plan(
     )
     where = configuration.paths(workspace)
     settings = configuration.settings(where, flags, quiet=mode.quiet).settings
+    yes = first_model.offer(settings, mode, yes=yes)
     weft = Weft(workspace, settings, open_model=warm_up.begin(settings, where))
     weft.workspace.check(full_goal)
     warm_up.check_keys(settings)
-    model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
+    if not (model_download.is_missing(weft.models.names) and asyncio.run(weft.preview(full_goal)).rule):
+        model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)  # what a rule plans needs no model
     made = asyncio.run(_make_plan(weft, full_goal, mode))
     if not made.tasks:
         target = None  # a question must not overwrite a plan

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from weft.runs.runtime import Weft
     from weft_planner.plan.plan import Plan
 
-# Part of the prompts, and so of every recorded run: do not change it.
-_NO_GOAL = "Carry out this plan."
-
 
 @click.command()
 @click.argument("goal", required=False)
@@ -46,6 +43,7 @@ _NO_GOAL = "Carry out this plan."
 @options.stream_plan
 @options.replans
 @options.powers
+@options.changes
 @result_target.output_option
 @options.journal
 @click.option(
@@ -83,6 +81,7 @@ def run(
       weft run --review "Compare three caches"
       weft run --after last "Now shorten it to a page"
       weft run --plan plan.yaml --cache 7
+      weft run --without hn-analysis -c max_tasks=5 "Compare three caches"
       echo "Summarise the news" | weft run --json -
 
     On a terminal, weft asks for approvals and answers at once; elsewhere the run waits, and `weft approvals` lists what
@@ -91,8 +90,8 @@ def run(
     Exit status: 0 done; 1 failed, or done in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or
     limit; 6 waiting for your answer; 130 interrupted.
     """
-    from weft.cli import model_download, plan_review, trust_prompt, warm_up
-    from weft.runs.goal import Goal
+    from weft.cli import first_model, model_download, plan_review, trust_prompt, warm_up
+    from weft.runs.goal import NO_GOAL, Goal
     from weft.runs.runtime import Weft
 
     if review:
@@ -103,13 +102,15 @@ def run(
     if trust:
         trust_prompt.trust_settings(where)
     resolved = configuration.settings(where, flags, quiet=mode.quiet)
+    if not dry_run and plan_file is None:
+        yes = first_model.offer(resolved.settings, mode, yes=yes)
     open_model = None if dry_run else warm_up.begin(resolved.settings, where)
     weft = Weft(workspace, resolved.settings, open_model=open_model)
     if not dry_run:  # before a plan is read: it may name their tools
         trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     plan = read_plan(weft, plan_file) if plan_file is not None else None
     full_goal = Goal(
-        stdin.goal_text(goal) if goal is not None or plan is None else plan.goal or _NO_GOAL,
+        stdin.goal_text(goal) if goal is not None or plan is None else plan.goal or NO_GOAL,
         skills=goal_flags.skills,
         files=goal_flags.files,
         plan=plan.plan if plan else None,
@@ -128,6 +129,7 @@ def run(
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     weft.workspace.check(full_goal)
     if weft.models.needed_for(full_goal.plan):
+        yes = first_model.offer(weft.settings, mode, yes=yes) if plan_file is not None else yes
         warm_up.check_keys(weft.settings)
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     reviewed = partial(plan_review.reviewed_run, weft, full_goal) if review else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: Outpu
     Exit status: 0 ready to run a goal, 4 something required is missing.
     """
     from weft.doctor import checks
+    from weft.providers import stored_keys
     from weft.settings.settings import Resolved, Settings
     from weft.workspace.workspace import Workspace
 
@@ -53,6 +55,8 @@ def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: Outpu
     except SetupError as error:
         results.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
         resolved = Resolved(Settings(model=flags.model), {})
+    with suppress(SetupError):  # the check of the keys tells it
+        stored_keys.load(os.environ)
     results += checks.run_checks(where, resolved, Workspace(where, resolved.settings), os.environ)
     if engine is not None:
         from weft.doctor.ray_checks import run_ray_checks

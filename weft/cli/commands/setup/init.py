@@ -24,11 +24,12 @@ _EXAMPLE = "Say in one sentence what the skill does, and when to use it: for wee
 
 @click.command()
 @click.option("--skill", "skill", metavar="ID", help="Also create an example skill with this name.")
-@options.common
+@options.here
+@options.printing
 def init(skill: str | None, workspace: Path, mode: OutputMode) -> int:
     """Create a commented weft.toml.
 
-    Writes it into the workspace. Existing files are never overwritten.
+    Writes it into the current folder, which becomes a workspace. Existing files are never overwritten.
 
     \b
     Examples:
@@ -62,7 +63,7 @@ def template() -> str:
     from weft.settings import skill_lists
     from weft.settings.settings import Settings
 
-    roles = ("decomposer", "task", "synthesis", "checker")
+    roles = ("decomposer", "task", "synthesis", "checker", "judge")
     known = (setting for setting in fields(Settings) if not setting.metadata["own"])  # the others count nowhere here
     in_tables = (*roles, "models", *skill_lists.LISTS)
     settings = [setting for setting in known if setting.name not in in_tables]

@@ -77,10 +77,12 @@ def pull_model(name: str | None, origin: str | None, mode: OutputMode) -> int:
     """
     from weft.cli.model_download import reporting
     from weft.local import model_list
+    from weft.local.backends.install import install_faster
     from weft.local.pull import pull
 
     with reporting(quiet=mode.quiet) as report:
         model = pull(name, store=_store(), origin=origin, report=report)
+        install_faster(_store().root, report)
     output.show(mode, model_list.installed_row(model) | {"path": str(model.path)}, str(model.path))
     return 0
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli import configuration, options
+from weft.cli.commands.skills import shadowing
 from weft.cli.view import output
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def add(name: str, description: str, workspace: Path, mode: OutputMode) -> int:
 
     path = install.add(configuration.paths(workspace).workspace, name, description)
     output.show(mode, {"name": name, "path": str(path)}, str(path))
+    if not mode.quiet:
+        shadowing.warn(workspace, [name])
     if not mode.as_json and not mode.quiet:
         output.say("Next: write down the steps in it.")
     return 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli import configuration, options, stdin
-from weft.cli.commands.skills.open_workspace import open_tools
+from weft.cli.commands.skills.open_workspace import open_workspace
 from weft.cli.view import output
 from weft_skills.errors import InputError
 
@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> int:
     """Run a tool and print its envelope, as a model would get it. `-` reads the arguments from stdin.
 
-    Files that the tool writes, and output that is too long, go to a new folder under .agents/runs/.
+    Built-in tools that read, such as ReadFile and Grep, can be called too. Files that a tool writes, and output that is
+    too long, go to a new folder under .agents/runs/.
 
     \b
     Examples:
       weft skills call excel_info '{"path": "data/report.xlsx"}'
       weft skills call word_count_run '{"text": "one two"}' --trust
+      weft skills call ReadFile '{"path": "README.md", "limit": 20}'
 
     Exit status: 0 complete or partial success, 1 the tool failed, 2 wrong usage.
     """
@@ -40,11 +42,13 @@ def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
 
     from weft.cli import trust_prompt
     from weft.runs.run_id import new_run_id
+    from weft.workspace.builtin_tools import ToolPlace
     from weft_executor.results.artifacts import Artifacts, make_home
     from weft_skills.text.nearest import nearest_names
 
     where = configuration.paths(workspace)
-    offered = open_tools(workspace, flags, trust=trust, quiet=mode.quiet)
+    opened = open_workspace(workspace, flags, trust=trust, quiet=mode.quiet)
+    offered = opened.tools
     if trust or name.startswith("mcp__"):
         trust_prompt.trust_mcp(offered, trust=trust, quiet=mode.quiet, warn=True)
     values = _parse(stdin.stdin_text("the JSON") if arguments == "-" else arguments)
@@ -52,6 +56,7 @@ def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
     tools = offered.by_name(
         artifacts, log=_say if not mode.quiet else None, progress=output.say if not mode.quiet else None
     )
+    tools = opened.builtin.reading(ToolPlace()) | tools
     if name not in tools and (reason := offered.reason(name)):
         raise InputError(f"the tool {name!r} {reason}", hint="`weft skills list --all` shows every tool and its state")
     if name not in tools:

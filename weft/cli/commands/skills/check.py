@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli import configuration, options
-from weft.cli.commands.skills.open_workspace import open_tools
+from weft.cli.commands.skills.open_workspace import open_workspace
 from weft.cli.configuration import SettingFlags
 from weft.cli.view import output
 from weft_skills.errors import InputError
@@ -59,7 +59,7 @@ def check(
 
     from weft_skills import check as checks
 
-    tools = open_tools(workspace, flags, trust=trust, quiet=mode.quiet)
+    tools = open_workspace(workspace, flags, trust=trust, quiet=mode.quiet).tools
     folders = _skill_folders(paths) if paths else tools.own_folders()
     for folder in folders if fix else ():
         for done in checks.fix(folder, root=tools.is_root(folder)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli import configuration, confirm, options
+from weft.cli.commands.skills import shadowing
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
@@ -82,6 +83,8 @@ def import_skill(
             output.print_text(
                 f"Imported {imported['name']} ({counted(len(imported['files']), 'file')}) into {imported['path']}"
             )
+    if not mode.quiet:
+        shadowing.warn(workspace, [imported["id"] for imported in documents])
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli import configuration, confirm, options
+from weft.cli.commands.skills import shadowing
 from weft.cli.view import output
 
 if TYPE_CHECKING:
@@ -42,14 +43,18 @@ def new(
       weft skills new image_resize --runtime node
     """
     from weft_skills.manage import install, new_tool
+    from weft_skills.programs import manifest_file
 
     where = configuration.paths(workspace).workspace
     if (kind or _asked(description)) == "skill":
-        written = [install.add(where, name, description or _described())]
+        written, names = [install.add(where, name, description or _described())], [name]
         hint = "Next: write down the steps in it."
     else:
         written = new_tool.new(name, runtime, where / "skills")
+        names = [manifest.name for manifest in manifest_file.read(written[0].parent)[0]]
         hint = f"Try it: weft skills check {shlex.quote(str(written[0].parent))}"
+    if not mode.quiet:
+        shadowing.warn(workspace, names)
     if mode.as_json:
         output.print_json({"written": [str(path) for path in written]})
         return 0

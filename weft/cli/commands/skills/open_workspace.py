@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.workspace.skills import WorkspaceSkills
-    from weft.workspace.tools import WorkspaceTools
+    from weft.workspace.workspace import Workspace
     from weft_skills.discovery.registry import Registry
 
 
@@ -30,17 +30,15 @@ def open_registry(workspace: Path) -> Registry:
     return open_skills(workspace, quiet=True).registry
 
 
-def open_tools(workspace: Path, flags: SettingFlags, *, trust: bool, quiet: bool) -> WorkspaceTools:
-    """The tools of a workspace; with `trust` it is trusted first, because its settings only apply then."""
+def open_workspace(workspace: Path, flags: SettingFlags, *, trust: bool, quiet: bool) -> Workspace:
+    """A workspace with its tools; with `trust` it is trusted first, because its settings only apply then."""
     from weft.cli import trust_prompt
-    from weft.workspace.skills import WorkspaceSkills
-    from weft.workspace.tools import WorkspaceTools
+    from weft.workspace.workspace import Workspace
 
     where = configuration.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)
-    settings = configuration.settings(where, flags, quiet=quiet).settings
-    return WorkspaceTools(where, WorkspaceSkills(where, settings).registry, unsafe=settings.unsafe_tools)
+    return Workspace(where, configuration.settings(where, flags, quiet=quiet).settings)
 
 
 def warn(registry: Registry, *, verbose: bool, quiet: bool, more: Iterable[str] = ()) -> None:

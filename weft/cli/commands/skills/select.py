@@ -66,7 +66,7 @@ def select(
         without = _print_all(select_for, source)
         if not mode.quiet:
             _say_language(skills, without)
-        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=skills.warnings)
+        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=[*skills.warnings, *skills.index_notes])
         return 0
 
     if settings.detector != detectors.ASKING:
@@ -88,7 +88,7 @@ def _select(
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
     text = stdin.goal_text(goal)
     selections = select_for(text, ())
-    notes = [*skills.warnings, *skills.uncallable(text, skills.active())]
+    notes = [*skills.warnings, *skills.uncallable(text, skills.active()), *skills.index_notes]
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=notes)
     if not selections and not mode.quiet:
         _say_language(skills, [text])
@@ -108,7 +108,8 @@ def _say_language(skills: WorkspaceSkills, goals: Sequence[str]) -> None:
     told = [foreign for goal in goals if (foreign := skills.foreign(goal, active)) is not None]
     if told:
         count = f"{counted(len(told), 'goal')}: " if len(told) > 1 else ""
-        output.say_warning(f"{count}{told[0].note}, or run it: a run asks its model for {told[0].skills} keywords")
+        asks = "" if told[0].familiar else f", or run it: a run asks its model for {told[0].skills} keywords"
+        output.say_warning(f"{count}{told[0].note}{asks}")
 
 
 def _print_all(select_for: Select, source: str) -> list[str]:

@@ -32,18 +32,21 @@ _EXAMPLE = 'weft skills why "Write API documentation"'
     metavar="N",
     help="How many candidates to show.",
 )
+@click.option("--skill", "named", multiple=True, metavar="NAME", help="Explain this skill too, wherever it ranks.")
 @options.skills
 @options.common
-def why(goal: str, top: int, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
+def why(goal: str, top: int, named: tuple[str, ...], workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Show why GOAL selects the skills that it does, and not others.
 
     For each candidate: its score by part of the goal and by signal, by how much it is selected or missed, and what
-    would change that. Skills that are required, pinned, manual or off say so. No model is called.
+    would change that. Skills that are required, pinned, manual or off say so. A skill named with --skill is explained
+    even if it was not a candidate. No model is called.
 
     \b
     Examples:
       weft skills why "Write API documentation"
       weft skills why --top 3 --json "Write API documentation"
+      weft skills why --skill code-review "Write API documentation"
     """
     from weft.workspace.selection_reasons import explains, reasons
     from weft_skills.selection import detectors
@@ -53,12 +56,12 @@ def why(goal: str, top: int, workspace: Path, flags: SettingFlags, mode: OutputM
         raise InputError("the goal is empty", hint=_EXAMPLE)
     skills = open_skills(workspace, flags, quiet=mode.quiet)
     detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
-    found = reasons(skills, text, top, detector)
+    found = reasons(skills, text, top, detector, named)
     warn(
         skills.registry,
         verbose=mode.verbose,
         quiet=mode.quiet,
-        more=[*skills.warnings, *skills.uncallable(text, skills.active())],
+        more=[*skills.warnings, *skills.uncallable(text, skills.active()), *skills.index_notes],
     )
     if not explains(detector) and not mode.quiet:
         output.say(f"The detector {skills.detector_name!r} does not explain its scores: they are shown without parts.")

@@ -51,6 +51,8 @@ class LiveView:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._state.activity = self._state.streamed = ""
+        if not self._state.rows:
+            self._live.transient = True  # without tasks there is nothing left to see but the time
         self._live.__exit__(kind, error, trace)
 
     @contextmanager

@@ -87,7 +87,7 @@ def _header(state: RunState, width: int) -> Text:
             parts.append(f"{failed} failed")
     parts += [*_cost(state), _duration(state.clock() - state.began)]
     if state.activity not in ("", "running"):
-        parts.append(f"{state.activity} …")
+        parts.append(f"{state.activity} …{f' {state.written:,} tokens' if state.written else ''}")
     return Text(columns.cut(escape_controls(" · ".join(parts)), width), style="bold", no_wrap=True)
 
 
@@ -156,7 +156,8 @@ def _line(row: TaskRow, layout: Layout, width: int, now: float, items: Mapping[s
     if layout.seconds:
         line.append(f"{'' if elapsed is None else _duration(elapsed):>{layout.seconds + _GAP}}")
     if layout.tokens:
-        line.append(f"{f'{row.tokens:,}' if row.tokens else '':>{layout.tokens + _GAP}}", style="dim")
+        tokens = row.tokens + row.written
+        line.append(f"{f'{tokens:,}' if tokens else '':>{layout.tokens + _GAP}}", style="dim")
     line.truncate(width)
     return line
 

@@ -11,6 +11,7 @@ from weft_planner.events import (
     ApprovalGiven,
     CallBroken,
     CallFinished,
+    CallProgressed,
     CallStarted,
     Event,
     ModelLoaded,
@@ -45,6 +46,7 @@ class TaskRow:
     started: float | None = None
     seconds: float = 0.0
     tokens: int = 0
+    written: int = 0  # of the call under way
 
     @property
     def title(self) -> str:
@@ -71,6 +73,7 @@ class RunState:
     is_estimated: bool = False
     max_cost: float | None = None
     streamed: str = ""
+    written: int = 0  # tokens of a call outside of tasks
     began: float = field(init=False)
     _before_loading: str = ""
 
@@ -88,6 +91,10 @@ class RunState:
                 self.activity = self._before_loading
             case CallStarted():
                 self._call_started(event)
+            case CallProgressed(task=str(task)) if task in self.rows:
+                self.rows[task].written = event.written
+            case CallProgressed(task=None):
+                self.written = event.written
             case CallFinished(reply=reply):
                 self._spend(event.task, reply.usage, reply.cost)
             case CallBroken():
@@ -135,6 +142,7 @@ class RunState:
         return sum(row.state in states for row in self.rows.values())
 
     def _call_started(self, event: CallStarted) -> None:
+        self.written = 0
         self.streamed = ""  # an answer that is asked for again is written from its beginning
         if event.task is not None:
             return  # its row shows it
@@ -150,3 +158,4 @@ class RunState:
         self.is_estimated = self.is_estimated or usage.estimated_calls > 0
         if task in self.rows:
             self.rows[task].tokens += usage.tokens
+            self.rows[task].written = 0

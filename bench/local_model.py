@@ -1,0 +1,151 @@
+"""The embedded model: what a token of the prompt and a token of the answer cost, with each backend that is installed.
+
+Floor: the library that `weft[local]` installs.
+
+    python -m bench.local_model [MODEL]
+
+MODEL is one that `weft models list` shows as installed; the largest of those unless it is given. Backends take turns in
+each round. Times are CPU time of the server's process, all threads together, because others may use the machine too.
+Prompts are random tokens, each used twice: for an answer of one token, then for a longer one, whose prompt is cached.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bench.harness import command, processes
+from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
+from bench.harness.timing import over
+from weft.local.backends.backend import library
+from weft.local.backends.choose import choose
+from weft.local.endpoint import call
+from weft.local.server import Load, Server
+from weft.local.store import ModelStore, models_dir
+from weft_skills.errors import SetupError
+
+if TYPE_CHECKING:
+    from weft.local.backends.backend import Backend
+    from weft.local.endpoint import Endpoint
+    from weft.local.store import Installed
+
+ROUNDS, QUICK_ROUNDS = 3, 1
+# Tokens of a prompt and of an answer.
+PROMPT, QUICK_PROMPT = 64, 16
+ANSWER, QUICK_ANSWER = 12, 4
+# Seconds for a request, on a machine that others use too.
+PATIENCE = 3600.0
+AT_ONCE = (1, 3)
+# At most a third of what the library takes, where a faster program is installed.
+RATIO = 1 / 3
+VOCABULARY = range(1_000, 20_000)
+COLUMNS = (Column("a prompt token, CPU", "ms", ratio=True), Column("a generated token, CPU", "ms", ratio=True))
+Samples = dict[tuple[str, int], tuple[list[float], list[float]]]
+
+
+def run(options: Options, name: str = "") -> Findings:
+    """Measure each backend with one request and with three at once."""
+    backends, model = installed_backends(), largest(name, smallest=options.quick)
+    if not backends or model is None:
+        missing = "weft[local] is not installed" if not backends else "no model is installed: `weft models pull`"
+        return Findings((), (), (f"Not measured: {missing}.",))
+    prompt, answer = (QUICK_PROMPT, QUICK_ANSWER) if options.quick else (PROMPT, ANSWER)
+    samples: Samples = defaultdict(lambda: ([], []))
+    with ExitStack() as stack:
+        servers = {
+            str(backend): stack.enter_context(Server(Load(model.path, slots=max(AT_ONCE)), backend))
+            for backend in backends
+        }
+        for server in servers.values():
+            measured(server, 1, 8, 2)  # the first call reads the file
+        for _ in range(QUICK_ROUNDS if options.quick else ROUNDS):
+            for at_once in AT_ONCE:
+                for subject, server in servers.items():
+                    for kept, spent in zip(
+                        samples[subject, at_once], measured(server, at_once, prompt, answer), strict=True
+                    ):
+                        kept.append(spent)
+    floor = str(backends[0])
+    tables = tuple(
+        Table(_title(at_once), COLUMNS, {subject: cells(*samples[subject, at_once]) for subject in servers}, floor)
+        for at_once in AT_ONCE
+    )
+    threads = ", ".join(f"{subject} on {server.threads}" for subject, server in servers.items())
+    note = f"Model: {model.record.name}; prompts of {prompt} tokens, answers of {answer}; threads: {threads}."
+    return Findings(tables, tuple(aims(samples, [str(backend) for backend in backends])), (note,))
+
+
+def aims(samples: Samples, subjects: list[str]) -> list[Aim]:
+    """A program that was fetched to be faster than the library is worth it."""
+    floor, *others = subjects
+    return [
+        Aim(
+            f"{_title(at_once)}: CPU of {what}, {subject} over {floor}",
+            over(samples[subject, at_once][column], samples[floor, at_once][column]),
+            RATIO,
+        )
+        for subject in others
+        for at_once in AT_ONCE
+        for column, what in enumerate(("a prompt token", "a generated token"))
+    ]
+
+
+def measured(server: Server, at_once: int, prompt: int, answer: int) -> tuple[float, float]:
+    """The CPU milliseconds of a prompt token and of a generated one."""
+    endpoint = server.endpoint()
+    prompts = [random.choices(VOCABULARY, k=prompt) for _ in range(at_once)]
+    first = _cpu_of(server, endpoint, prompts, 1)
+    later = _cpu_of(server, endpoint, prompts, answer)
+    return 1000 * first / (at_once * prompt), 1000 * later / (at_once * answer)
+
+
+def _cpu_of(server: Server, endpoint: Endpoint, prompts: list[list[int]], answer: int) -> float:
+    before = processes.cpu(server.pid)
+    with ThreadPoolExecutor(len(prompts)) as pool:
+        list(pool.map(partial(_complete, endpoint, answer), prompts))
+    return processes.cpu(server.pid) - before
+
+
+def _complete(endpoint: Endpoint, answer: int, prompt: list[int]) -> None:
+    body = {"prompt": prompt, "n_predict": answer, "ignore_eos": True, "cache_prompt": True, "temperature": 0}
+    call(endpoint.base_url.removesuffix("/v1"), endpoint.api_key, "POST", "/completion", body, PATIENCE)
+
+
+def installed_backends() -> list[Backend]:
+    """The library first, then what would run here."""
+    found = [own] if (own := library()) is not None else []
+    try:
+        chosen = choose().backend
+    except SetupError:
+        return found
+    return found if chosen in found else [*found, chosen]
+
+
+def largest(name: str = "", *, smallest: bool = False) -> Installed | None:
+    """The installed model of that name, else the largest, or the smallest."""
+    models = [model for model in ModelStore(models_dir()).installed() if name in ("", model.record.name)]
+    choice = min if smallest else max
+    return choice(models, key=lambda model: model.record.bytes, default=None)
+
+
+def _title(at_once: int) -> str:
+    return "one request" if at_once == 1 else f"{at_once} requests at once"
+
+
+BENCHMARK = Benchmark(
+    "local_model",
+    "What a token costs with the embedded model, for each backend that is installed.",
+    "xllamacpp, the library that `weft[local]` installs.",
+    (),
+    run,
+)
+
+
+if __name__ == "__main__":
+    named = [word for word in sys.argv[1:] if not word.startswith("-")]
+    sys.exit(command.single(BENCHMARK, partial(run, name=named[0]) if named else None))

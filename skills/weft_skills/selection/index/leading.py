@@ -1,0 +1,171 @@
+"""Vectors of many skills, compared in two steps: all by the leading dimensions, then the best again by all dimensions.
+
+Leading dimensions carry most of the meaning. A skill has 16 bits in each: enough for its product with a goal's vector,
+since neither is longer than one. This takes a few milliseconds for tens of thousands of skills.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nlargest
+from itertools import accumulate
+from operator import mul
+from typing import TYPE_CHECKING
+
+from weft_skills.selection.index.numbering import DEAD
+from weft_skills.selection.index.vectors import Lanes, Weights, columns, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from weft_skills.selection.index.numbering import Numbering
+
+LEADING = 32
+# The length of a goal's vector as whole numbers: times the length of a row, 254 and a little, it is below 2 ** 15.
+_LENGTH, _MIDDLE = 126, 1 << 15
+# How many skills are compared again for each one that is wanted.
+AGAIN = 20
+_ZERO = 128
+_LANE = 2
+
+
+def lanes_of(rows: Sequence[bytes], dimensions: int) -> bytes:
+    """The leading columns of these rows, one after the other, 16 bits for each skill."""
+    size = _LANE * len(rows)
+    packed = b"".join(rows)
+    found = bytearray(size * min(LEADING, dimensions))
+    for at in range(min(LEADING, dimensions)):
+        found[at * size : (at + 1) * size : _LANE] = packed[at::dimensions]
+    return bytes(found)
+
+
+def sums(rows: Sequence[bytes], dimensions: int) -> bytes:
+    """By dimension the sum of all rows, for the mean of all cosines."""
+    packed = b"".join(rows)
+    return bytes(array("I", (sum(packed[at::dimensions]) for at in range(dimensions))))
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The vectors of one index: a row for each skill, the leading columns, and sums by dimension."""
+
+    rows: memoryview
+    count: int
+    leading: memoryview
+    sums: Sequence[int]
+
+    @property
+    def dimensions(self) -> int:
+        """How many there are."""
+        return len(self.sums)
+
+
+class LeadingVectors:
+    """The vectors of the indexes that make up a pool."""
+
+    def __init__(self, parts: Sequence[Rows], numbering: Numbering) -> None:
+        self._parts, self._numbering = parts, numbering
+        self._firsts = list(accumulate((one.count for one in parts), initial=0))
+        self.dimensions = parts[0].dimensions if parts else 0
+
+    def __bool__(self) -> bool:
+        return self.dimensions > 0
+
+    @cached_property
+    def _columns(self) -> list[list[int]]:
+        """For each index its leading columns as numbers, and at last ones in every lane."""
+        return [
+            [*_numbers(one.leading, one.count), int.from_bytes(b"\1\0" * one.count, "little")] for one in self._parts
+        ]
+
+    @cached_property
+    def _mean(self) -> list[float]:
+        count = sum(one.count for one in self._parts)
+        return [sum(column) / count for column in zip(*(one.sums for one in self._parts), strict=True)]
+
+    def cosines(self, vector: Sequence[float], most: int) -> NearCosines | None:
+        """The cosines of the nearest skills with a vector of length one, `most` of which are wanted."""
+        if not self or len(vector) != self.dimensions:
+            return None
+        near, rows = self._rows(self._best(vector[:LEADING], most * AGAIN))
+        weights = Weights(vector)
+        lanes = Lanes(memoryview(columns(rows, self.dimensions)), len(rows))
+        products = lanes.products(weights.whole, weights.lift) if rows else []
+        found = dict(zip(near, products, strict=True))
+        return NearCosines(found, weights, exact(vector, self._mean), lambda at: exact(vector, self._row(at)))
+
+    def _best(self, leading: Sequence[float], most: int) -> list[int]:
+        """The places, in all indexes together, of the `most` skills that are best by the leading dimensions."""
+        scale = _LENGTH / (math.hypot(*leading) or 1.0)
+        weights = [round(value * scale) for value in leading]
+        weights.append(_MIDDLE - _ZERO * sum(weights))
+        totals = (
+            sum(map(mul, weights, numbers)).to_bytes(_LANE * one.count, "little")
+            for one, numbers in zip(self._parts, self._columns, strict=True)
+        )
+        products = b"".join(totals)
+        return _largest(products, most)
+
+    def _rows(self, places: Sequence[int]) -> tuple[list[int], list[bytes]]:
+        """The numbers in the pool of the skills at these places, and their rows."""
+        size, documents, rows = self.dimensions, [], []
+        for part, first, numbers in zip(self._parts, self._firsts, self._numbering.numbers, strict=False):
+            here = places[bisect_left(places, first) : bisect_left(places, first + part.count)]
+            for local in [place - first for place in here if numbers[place - first] != DEAD]:
+                documents.append(numbers[local])
+                rows.append(bytes(part.rows[local * size : (local + 1) * size]))
+        return documents, rows
+
+    def _row(self, document: int) -> memoryview:
+        part, local = self._numbering.locate(document)
+        return self._parts[part].rows[local * self.dimensions : (local + 1) * self.dimensions]
+
+
+def _numbers(lanes: memoryview, count: int) -> list[int]:
+    size = _LANE * count
+    return [int.from_bytes(lanes[start : start + size], "little") for start in range(0, len(lanes), size)]
+
+
+def _largest(products: bytes, most: int) -> list[int]:
+    """The places of the largest of 16-bit numbers, `most` or a few more: by their bytes, without sorting them all."""
+    upper = products[1::_LANE]
+    least, above = _threshold(upper, most)
+    places = [match.start() for match in re.finditer(b"[%s-\xff]" % re.escape(bytes([least])), upper)]
+    equal = [place for place in places if upper[place] == least]
+    lower = bytes([products[_LANE * place] for place in equal])
+    lowest, _ = _threshold(lower, most - above)
+    low = {place for place, value in zip(equal, lower, strict=True) if value < lowest}
+    return [place for place in places if place not in low]
+
+
+def _threshold(values: bytes, most: int) -> tuple[int, int]:
+    """The value from which there are `most` or more, and how many are above it."""
+    least, found, above = 256, 0, 0
+    while least and found < most:
+        least -= 1
+        above, found = found, found + values.count(least)
+    return least, above
+
+
+@dataclass(frozen=True, slots=True)
+class NearCosines:
+    """The cosines of the skills near a text, as whole numbers; those of others are computed when asked for."""
+
+    found: Mapping[int, int]
+    weights: Weights
+    mean: float
+    other: Callable[[int], float]
+
+    def __getitem__(self, at: int) -> float:
+        if at in self.found:
+            return (self.found[at] - self.weights.zero) / self.weights.unit
+        return self.other(at)
+
+    def nearest(self, count: int) -> list[int]:
+        """The numbers of the nearest skills, nearest first."""
+        return nlargest(count, self.found, key=self.found.__getitem__)

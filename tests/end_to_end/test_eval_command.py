@@ -1,0 +1,213 @@
+"""`weft eval`: cases, checks, judges, variants and verdicts, with the real command line and a scripted model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import add_skill
+from tests.evaluated import SKILL, TEXT, answering, is_judge, is_pairwise, letters, part, write_cases
+from tests.nursery import Ran
+from tests.openai_server import Call, OpenAIServer, Say, Script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+Serve = Callable[[Script], OpenAIServer]
+Weft = Callable[..., Ran]
+MODEL = ("--model", "openai/test-model")
+VARIANTS = ("--variant", f"without=--without {SKILL}", "--variant", f"with=--skill {SKILL}")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    add_skill(tmp_path, SKILL, TEXT)
+    return tmp_path
+
+
+def greets_with_skill(goal: str, system: str) -> str:
+    return f"Dear customer, about: {goal}" if "Polite letters" in system else f"About: {goal}"
+
+
+def evaluated(weft: Weft, folder: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
+    ran = weft("eval", *arguments, "--json", cwd=folder)
+    assert ran.status == status, ran.err
+    document: dict[str, Any] = json.loads(ran.out)
+    return document
+
+
+def test_one_variant_has_a_pass_rate_and_every_check_its_evidence(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering(greets_with_skill))
+    good, bad = letters(2)
+    write_cases(folder / "cases.jsonl", good, bad | {"checks": [{"contains": "DEAR"}, {"not_contains": "customer"}]})
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL)
+    assert (found["cases"], found["differences"], len(found["rows"])) == (2, [], 2)
+    (variant,) = found["variants"]
+    assert (variant["pass_rate"], variant["calls"]) == (0.5, 2.0)
+    assert 0 < variant["low"] < 0.5 < variant["high"] < 1
+    rows = {row["case"]: row for row in found["rows"]}
+    assert rows["letter-0"]["passed"] is True
+    assert [check["passed"] for check in rows["letter-1"]["checks"]] == [True, False]
+    assert "customer" in rows["letter-1"]["checks"][1]["evidence"]
+    assert len(server.calls) == 4
+    shown = weft("eval", "show", "last", cwd=folder)
+    assert (shown.status, "letter-1" in shown.out) == (0, True)
+    assert json.loads(weft("eval", "show", "--json", cwd=folder).out) == found
+
+
+def test_a_skill_that_helps_is_found_and_the_worse_cases_are_listed(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(greets_with_skill))
+    cases = letters(10)
+    cases[9]["checks"] = [{"not_contains": "Dear"}]
+    write_cases(folder / "cases.jsonl", *cases)
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1")
+    assert len(found["rows"]) == 20
+    (difference,) = found["differences"]
+    assert (difference["variant"], difference["against"]) == ("with", "without")
+    assert (difference["verdict"], difference["worse"]) == ("helps", ["letter-9"])
+    assert difference["better"] == [f"letter-{number}" for number in range(9)]
+    shown = weft("eval", "show", "last", "--html", "page.html", cwd=folder)
+    assert "with − without" in shown.out
+    assert "helps: 9 cases better, 1 worse, 0 the same" in shown.out
+    assert "worse with with: letter-9: not_contains: Dear" in shown.out
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "letter-9" in page
+    assert "<script" not in page
+    ran = weft("eval", "show", "last", "--check", "--no-worse", cwd=folder)
+    assert (ran.status, "letter-9" in ran.err) == (1, True)
+    assert weft("eval", "show", "last", "--check", "--min-pass", ".8", cwd=folder).status == 0
+
+
+def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serve, weft: Weft) -> None:
+    def judge(call: Call) -> str:
+        quote = "Dear customer" if "greets" in part(call, "expectation") else "Yours faithfully"
+        return json.dumps({"passed": True, "evidence": quote})
+
+    server = serve(answering(greets_with_skill, judge))
+    expectations = ["It greets the customer", "It ends politely"]
+    write_cases(folder / "cases.jsonl", letters(1)[0] | {"expectations": expectations})
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL, "--judge", "openai/judge-model")
+    greets, ends = found["rows"][0]["checks"][1:]
+    assert (greets["passed"], greets["evidence"]) == (True, "Dear customer")
+    assert (ends["passed"], "not there" in ends["evidence"]) == (False, True)
+    asked = [call for call in server.calls if is_judge(call)]
+    assert {call.body["model"] for call in asked} == {"judge-model"}
+    assert len(asked) == 2
+    run = found["rows"][0]["run_id"]
+    again = evaluated(weft, folder, "score", run, "--cases", "cases.jsonl", "--judge", "openai/judge-model")
+    assert again["rows"][0]["checks"] == found["rows"][0]["checks"]
+    assert len([call for call in server.calls if is_judge(call)]) == 2
+    free = evaluated(weft, folder, "score", run, "--cases", "cases.jsonl")
+    assert [check["check"] for check in free["rows"][0]["checks"]] == ["contains: Dear"]
+    assert json.loads(weft("replay", run, "--strict", "--json", cwd=folder).out)["drift"] == []
+
+
+def test_a_judge_that_answers_nonsense_is_a_no(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(greets_with_skill, lambda _: "I think it is rather good."))
+    write_cases(folder / "cases.jsonl", {"id": "a", "goal": "Write a letter", "expectations": ["It is kind"]})
+    ran = weft("eval", "cases.jsonl", *MODEL, "--json", cwd=folder)
+    assert "judges its own answers" in ran.err
+    (row,) = json.loads(ran.out)["rows"]
+    assert (row["passed"], "form asked for" in row["checks"][0]["evidence"]) == (False, True)
+
+
+def test_pairwise_answers_are_compared_in_both_orders(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering(greets_with_skill, pairwise="first"))
+    (folder / "goals.txt").write_text("Write a letter to Ann\nWrite a letter to Bob\n", encoding="utf-8")
+    found = evaluated(weft, folder, "goals.txt", *MODEL, *VARIANTS, "--repeat", "1", "--pairwise")
+    assert found["differences"][0]["pairwise"] == {"better": 0, "worse": 0, "tie": 2}
+    assert (found["variants"][0]["pass_rate"], found["rows"][0]["passed"]) == (None, None)
+    assert len([call for call in server.calls if is_pairwise(call)]) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"goal": "x"}\n{"goal": ', "line 2: not valid JSON"),
+        ('{"goal": "x", "checks": [{"containz": "a"}]}', "did you mean 'contains'?"),
+        ('{"goal": "x", "checks": [{"regex": "("}]}', "is not a regular expression"),
+        ('{"goal": "x", "files": ["gone.txt"]}', "line 1: its file 'gone.txt' does not exist"),
+        ('{"id": "a", "goal": "x"}\n{"id": "a", "goal": "y"}', "line 2: duplicate id 'a'"),
+        ("", "has no cases"),
+        ('{"id": "a"}', "line 1: 'goal' is missing"),
+    ],
+)
+def test_damaged_cases_are_named_by_line_and_nothing_runs(text: str, told: str, folder: Path, weft: Weft) -> None:
+    (folder / "cases.jsonl").write_text(text, encoding="utf-8")
+    ran = weft("eval", "cases.jsonl", *MODEL, cwd=folder)
+    assert (ran.status, told in " ".join(ran.err.split())) == (2, True), ran.err
+    assert not (folder / ".agents" / "journal.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    ("variant", "told"),
+    [
+        ("nothing", "a variant is NAME=FLAGS"),
+        ("a=--nope", "No such option"),
+        ("a=--without gone-skill", "which does not exist"),
+        ("a=--skill gone-skill", "there is no skill 'gone-skill'"),
+        ("a=-c max_taskz=5", "max_taskz"),
+        ("a=--model 'x", "No closing quotation"),
+    ],
+)
+def test_a_variant_that_cannot_be_is_refused(variant: str, told: str, folder: Path, weft: Weft) -> None:
+    write_cases(folder / "cases.jsonl", *letters(1))
+    ran = weft("eval", "cases.jsonl", *MODEL, "--variant", variant, "--variant", "b=", cwd=folder)
+    assert (ran.status, told in " ".join(ran.err.split())) == (2, True), ran.err
+
+
+def test_an_evaluation_goes_on_where_it_stopped(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering(greets_with_skill))
+    write_cases(folder / "cases.jsonl", *letters(6))
+    arguments = ["cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1", "--jobs", "1"]
+    stopped = weft("eval", *arguments, "--max-tokens", "100", "--json", cwd=folder)
+    assert stopped.status == 5, stopped.err
+    before = len(server.calls)
+    assert before < 24
+    found = evaluated(weft, folder, *arguments, "--resume")
+    assert (len(found["rows"]), found["stopped"]) == (12, None)
+    assert len(server.calls) == 24
+    again = evaluated(weft, folder, *arguments, "--resume")
+    assert (again["variants"], len(server.calls)) == (found["variants"], 24)
+
+
+def test_a_command_runs_only_once_its_folder_is_trusted(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(greets_with_skill))
+    (folder / "evals").mkdir()
+    grade = "import json, sys\nresult = json.load(sys.stdin)\nsys.exit('Dear' not in result['answer'])\n"
+    (folder / "evals" / "grade.py").write_text(grade, encoding="utf-8")
+    case = letters(1)[0] | {"checks": [{"command": ["python", "grade.py"]}]}
+    write_cases(folder / "evals" / "cases.jsonl", case)
+    ran = weft("eval", "evals/cases.jsonl", *MODEL, cwd=folder)
+    assert (ran.status, "not trusted yet" in ran.err) == (4, True), ran.err
+    found = evaluated(weft, folder, "evals/cases.jsonl", *MODEL, "--trust")
+    assert found["rows"][0]["passed"] is True, found["rows"]
+    found = evaluated(weft, folder, "evals/cases.jsonl", *MODEL, "--variant", f"a=--without {SKILL}")
+    assert (found["rows"][0]["passed"], "exit status 1" in found["rows"][0]["checks"][0]["evidence"]) == (False, True)
+
+
+def test_a_skills_own_evals_are_found(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(greets_with_skill))
+    evals = folder / "skills" / SKILL / "evals"
+    evals.mkdir()
+    (evals / "list.csv").write_text("name\nAnn\n", encoding="utf-8")
+    cases = [
+        {"id": 1, "prompt": "Write a letter to Ann", "expected_output": "A letter", "files": ["evals/list.csv"]},
+        {"id": 2, "prompt": "Write a letter to Bob", "expectations": ["It greets Bob"], "files": []},
+    ]
+    document = {"skill_name": SKILL, "evals": cases}
+    (evals / "evals.json").write_text(json.dumps(document, indent=2), encoding="utf-8")
+    found = evaluated(weft, folder, f"skills/{SKILL}", *MODEL)
+    assert {row["case"]: row["passed"] for row in found["rows"]} == {"1": True, "2": True}
+
+
+def test_a_run_that_fails_does_not_pass(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(lambda _: Say("no plan at all"))
+    write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": [{"not_contains": "Dear"}, {"max_cost": 1}]})
+    (row,) = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"]
+    assert (row["passed"], row["checks"][0]["evidence"].startswith("failed:")) == (False, True)

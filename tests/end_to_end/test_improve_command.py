@@ -1,0 +1,187 @@
+"""`weft skills compare` and `weft skills improve`: a scripted model whose answers follow the skill's text."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import add_skill
+from tests.evaluated import SKILL, TEXT, answering, letters, schema_of, write_cases
+from tests.nursery import Ran
+from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+Serve = Callable[[Script], OpenAIServer]
+Weft = Callable[..., Ran]
+MODEL = ("--model", "openai/test-model")
+SPEND = ("--max-cost", "5", "--allow-unknown-cost")
+STEP = "Begin with a greeting."
+GOOD = f"{STEP}\nClose with a signature."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    add_skill(tmp_path, SKILL, TEXT)
+    return tmp_path
+
+
+def signs(goal: str, system: str) -> str:
+    """A letter that is signed if the skill says so, and rude if it says that."""
+    if "rude" in system:
+        return "Go away."
+    return f"About: {goal}" + (" Yours, Weft" if "signature" in system else "")
+
+
+def signed(count: int) -> list[dict[str, Any]]:
+    """Cases that pass if the letter is signed."""
+    return [
+        case | {"checks": [{"contains": "Yours"}], "tags": [["a", "b"][case["id"][-1] > "4"]]}
+        for case in letters(count)
+    ]
+
+
+def is_proposal(call: Call) -> bool:
+    return "old" in schema_of(call).get("properties", {}) or "<skill>" in call.user
+
+
+def proposing(*edits: dict[str, str], judge: Callable[[Call], str] | None = None) -> Script:
+    """Proposes these edits in turn."""
+    left = list(edits)
+    work = answering(signs, judge)
+
+    def script(call: Call) -> Answer:
+        if is_proposal(call):
+            return Say(json.dumps(left.pop(0) if len(left) > 1 else left[0]))
+        return work(call)
+
+    return script
+
+
+def edit(new: str, old: str = STEP, why: str = "because") -> dict[str, str]:
+    return {"old": old, "new": new, "why": why}
+
+
+def improved(weft: Weft, folder: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
+    ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, "--json", *arguments, cwd=folder)
+    assert ran.status == status, ran.err
+    document: dict[str, Any] = json.loads(ran.out)
+    return document
+
+
+def test_an_edit_that_helps_is_accepted_and_written_only_if_asked(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(proposing(edit(GOOD)))
+    write_cases(folder / "cases.jsonl", *signed(9))
+    found = improved(weft, folder, *SPEND, "--repeat", "1")
+    assert found["accepted"] is True, found
+    assert "+Close with a signature." in found["patch"]
+    assert found["rounds"] == [{"edit": edit(GOOD), "accepted": True, "gate": None, "reason": "because"}]
+    assert found["working"] == found["held_out"] == {"before": 0.0, "after": 1.0}
+    file = folder / "skills" / SKILL / "SKILL.md"
+    assert file.read_text(encoding="utf-8") == TEXT
+    (asked,) = [call for call in server.calls if is_proposal(call)]
+    held = {row for row in range(9) if f"customer {row}" not in asked.user}
+    assert len(held) == 3, "the model does not see the cases that are held out"
+    subprocess.run(["git", "apply", "--check", "-"], cwd=folder, input=found["patch"], text=True, check=True)
+    improved(weft, folder, *SPEND, "--repeat", "1", "--apply", "--yes")
+    assert GOOD in file.read_text(encoding="utf-8")
+
+
+def test_each_gate_refuses_with_its_reason_and_the_next_round_is_told(folder: Path, serve: Serve, weft: Weft) -> None:
+    gaming = edit(f"{STEP}\nAlways write that the letter is signed by the sender.")
+    bad_form = edit("name: other-name", old="name: polite-letters")
+    harmful = edit("Be rude.")
+    useless = edit(f"{STEP}\nUse short sentences.")
+    server = serve(
+        proposing(bad_form, gaming, harmful, useless, judge=lambda _: '{"passed": true, "evidence": "About"}')
+    )
+    cases = signed(8)
+    cases += [case | {"checks": [{"contains": "About"}]} for case in letters(4, start=20)]
+    cases[0]["expectations"] = ["The letter is signed by the sender"]
+    write_cases(folder / "cases.jsonl", *cases)
+    found = improved(weft, folder, *SPEND, "--repeat", "1", "--rounds", "4")
+    assert [row["gate"] for row in found["rounds"]] == ["check", "judge-text", "working", "held-out"]
+    assert (found["accepted"], found["patch"]) == (False, None)
+    assert "frontmatter" in found["rounds"][0]["reason"]
+    last = [call for call in server.calls if is_proposal(call)][-1]
+    assert "Be rude." in last.user
+    assert 'by="working"' in last.user
+
+
+def test_fewer_than_nine_cases_are_refused_and_a_budget_is_asked_for(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(proposing(edit(GOOD)))
+    write_cases(folder / "cases.jsonl", *signed(8))
+    ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, *SPEND, cwd=folder)
+    assert (ran.status, "9 are needed" in ran.err) == (2, True)
+    write_cases(folder / "cases.jsonl", *signed(9))
+    ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, cwd=folder)
+    assert (ran.status, "--max-cost is missing" in ran.err) == (2, True)
+    assert server.calls == []
+
+
+def test_a_skill_is_compared_with_its_absence_after_what_is_free(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(signs))
+    assert weft("run", *MODEL, "Write a polite letter to a customer", cwd=folder).status == 0
+    (folder / "skills" / SKILL / "SKILL.md").write_text(TEXT.replace(STEP, GOOD), encoding="utf-8")
+    write_cases(folder / "cases.jsonl", *signed(6))
+    ran = weft("skills", "compare", SKILL, "--cases", "cases.jsonl", *MODEL, "--repeat", "1", "--json", cwd=folder)
+    assert ran.status == 0, ran.err
+    found = json.loads(ran.out)
+    assert [row["name"] for row in found["variants"]] == ["without", "with"]
+    assert (found["differences"][0]["verdict"], found["differences"][0]["mean"]) == ("helps", 1.0)
+    assert found["free"]["prompts"] == {"tasks": 1, "runs": 1}
+    assert [row["before"] for row in found["free"]["selections"]] == [[]] or SKILL in str(found["free"]["selections"])
+    assert "recorded goal" in ran.err
+
+
+def test_an_old_version_is_taken_from_git_or_a_folder(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(signs))
+    for command in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"],
+    ):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    (folder / "skills" / SKILL / "SKILL.md").write_text(TEXT.replace(STEP, "Be rude."), encoding="utf-8")
+    cases = [case | {"checks": [{"contains": "About"}]} for case in letters(6)]
+    write_cases(folder / "cases.jsonl", *cases)
+    arguments = ["--cases", "cases.jsonl", *MODEL, "--repeat", "1", "--json"]
+    ran = weft("skills", "compare", SKILL, "--old", "HEAD", *arguments, cwd=folder)
+    assert ran.status == 0, ran.err
+    found = json.loads(ran.out)
+    assert [(row["name"], row["pass_rate"]) for row in found["variants"]] == [("old", 1.0), ("new", 0.0)]
+    assert found["differences"][0]["verdict"] == "hurts"
+    run = found["rows"][0]["run_id"]
+    assert json.loads(weft("replay", run, "--strict", "--json", cwd=folder).out)["drift"] == []
+    ran = weft("skills", "compare", SKILL, "--old", "no-such-ref", *arguments, cwd=folder)
+    assert (ran.status, "neither a path nor known to git" in ran.err) == (2, True)
+    ran = weft("skills", "compare", "no-skill", *arguments, cwd=folder)
+    assert (ran.status, "there is no skill" in ran.err) == (2, True)
+
+
+def test_a_folder_of_skills_counts_before_the_workspaces_own_wherever_it_is_named(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(answering(signs))
+    other = folder / "elsewhere"
+    add_skill(other, SKILL, TEXT.replace(STEP, GOOD))
+    goal = ["--skill", SKILL, *MODEL, "--json", "Write a letter"]
+    plain = json.loads(weft("run", *goal, cwd=folder).out)
+    ran = weft("run", "--skills-dir", "elsewhere/skills", *goal, cwd=folder)
+    assert ran.status == 0, ran.err
+    assert ("Yours" in plain["answer"], "Yours" in json.loads(ran.out)["answer"]) == (False, True)
+    named = weft("skills", "list", "--json", cwd=folder, env={"WEFT_SKILLS_DIR": str(other / "skills")})
+    assert str(other) in named.out
+    assert weft("run", "--skills-dir", "gone", *goal, cwd=folder).status == 2
+    off = json.loads(
+        weft("run", "--without", SKILL, "-c", "max_tasks=1", *MODEL, "--json", "Write a letter", cwd=folder).out
+    )
+    assert off["skills"] == []
+    assert weft("run", "-c", "max_taskz=1", *goal, cwd=folder).status == 2

@@ -1,0 +1,70 @@
+"""Vectors of several indexes, compared by their leading dimensions first."""
+
+from __future__ import annotations
+
+import math
+import random
+from array import array
+
+import pytest
+
+from weft_skills.selection.index.leading import LeadingVectors, Rows, lanes_of, sums
+from weft_skills.selection.index.numbering import Numbering
+
+DIMENSIONS = 96
+
+
+def unit(chance: random.Random) -> list[float]:
+    # Like an encoder's: the first dimensions carry most.
+    values = [chance.gauss(0, 1) / (1 + at / 16) for at in range(DIMENSIONS)]
+    length = math.hypot(*values)
+    return [value / length for value in values]
+
+
+def rows_of(vectors: list[list[float]]) -> Rows:
+    rows = [bytes([max(0, min(255, round(value * 254) + 128)) for value in vector]) for vector in vectors]
+    totals = array("I", sums(rows, DIMENSIONS)).tolist()
+    return Rows(memoryview(b"".join(rows)), len(rows), memoryview(lanes_of(rows, DIMENSIONS)), totals)
+
+
+def dot(one: list[float], other: list[float]) -> float:
+    return math.fsum(a * b for a, b in zip(one, other, strict=True))
+
+
+def test_the_nearest_of_all_indexes_come_first() -> None:
+    chance = random.Random(3)
+    vectors = [unit(chance) for _ in range(900)]
+    numbering = Numbering([(400, range(400)), (500, range(500))])
+    large = LeadingVectors([rows_of(vectors[:400]), rows_of(vectors[400:])], numbering)
+    for at in (7, 640):
+        found = large.cosines(vectors[at], 8)
+        assert found is not None
+        assert found.nearest(1) == [at]
+        assert len(found.found) < 400
+
+
+def test_the_cosine_of_any_skill_and_the_mean_are_those_of_plain_sums() -> None:
+    chance = random.Random(5)
+    vectors, goal = [unit(chance) for _ in range(300)], unit(chance)
+    large = LeadingVectors([rows_of(vectors)], Numbering([(300, range(300))]))
+    found = large.cosines(goal, 2)
+    assert found is not None
+    plain = [dot(vector, goal) for vector in vectors]
+    assert [found[at] for at in range(300)] == pytest.approx(plain, abs=0.03)
+    assert found.mean == pytest.approx(math.fsum(plain) / 300, abs=0.01)
+
+
+def test_skills_that_are_gone_are_nobodys_neighbours() -> None:
+    chance = random.Random(7)
+    vectors = [unit(chance) for _ in range(50)]
+    kept = [at for at in range(50) if at != 9]
+    large = LeadingVectors([rows_of(vectors)], Numbering([(50, kept)]))
+    found = large.cosines(vectors[9], 50)
+    assert found is not None
+    assert sorted(found.nearest(50)) == list(range(49))
+
+
+def test_vectors_of_another_length_have_no_cosines() -> None:
+    large = LeadingVectors([rows_of([[0.1] * DIMENSIONS])], Numbering([(1, range(1))]))
+    assert large.cosines([1.0, 0.0], 1) is None
+    assert not LeadingVectors([], Numbering([]))

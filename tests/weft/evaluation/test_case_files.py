@@ -1,0 +1,88 @@
+"""Files of cases in every form, and how what is wrong with them is told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weft.evaluation.case_files import read_cases
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_yaml_and_json_lines_hold_the_same(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("a\n", encoding="utf-8")
+    case = {"id": "a", "goal": "Do it", "files": ["data.csv"], "tags": ["x"], "expectations": ["It is done"]}
+    (tmp_path / "cases.jsonl").write_text(json.dumps(case | {"checks": [{"contains": "x"}]}), encoding="utf-8")
+    text = "- id: a\n  goal: Do it\n  files: [data.csv]\n  tags: [x]\n  checks:\n  - contains: x\n"
+    text += "  expectations: [It is done]\n"
+    (tmp_path / "cases.yaml").write_text(text, encoding="utf-8")
+    (lines,), (yaml,) = read_cases([tmp_path / "cases.jsonl"]), read_cases([tmp_path / "cases.yaml"])
+    assert lines == yaml
+    assert (lines.files, lines.expectations) == ((tmp_path / "data.csv",), ("It is done",))
+    assert [check.kind for check in lines.checks] == ["contains", "expectation"]
+
+
+def test_checks_that_cost_nothing_come_first() -> None:
+    (case,) = read_cases(
+        [{"goal": "x", "checks": [{"expectation": "a"}, {"command": ["true"]}, {"contains": "b"}], "id": "i"}]
+    )
+    assert [check.kind for check in case.checks] == ["contains", "command", "expectation"]
+
+
+def test_what_is_expected_is_an_expectation_if_there_is_no_other(tmp_path: Path) -> None:
+    evals = [
+        {"id": 1, "prompt": "p", "expected_output": "A table"},
+        {"id": 2, "prompt": "q", "assertions": ["It has b", {"id": 1, "text": "It has c"}]},
+    ]
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "evals.json").write_text(json.dumps({"skill_name": "s", "evals": evals}), encoding="utf-8")
+    first, second = read_cases([tmp_path])
+    assert (first.id, first.expectations, first.expected) == ("1", ("A table",), "A table")
+    assert second.expectations == ("It has b", "It has c")
+
+
+def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
+    (tmp_path / "goals.csv").write_text("goal,who\nWrite to <<who>>,Ann\n", encoding="utf-8")
+    (case,) = read_cases([tmp_path / "goals.csv"])
+    assert (case.goal, case.checks) == ("Write to Ann", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("c.json", '{"evals": 3}', "neither a list of cases nor an object with one"),
+        ("c.json", '{"evals": [', "line 1: not valid JSON"),
+        ("c.yaml", "- goal: [", "not valid YAML"),
+        ("c.yaml", "- 7\n", "a case is an object"),
+        ("c.jsonl", '{"goal": "x", "tags": 3}', "'tags' must be a list of texts"),
+        ("c.jsonl", '{"goal": "x", "id": true}', "'id' must be a text"),
+        ("c.jsonl", '{"goal": "\\ud800"}', "not UTF-8"),
+        ("c.jsonl", "\n", "has no cases"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_line(name: str, text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=told):
+        read_cases([tmp_path / name])
+
+
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text('{"goal": ""}\n{"goal": "x"}\n' + '{"goal": 1}\n' * 30, encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        read_cases([tmp_path / "c.jsonl"])
+    assert raised.value.message.count("'goal' is missing") == 20
+    assert "and 11 more" in raised.value.message
+
+
+def test_a_missing_file_or_folder_without_evals_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file of cases"):
+        read_cases([tmp_path / "gone.jsonl"])
+    with pytest.raises(InputError, match=r"has no evals/evals\.json"):
+        read_cases([tmp_path])
+    with pytest.raises(InputError, match="there are no cases"):
+        read_cases([])

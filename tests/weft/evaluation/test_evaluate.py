@@ -1,0 +1,113 @@
+"""Whole evaluations as a program makes them: killed and resumed, and calibrated end to end."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.conftest import add_skill
+from tests.evaluated import SKILL, TEXT, answering, goal_of, letters, write_cases
+from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
+from weft import EvaluationOptions, evaluate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.nursery import Nursery, Ran
+
+pytestmark = pytest.mark.slow
+
+Serve = Callable[[Script], OpenAIServer]
+MODEL = "openai/test-model"
+
+
+def asked(server: OpenAIServer) -> Counter[str]:
+    """How often each request was made."""
+    return Counter(json.dumps(call.body["messages"]) for call in server.calls)
+
+
+def test_a_killed_evaluation_goes_on_pays_for_nothing_twice_and_has_the_same_table(
+    tmp_path: Path, serve: Serve, nursery: Nursery, weft: Callable[..., Ran]
+) -> None:
+    def judge(call: Call) -> str:
+        return json.dumps({"passed": "Dear" in call.user, "evidence": "About"})
+
+    def greets(goal: str, system: str) -> str:
+        return f"{'Dear Ann. ' if 'Polite' in system else ''}About: {goal}"
+
+    for name in ("whole", "killed"):
+        add_skill(tmp_path / name, SKILL, TEXT)
+        cases = [case | {"expectations": ["It is kind"]} for case in letters(6)]
+        write_cases(tmp_path / name / "cases.jsonl", *cases)
+    variants = ("--variant", f"without=--without {SKILL}", "--variant", f"with=--skill {SKILL}")
+    arguments = ["eval", "cases.jsonl", "--model", MODEL, *variants, "--repeat", "1", "--jobs", "2"]
+    arguments += ["--max-calls", "2", "--json"]
+    serve(answering(greets, judge))
+    whole = weft(*arguments, cwd=tmp_path / "whole")
+    assert whole.status == 0, whole.err
+    script = answering(greets, judge)
+
+    def slowly(call: Call) -> Answer:
+        said = script(call)
+        assert isinstance(said, Say)
+        return Say(said.text, after=0.1)
+
+    server = serve(slowly)
+    for calls in (8, 20, 30):  # in the runs, in later ones, and among the judge's calls
+        process = nursery.start(
+            ["-m", "weft", *arguments, "--resume"], cwd=tmp_path / "killed", stdout=-3, stderr=-3, env=dict(os.environ)
+        )
+        while process.poll() is None and len(server.calls) < calls:
+            time.sleep(0.02)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    killed = weft(*arguments, "--resume", cwd=tmp_path / "killed")
+    assert killed.status == 0, killed.err
+    first, second = json.loads(whole.out), json.loads(killed.out)
+    assert [row["pass_rate"] for row in first["variants"]] == [row["pass_rate"] for row in second["variants"]]
+    assert first["differences"] == second["differences"]
+    rows = [[(row["case"], row["variant"], row["passed"]) for row in found["rows"]] for found in (first, second)]
+    assert rows[0] == rows[1]
+    # A call that was under way when the process died may be made again; one that was finished is not.
+    again = sum(count - 1 for count in asked(server).values())
+    assert again <= 3 * 2, asked(server).most_common(3)
+    assert len(asked(server)) == 36
+
+
+@pytest.mark.long
+async def test_five_comparisons_of_equals_end_to_end(tmp_path: Path, serve: Serve) -> None:
+    dice = random.Random(7)
+    serve(answering(lambda goal, _: f"About: {goal}" + (" Dear" if dice.random() < 0.6 else "")))
+    found = []
+    for number in range(5):
+        report = await evaluate(
+            letters(12, start=100 * number),
+            {"one": {}, "other": {"max_tasks": 50}},
+            model=MODEL,
+            workspace=tmp_path,
+            options=EvaluationOptions(repeat=3),
+        )
+        (difference,) = report.differences
+        assert difference.found is not None
+        found.append(difference.found.verdict)
+    assert found.count("no difference shown") >= 4, found
+
+
+async def test_trials_are_interleaved_so_that_no_variant_goes_first_throughout(tmp_path: Path, serve: Serve) -> None:
+    server = serve(answering(lambda goal, _: goal))
+    from weft import BatchOptions
+
+    options = EvaluationOptions(repeat=2, batch=BatchOptions(jobs=1))
+    variants = {"a": {"model": "openai/a"}, "b": {"model": "openai/b"}}
+    await evaluate(letters(2), variants, workspace=tmp_path, options=options)
+    order = [(goal_of(call)[-1], call.body["model"]) for call in server.calls if call.role == "decomposer"]
+    assert order == [("0", "b"), ("0", "a"), ("1", "a"), ("1", "b"), ("0", "a"), ("0", "b"), ("1", "b"), ("1", "a")]

@@ -1,0 +1,58 @@
+"""Scoring runs that are on record: many of them, without a call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.evaluated import answering
+from weft import Weft
+from weft.evaluation.recorded import score_runs
+from weft.settings.settings import Settings
+from weft_executor.stores.row import Row
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.openai_server import OpenAIServer, Script
+
+pytestmark = pytest.mark.slow
+
+GOAL = "Write a letter to Ann"
+MANY = 1_000
+
+
+async def test_a_thousand_recorded_runs_are_scored_without_a_call(
+    tmp_path: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    server = serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
+    async with Weft(tmp_path, {"model": "openai/test-model"}) as weft:
+        run = await weft.run(GOAL)
+        store = weft.journal.store
+        rows, summary = list(store.rows(run.run_id)), store.find(run.run_id)
+        names = [f"{run.run_id}-{number}" for number in range(MANY)]
+        copies = (
+            ([Row(name, row.seq, row.at, row.type, row.body) for row in rows], {name: replace(summary, run_id=name)})
+            for name in names
+        )
+        store.import_runs(copies)
+    before = len(server.calls)
+    case = {"id": "ann", "goal": GOAL, "checks": [{"contains": "Dear"}, {"max_calls": 5}], "expectations": ["Kind"]}
+    report = await score_runs([case], names, workspace=tmp_path, settings=Settings())
+    assert len(report.scores) == MANY
+    assert {score.passed for score in report.scores} == {True}
+    assert report.variants[0].calls == 2
+    assert len(server.calls) == before
+
+
+async def test_a_run_without_a_case_is_named(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+    serve(answering(lambda goal, _: goal))
+    async with Weft(workspace, {"model": "openai/test-model"}) as weft:
+        run = await weft.run(GOAL)
+    case = {"id": "bob", "goal": "Write a letter to Bob", "checks": [{"contains": "Dear"}]}
+    with pytest.raises(InputError, match=f"no case has the goal of run {run.run_id}"):
+        await score_runs([case], [run.run_id], workspace=workspace, settings=Settings())

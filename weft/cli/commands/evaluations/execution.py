@@ -1,0 +1,90 @@
+"""Runs an opened evaluation at a terminal: prompts, progress, Ctrl-C, the report and the exit status."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import execution, model_download, trust_prompt
+from weft.cli.commands.batches.run import resume_command, stop_on_signals
+from weft.cli.view import evaluation_report, output
+from weft.cli.view.batch_progress import watching
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from weft.cli.commands.evaluations.eval_flags import CheckFlags
+    from weft.cli.view.output_mode import OutputMode
+    from weft.evaluation.evaluate import OpenEvaluation
+    from weft.evaluation.report import EvaluationReport
+
+_EXIT = {"interrupted": 130, "budget": 5, "failures": 1}
+
+
+def run_to_exit(
+    evaluation: OpenEvaluation,
+    mode: OutputMode,
+    check: CheckFlags | None = None,
+    html: Path | None = None,
+    *,
+    trust: bool,
+    yes: bool,
+    more: Mapping[str, Any] | None = None,
+) -> int:
+    """Run the evaluation and print its report; returns the exit status. An interrupted one exits here.
+
+    `more` is added to what `--json` prints.
+    """
+    batch = evaluation.batch
+    evaluation.check_models()
+
+    async def run_and_show() -> int:
+        report = await _run(evaluation, mode)
+        status = _show_all(report.to_dict() | dict(more or {}), mode, check, html)
+        if report.stopped == "interrupted" or batch.engine.is_stuck:
+            execution.exit_now(status)
+        return status
+
+    with batch.locked():
+        for warning in evaluation.warnings if not mode.quiet else ():
+            output.say_warning(warning)
+        trust_prompt.trust_tools(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
+        trust_prompt.trust_mcp(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
+        model_download.offer(evaluation.models, yes=yes, quiet=mode.quiet)
+        return asyncio.run(run_and_show())
+
+
+async def _run(evaluation: OpenEvaluation, mode: OutputMode) -> EvaluationReport:
+    """Run the evaluation with progress on stderr."""
+    batch = evaluation.batch
+    stop_on_signals(batch)
+    with watching(mode, batch.summary, batch.engine.pace) as observer:
+        return await evaluation.run(observer)
+
+
+def _show_all(document: Mapping[str, Any], mode: OutputMode, check: CheckFlags | None, html: Path | None) -> int:
+    """Print a report, and write it as a page if that is wanted; returns the exit status."""
+    if html is not None:
+        evaluation_report.write_page(document, html)
+    show(document, mode)
+    if document["stopped"] is None:
+        return verdict(document, check)
+    output.say(f"Stopped ({document['stopped']}). Continue with:\n  {resume_command()}")
+    return _EXIT[document["stopped"]]
+
+
+def show(document: Mapping[str, Any], mode: OutputMode) -> None:
+    """Print a report."""
+    if mode.as_json:
+        output.print_json(document)
+    else:
+        evaluation_report.print_report(document, verbose=mode.verbose)
+
+
+def verdict(document: Mapping[str, Any], check: CheckFlags | None) -> int:
+    """The exit status of a report: 1 if a bound is missed."""
+    missed = list(check.missed(document)) if check is not None and check.check else []
+    for text in missed:
+        output.say(f"check failed: {text}")
+    return 1 if missed else 0

@@ -1,0 +1,49 @@
+"""`weft eval`: the group; without a subcommand it evaluates the cases that are named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli.lazy_group import LazyGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SUBCOMMANDS = {
+    "run": ("weft.cli.commands.evaluations.run:run", "Evaluate cases (`run` can be left out)."),
+    "show": ("weft.cli.commands.evaluations.show:show", "Show the report of an evaluation again."),
+    "score": ("weft.cli.commands.evaluations.score:score", "Score recorded runs."),
+}
+
+
+class _RunsByDefault(LazyGroup):
+    """A group whose command `run` can be left out."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, with_run(args))
+
+
+def with_run(arguments: Sequence[str]) -> list[str]:
+    """The arguments with `run` before them, unless they name a command or ask for help."""
+    first = arguments[0] if arguments else "--help"
+    return list(arguments) if first in (*_SUBCOMMANDS, "-h", "--help") else ["run", *arguments]
+
+
+@click.group(cls=_RunsByDefault, subcommands=_SUBCOMMANDS)
+def evaluation() -> None:
+    """Check the answers of cases, and compare variants: skills, models, prompts and settings.
+
+    CASES are files of JSON lines or YAML, or a skill's folder with evals/evals.json. `weft eval run --help` has the
+    options.
+
+    \b
+    Examples:
+      weft eval cases.jsonl
+      weft eval skills/pdf-forms
+      weft eval cases.jsonl --variant without="--without pdf-forms" --variant with="--skill pdf-forms"
+      weft eval cases.jsonl --check --min-pass .8
+      weft eval show last
+      weft eval score last --cases cases.jsonl
+    """

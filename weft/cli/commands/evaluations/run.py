@@ -1,0 +1,99 @@
+"""`weft eval CASES…`: run cases, score them, and say whether variants differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import configuration, options
+from weft.cli.commands.batches import batch_flags
+from weft.cli.commands.evaluations import eval_flags
+
+if TYPE_CHECKING:
+    from weft.cli.commands.batches.batch_flags import ClusterFlags
+    from weft.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
+
+_EXIT = {"interrupted": 130, "budget": 5, "failures": 1}
+
+
+@click.command("run")
+@click.argument("cases", nargs=-1, required=True)
+@click.option("--variant", "variants", multiple=True, metavar="NAME=FLAGS", help="Compare this variant (repeatable).")
+@click.option("--repeat", type=click.IntRange(1), help="Run each case N times (default: 1; with variants, 3).")
+@click.option("--judge", metavar="NAME", help="Model that judges expectations (default: the setting `judge`).")
+@click.option("--pairwise", is_flag=True, help="Have the judge compare the answers of two variants.")
+@eval_flags.checks
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
+@eval_flags.limits
+@options.named_models
+@options.unknown_cost
+@options.setting(click.option("--timeout", type=float, help="Seconds that each run may take."))
+@batch_flags.cluster
+@options.yes
+@options.skills
+@options.tools
+@options.powers
+@options.approve_all
+@options.journal
+@options.common
+def run(
+    cases: tuple[str, ...],
+    workspace: Path,
+    variants: tuple[str, ...],
+    repeat: int | None,
+    judge: str | None,
+    html: Path | None,
+    limit_flags: LimitFlags,
+    check_flags: CheckFlags,
+    cluster_flags: ClusterFlags,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    pairwise: bool,
+    trust: bool,
+    approve_all: bool,
+    yes: bool,
+) -> int:
+    """Run the cases of CASES, hold each answer against its checks, and compare variants.
+
+    CASES are files of JSON lines or YAML, a goal file of `weft batch`, or a skill's folder with evals/evals.json.
+    FLAGS of a variant are flags of `weft run`, as one quoted text: --model, --skill, --without, --skills-dir,
+    --seed-dir, -c KEY=VALUE. Each variant is compared with the first one.
+
+    \b
+    Examples:
+      weft eval cases.jsonl
+      weft eval cases.jsonl --variant 'without=--without pdf-forms' --variant 'with=--skill pdf-forms'
+      weft eval cases.jsonl --variant 'a=--model openai/gpt-4o' --variant 'b=--model openai/o3' --judge openai/o3
+      weft eval cases.jsonl --check --min-pass .8
+      weft eval cases.jsonl --resume
+
+    Exit status: 0 evaluated, whatever the scores; 1 a bound of --check is missed; 2 wrong usage or input; 4 no model
+    or key; 5 stopped by a budget; 130 interrupted.
+    """
+    from weft.batch.batch_settings import batch_settings
+    from weft.cli import trust_prompt
+    from weft.cli.commands.evaluations.execution import run_to_exit
+    from weft.cli.commands.evaluations.variant_flags import read_variants
+    from weft.evaluation.evaluate import EvaluationOptions, open_evaluation
+
+    where = configuration.paths(workspace)
+    if trust:
+        trust_prompt.trust_settings(where)
+    resolved = configuration.settings(where, flags, quiet=mode.quiet)
+    chosen = EvaluationOptions(
+        repeat, judge, pairwise, trust, limit_flags.options(cluster_flags.options(), approve_all=approve_all)
+    )
+    with open_evaluation(
+        cases,
+        read_variants(variants, where, flags),
+        workspace=workspace,
+        settings=batch_settings(resolved),
+        options=chosen,
+        flags=flags.given(),
+    ) as evaluation:
+        return run_to_exit(evaluation, mode, check_flags, html, trust=trust, yes=yes)

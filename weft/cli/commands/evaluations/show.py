@@ -1,0 +1,41 @@
+"""`weft eval show`: the report of an evaluation again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import configuration, options
+from weft.cli.commands.evaluations import eval_flags
+
+if TYPE_CHECKING:
+    from weft.cli.commands.evaluations.eval_flags import CheckFlags
+    from weft.cli.view.output_mode import OutputMode
+
+
+@click.command("show")
+@click.argument("evaluation", default="last")
+@eval_flags.checks
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
+@options.common
+def show(evaluation: str, workspace: Path, html: Path | None, check_flags: CheckFlags, mode: OutputMode) -> int:
+    """Show the report of an evaluation again: by its id, the beginning of it, or `last`.
+
+    \b
+    Examples:
+      weft eval show
+      weft eval show last -v
+      weft eval show last --html report.html
+      weft eval show last --check --no-worse
+    """
+    from weft.cli.commands.evaluations import execution
+    from weft.cli.view import evaluation_report
+    from weft.evaluation import store
+
+    document = store.find(configuration.paths(workspace).workspace, evaluation).report()
+    if html is not None:
+        evaluation_report.write_page(document, html)
+    execution.show(document, mode)
+    return execution.verdict(document, check_flags)

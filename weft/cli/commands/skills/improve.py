@@ -1,0 +1,150 @@
+"""`weft skills improve`: a model changes a skill, and the change counts only if cases that it never saw get better."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import configuration, confirm, options
+from weft.cli.commands.evaluations import eval_flags
+from weft.cli.view import output
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.batch.run_batch import Batch
+    from weft.batch.runner import BatchObserver
+    from weft.cli.commands.evaluations.eval_flags import LimitFlags
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
+    from weft.evaluation.improve.improve import Improvement, Improver
+
+_REPEAT = 3
+
+
+@click.command("improve")
+@click.argument("name")
+@click.option("--cases", multiple=True, metavar="FILE", help="File of cases (default: the skill's evals/evals.json).")
+@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="Proposals at most.")
+@click.option("--max-lines", type=click.IntRange(1), default=40, show_default=True, help="Changed lines at most.")
+@click.option("--description", is_flag=True, help="Let the description change, too.")
+@click.option("--apply", is_flag=True, help="Write an accepted change, after you have seen it and agreed.")
+@click.option("--repeat", type=click.IntRange(1), default=_REPEAT, show_default=True, help="Run each case N times.")
+@click.option("--judge", metavar="NAME", help="Model that judges expectations (default: the setting `judge`).")
+@eval_flags.limits
+@options.named_models
+@options.unknown_cost
+@options.setting(click.option("--timeout", type=float, help="Seconds that each run may take."))
+@click.option("--yes", is_flag=True, help="Agree in advance: to the change, and to a missing --max-cost.")
+@options.tools
+@options.approve_all
+@options.journal
+@options.common
+def improve(
+    name: str,
+    workspace: Path,
+    cases: tuple[str, ...],
+    rounds: int,
+    max_lines: int,
+    repeat: int,
+    judge: str | None,
+    limit_flags: LimitFlags,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    description: bool,
+    apply: bool,
+    trust: bool,
+    approve_all: bool,
+    yes: bool,
+) -> int:
+    """Have a model change one place of the skill NAME so that more of its cases pass.
+
+    Two thirds of the cases are worked on, one third is held out: the model never sees these, and an edit is accepted
+    only if they rise, and none that always passed always fails. Nothing in the skill changes unless you say --apply.
+
+    \b
+    Examples:
+      weft skills improve release-notes --cases cases.jsonl --max-cost 2
+      weft skills improve release-notes --cases cases.jsonl --max-cost 2 --rounds 5 --apply
+
+    Exit status: 0 whether an edit was accepted or not; 2 wrong usage or input, or fewer than 9 cases; 4 no model or
+    key; 5 stopped by the budget; 130 interrupted.
+    """
+    from weft.batch.batch_settings import batch_settings
+    from weft.cli import trust_prompt
+    from weft.evaluation.case_files import read_cases
+    from weft.evaluation.evaluate import EvaluationOptions
+    from weft.evaluation.improve.improve import ImproveOptions, Improver
+    from weft.evaluation.improve.split import split
+    from weft.evaluation.skill_variants import check_replaceable
+    from weft.evaluation.versions import find_skill
+    from weft.runs.runtime import Weft
+
+    where = configuration.paths(workspace)
+    if trust:
+        trust_prompt.trust_settings(where)
+    weft = Weft(workspace, batch_settings(configuration.settings(where, flags, quiet=mode.quiet)))
+    skill = find_skill(weft.workspace.skills, name)
+    check_replaceable(skill)
+    if apply and skill.source == "bundled":
+        raise InputError(f"{name} ships with weft, and is not changed", hint="copy its folder to skills/ first")
+    found = read_cases(cases or [skill.base_dir])
+    split(found)  # raises if there are too few, before anything is asked
+    _check_cost(limit_flags.max_cost, yes=yes)
+    batch = limit_flags.options(approve_all=approve_all)
+    chosen = EvaluationOptions(repeat, judge, trust=trust, batch=batch)
+    say = (lambda _: None) if mode.quiet else output.say
+    improver = Improver(weft, skill, found, ImproveOptions(rounds, max_lines, description, chosen), _watched, say)
+    result = asyncio.run(_improved(improver))
+    _show(result, mode)
+    if apply and result.patch is not None:
+        _apply(result, mode, yes=yes)
+    return 0
+
+
+def _check_cost(max_cost: float | None, *, yes: bool) -> None:
+    if max_cost is None and not confirm.confirmed("No --max-cost is given. Run without a limit?", yes=yes):
+        raise InputError("--max-cost is missing: rounds of evaluations can cost much", hint="add it, or --yes")
+
+
+async def _improved(improver: Improver) -> Improvement:
+    async with improver.weft:
+        return await improver.improve()
+
+
+def _watched(batch: Batch) -> BatchObserver | None:
+    from weft.cli.commands.batches.run import stop_on_signals
+
+    stop_on_signals(batch)
+    return None
+
+
+def _show(result: Improvement, mode: OutputMode) -> None:
+    document = result.to_dict()
+    if mode.as_json:
+        output.print_json(document)
+        return
+    for number, one in enumerate(document["rounds"], 1):
+        told = "accepted" if one["accepted"] else f"refused by {one['gate']}"
+        output.print_text(f"round {number}: {told}: {one['reason']}")
+    for key, words in (("working", "working cases"), ("held_out", "held-out cases")):
+        before, after = document[key]["before"], document[key]["after"]
+        output.print_text(f"{words}: {before:.2f} before" + ("" if after is None else f", {after:.2f} after"))
+    cost = "not known" if document["cost_usd"] is None else f"${document['cost_usd']:.4f}"
+    output.print_text(f"cost: {cost}")
+    output.print_text(document["patch"] or "No change was accepted.")
+
+
+def _apply(result: Improvement, mode: OutputMode, *, yes: bool) -> None:
+    """Write the change after the person has seen it."""
+    if mode.as_json or mode.quiet:
+        output.say(result.patch or "")
+    if not confirm.confirmed(f"Write this change to {result.file}?", yes=yes):
+        output.say("Not written: nobody agreed. --yes agrees in advance.")
+        return
+    result.write()
+    output.say(f"wrote {result.file}")

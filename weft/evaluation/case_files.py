@@ -1,0 +1,244 @@
+"""Files of cases: JSON lines, YAML, a skill's `evals/evals.json`, and the goal files of `weft batch`.
+
+Each file is read whole and checked; every fault is reported at once with its line.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.batch import goal_formats
+from weft.batch.goal_formats import BadRow, GoalRow
+from weft.batch.goals import filled
+from weft.evaluation.case import Case
+from weft.evaluation.check import BadCheck, read_check
+from weft_skills import untrusted_files
+from weft_skills.errors import InputError
+from weft_skills.text.surrogates import join_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from weft.evaluation.check import CaseCheck
+
+SKILL_EVALS = Path("evals") / "evals.json"
+_MOST_FAULTS = 20
+_MOST_CASES = 10_000
+_LARGEST = 64 * 1024**2
+# What authors of evals.json write for the same.
+_EXPECTATIONS = ("expectations", "assertions")
+_GOAL = ("goal", "prompt", "query", "input", "task")
+_SENTENCE = ("text", "description", "expectation", "assertion")
+_LIST = ("evals", "cases", "test_cases")
+_HINT = "fix these; nothing was run"
+
+
+def read_cases(sources: Iterable[str | Path | Mapping[str, Any]]) -> list[Case]:
+    """The cases of files, of skills' folders, and in memory; raises InputError with everything that is wrong."""
+    survey = _Survey()
+    for number, source in enumerate(sources, 1):
+        if isinstance(source, Mapping):
+            survey.take(GoalRow(number, source), f"case {number}", Path.cwd())
+        else:
+            survey.read(case_file(source))
+    survey.check()
+    return survey.cases
+
+
+def case_file(source: str | Path) -> Path:
+    """The file of cases that is named: a file, or a skill's folder with `evals/evals.json` in it."""
+    path = Path(source)
+    if path.is_dir():
+        if not (path / SKILL_EVALS).is_file():
+            raise InputError(
+                f"{path} has no {SKILL_EVALS.as_posix()}", hint="name a file of cases, or a skill's folder with one"
+            )
+        return path / SKILL_EVALS
+    if not path.exists():
+        raise InputError(
+            f"no such file of cases: {path}", hint="name a .jsonl, .yaml or evals.json file, or a skill's folder"
+        )
+    return path
+
+
+class _Survey:
+    """The cases so far, and everything that is wrong with them."""
+
+    def __init__(self) -> None:
+        self.cases: list[Case] = []
+        self.faults: list[str] = []
+        self._more = 0
+        self._seen: dict[str, str] = {}
+
+    def read(self, path: Path) -> None:
+        """Take every case of a file."""
+        before = len(self.cases) + len(self.faults)
+        for row in _rows(path):
+            if len(self.cases) > _MOST_CASES:
+                self._fault(f"{path}: more than {_MOST_CASES:,} cases")
+                return
+            self.take(row, f"{path}, line {row.line}", path.absolute().parent)
+        if len(self.cases) + len(self.faults) == before:
+            self._fault(f"{path} has no cases")
+
+    def take(self, row: GoalRow | BadRow, where: str, folder: Path) -> None:
+        """Take one case."""
+        if isinstance(row, BadRow):
+            self._fault(f"{where}: {row.what}")
+            return
+        try:
+            case = _case(row, folder)
+        except BadCheck as error:
+            self._fault(f"{where}: {error}")
+            return
+        if case.id in self._seen:
+            self._fault(f"{where}: duplicate id {case.id!r}; {self._seen[case.id]} has it too")
+            return
+        self._seen[case.id] = where
+        self.cases.append(case)
+
+    def _fault(self, text: str) -> None:
+        if len(self.faults) < _MOST_FAULTS:
+            self.faults.append(text)
+        else:
+            self._more += 1
+
+    def check(self) -> None:
+        """Raise if anything is wrong, or there is nothing."""
+        if self.faults:
+            more = f"\n  and {self._more:,} more" if self._more else ""
+            raise InputError(
+                "the cases cannot be used:" + "".join(f"\n  {text}" for text in self.faults) + more, hint=_HINT
+            )
+        if not self.cases:
+            raise InputError(
+                "there are no cases", hint='a case is {"id": "a", "goal": "…", "checks": [{"contains": "…"}]}'
+            )
+
+
+def _rows(path: Path) -> Iterator[GoalRow | BadRow]:
+    """The rows of a file, each with its line."""
+    try:
+        text = untrusted_files.read_given_text(path, _LARGEST)
+    except (OSError, UnicodeDecodeError) as error:
+        what = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"the cases in {path} cannot be read: {what}", hint="name a file of text") from error
+    form = goal_formats.form_of(path)
+    yield from _document(text, form) if form in ("json", "yaml") else goal_formats.READERS[form](io.StringIO(text))
+
+
+def _document(text: str, form: str) -> Iterator[GoalRow | BadRow]:
+    """The rows of a document: a list, or an object with a list, as `evals.json` is."""
+    rows = list(goal_formats.READERS[form](io.StringIO(text)))
+    if len(rows) != 1 or not isinstance(rows[0], BadRow) or rows[0].what != goal_formats.NOT_A_LIST:
+        yield from rows
+        return
+    document = json.loads(text) if form == "json" else _yaml(text)
+    found = next(
+        (document[key] for key in _LIST if isinstance(document, Mapping) and isinstance(document.get(key), list)), None
+    )
+    if found is None:
+        yield BadRow(1, f"it is neither a list of cases nor an object with one ({', '.join(_LIST)})")
+        return
+    lines = _lines(text, len(found))
+    for number, value in enumerate(found):
+        yield GoalRow(lines[number], {"goal": value} if isinstance(value, str) else value, number + 1)
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - the safe loader
+
+
+def _lines(text: str, count: int) -> list[int]:
+    """About where each of the cases of an `evals.json` begins: at its id, or at its goal."""
+    starts = [
+        number
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip().lstrip("-{ ").startswith(('"id"', "id:"))
+    ]
+    return starts if len(starts) == count else [1] * count
+
+
+def _case(row: GoalRow, folder: Path) -> Case:
+    value = row.value
+    if not isinstance(value, Mapping):
+        raise BadCheck('a case is an object such as {"id": "a", "goal": "…", "checks": []}')
+    goal = next((value[key] for key in _GOAL if key in value), None)
+    if not isinstance(goal, str) or not goal.strip():
+        raise BadCheck("'goal' is missing or empty")
+    if join_surrogates(goal) != goal:
+        raise BadCheck("the goal is not UTF-8 text")
+    if isinstance(value.get("vars"), Mapping):
+        goal = filled(goal, value["vars"])
+    name = value.get("id", value.get("custom_id"))
+    if name is not None and (isinstance(name, bool) or not isinstance(name, str | int) or name == ""):
+        raise BadCheck("'id' must be a text or a whole number")
+    base = Path(str(value.get("folder") or folder))
+    expected = value.get("expected_output") or ""
+    if not isinstance(expected, str):
+        raise BadCheck("'expected_output' must be a text")
+    numbered = f"line-{row.line}" if row.nth == 1 else f"line-{row.line}.{row.nth}"
+    return Case(
+        id=str(name) if name is not None else numbered,
+        goal=goal,
+        files=tuple(_files(value.get("files"), base)),
+        checks=tuple(_checks(value, expected)),
+        tags=tuple(_texts(value, "tags")),
+        skills=tuple(_texts(value, "skills")),
+        model=value.get("model") if isinstance(value.get("model"), str) else None,
+        plan=value.get("plan") if isinstance(value.get("plan"), Mapping) else None,
+        expected=expected,
+        folder=base,
+        line=row.line,
+    )
+
+
+def _checks(value: Mapping[Any, Any], expected: str) -> Iterator[CaseCheck]:
+    """The checks; what costs nothing comes first. What is expected is an expectation where there is no other."""
+    raw = value.get("checks") or []
+    if not isinstance(raw, list):
+        raise BadCheck("'checks' must be a list")
+    sentences = [sentence for key in _EXPECTATIONS for sentence in _sentences(value, key)]
+    if not raw and not sentences and expected.strip():
+        sentences = [expected]
+    checks = [read_check(one) for one in (*raw, *sentences)]
+    yield from sorted(checks, key=lambda check: (check.kind == "expectation", check.kind == "command"))
+
+
+def _files(raw: Any, folder: Path) -> Iterator[Path]:
+    if raw is not None and not isinstance(raw, list):
+        raise BadCheck("'files' must be a list of paths")
+    for name in raw or ():
+        if not isinstance(name, str) or not name:
+            raise BadCheck("'files' must be a list of paths")
+        path = folder / name
+        if not path.is_file() and folder.name == "evals":  # a skill's authors also write them relative to the skill
+            path = folder.parent / name
+        if not path.is_file():
+            raise BadCheck(f"its file {name!r} does not exist in {folder}")
+        yield path
+
+
+def _sentences(value: Mapping[Any, Any], key: str) -> list[str]:
+    """The expectations of a case: sentences, or objects that have one, as many authors write them."""
+    raw = value.get(key) or []
+    rows = raw if isinstance(raw, list) else [raw]
+    said = [
+        next((row[name] for name in _SENTENCE if name in row), row) if isinstance(row, Mapping) else row for row in rows
+    ]
+    return _texts({key: said}, key)
+
+
+def _texts(value: Mapping[Any, Any], key: str) -> list[str]:
+    texts = value.get(key) or []
+    if isinstance(texts, str):
+        texts = [texts]
+    if not isinstance(texts, list) or not all(isinstance(text, str) and text.strip() for text in texts):
+        raise BadCheck(f"'{key}' must be a list of texts")
+    return texts

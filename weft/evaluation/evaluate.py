@@ -1,0 +1,303 @@
+"""An evaluation from start to end: the one path that the command line and programs take.
+
+open_evaluation: cases and variants are checked whole → run: one batch runs every trial → score: each run is held
+against its case's checks → report
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.batch import results
+from weft.batch.batch_settings import batch_settings
+from weft.batch.engines.open import open_engine
+from weft.batch.goal_check import goal_check
+from weft.batch.options import BatchOptions
+from weft.batch.run_batch import Batch, started_batch
+from weft.evaluation import store
+from weft.evaluation.case_files import case_file, read_cases
+from weft.evaluation.command_check import check_trust
+from weft.evaluation.judge import judge_settings
+from weft.evaluation.judging import judging
+from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, differences
+from weft.evaluation.scoring import ScoredRun
+from weft.evaluation.trials import Trials
+from weft.evaluation.variant import ONLY, Variant, check_names
+from weft.models.unpriced import check_prices
+from weft.runs.run_goal import with_model
+from weft.settings.paths import Paths
+from weft.settings.settings import Settings, resolve
+from weft.settings.untrusted import is_trusted
+from weft_skills.errors import InputError, SetupError
+from weft_skills.text.nearest import known_are
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from weft.batch.engine import BatchEngine
+    from weft.batch.runner import BatchObserver
+    from weft.evaluation.judge import Judge, Preference
+    from weft.evaluation.scoring import RunScorer, Score
+
+    Scored = tuple[list[Score], dict[str, list[Preference]] | None]
+
+REPEAT = 3
+_LOOK = 0.2  # seconds between two looks whether it was stopped
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """How an evaluation is run: `repeat` is 1 for a single variant and 3 for several, unless it is given.
+
+    `judge` is the model that decides about expectations. With `pairwise`, it also says which of two answers is better.
+    `batch` has the limits, and whether an earlier evaluation of the same is resumed. With `trust`, the programs of
+    checks are trusted as they are.
+    """
+
+    repeat: int | None = None
+    judge: str | None = None
+    pairwise: bool = False
+    trust: bool = False
+    batch: BatchOptions = field(default_factory=BatchOptions)
+
+    def __post_init__(self) -> None:
+        if self.repeat is not None and self.repeat < 1:
+            raise InputError(f"repeat must be 1 or more, not {self.repeat}", hint="leave it out for the default")
+
+    def repeats(self, variants: int) -> int:
+        """How often each case is run with each variant."""
+        return self.repeat or (REPEAT if variants > 1 else 1)
+
+
+@dataclass(slots=True)
+class OpenEvaluation:
+    """A checked evaluation; its `batch` runs the trials."""
+
+    trials: Trials
+    folder: store.EvaluationFolder
+    batch: Batch
+    settings: Settings
+    options: EvaluationOptions
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def judged(self) -> bool:
+        """Whether a judge is asked anything."""
+        return self.options.pairwise or any(case.expectations for case in self.trials.cases)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model that may be called, the judge's included."""
+        name = judge_settings(self.batch.weft.models.settings(), self.options.judge)[0].model_for("judge")
+        return tuple(dict.fromkeys((*self.batch.models, *([name] if self.judged and name else []))))
+
+    async def run(self, observer: BatchObserver | None = None) -> EvaluationReport:
+        """Run what is left and score all of it. Call it within the batch's `locked`."""
+        trials, variants = self.trials, self.trials.variants
+        asked = {"cases": [case.to_dict() for case in trials.cases], "repeat": trials.repeat}
+        self.folder.begin(asked_for(trials) | asked)
+        ended = await self.batch.run(observer)
+        home, judge_name = self.batch.weft.paths.workspace, self.options.judge
+        async with judging(home, self.settings, self._limits(), judge=judge_name) as (scorer, judge):
+            scored = await self._scored(scorer, judge) if ended.stopped is None else None
+            if scored is None:  # stopped: what costs nothing is still said
+                scored = await replace(scorer, judge=None).score_all(self._runs()), None
+            scores, preferences = scored
+            report = EvaluationReport(
+                self.folder.id,
+                len(trials.cases),
+                tuple(VariantFigures.of(variant.name, scores) for variant in variants),
+                differences([variant.name for variant in variants], scores, preferences),
+                tuple(scores),
+                JudgeFigures(judge.model.name, judge.usage.calls, judge.cost) if self.judged else None,
+                self.batch.stopped,
+                tuple(self.warnings),
+            )
+        self.folder.end(report.to_dict())
+        return report
+
+    async def _scored(self, scorer: RunScorer, judge: Judge) -> Scored | None:
+        """The scores, and what the judge prefers; None if the evaluation is stopped meanwhile."""
+        work = asyncio.ensure_future(self._judged(scorer, judge))
+        try:
+            while not work.done():
+                await asyncio.wait({work}, timeout=_LOOK)
+                if not work.done() and self.batch.stopped is not None:
+                    return None
+            return work.result()
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+    async def _judged(self, scorer: RunScorer, judge: Judge) -> Scored:
+        scores = await scorer.score_all(self._runs())
+        wanted = self.options.pairwise
+        return scores, await _preferences(judge, self.trials.variants, scores) if wanted else None
+
+    def check_models(self) -> None:
+        """Raise if a model cannot be called at all, the judge's included, before anything is spent."""
+        self.batch.check_models()
+        for problem in self.batch.engine.problems(self.models):
+            if problem.certain:
+                raise SetupError(problem.what, hint=problem.remedy)
+        limit = self.options.batch.max_cost
+        check_prices(self.models, self.batch.weft.settings, limit)
+
+    def _limits(self) -> BatchOptions:
+        """The limits of the judge: what the runs have left of the evaluation's budget."""
+        limits, spent = self.options.batch, self.batch.engine.budget
+        cost, tokens = _left(limits.max_cost, spent.cost), _left(limits.max_tokens, spent.usage.tokens)
+        return replace(limits, max_cost=cost, max_tokens=tokens)
+
+    def _runs(self) -> list[ScoredRun]:
+        """The trials that have a line of results."""
+        rows = {row["id"]: row for row in results.read(self.folder.results)}
+        found = ((trial, rows.get(trial.id)) for trial in self.trials.each())
+        return [
+            ScoredRun(trial.case, trial.variant.name, trial.repeat, row["run_id"], row)
+            for trial, row in found
+            if row is not None
+        ]
+
+
+def asked_for(trials: Trials) -> dict[str, Any]:
+    """What makes an evaluation the same one when it is resumed."""
+    return {"sources": trials.name, "variants": [variant.to_dict() for variant in trials.variants]}
+
+
+async def _preferences(
+    judge: Judge, variants: Sequence[Variant], scores: Sequence[Score]
+) -> dict[str, list[Preference]]:
+    """For each variant but the first, whether its answers are the better ones (`second`), pair by pair."""
+    by_trial = {(score.case, score.variant, score.repeat): score.result for score in scores}
+    first, *others = variants
+    found: dict[str, list[Preference]] = {}
+    for other in others:
+        pairs = [
+            (before, after)
+            for (case, variant, repeat), before in by_trial.items()
+            if variant == first.name and (after := by_trial.get((case, other.name, repeat))) is not None
+        ]
+        found[other.name] = list(await asyncio.gather(*(judge.prefer(before, after) for before, after in pairs)))
+    return found
+
+
+def _left(limit: float | None, spent: float) -> Any:
+    """What is left of a limit; next to nothing if it is used up, since a limit must be above 0."""
+    return None if limit is None else type(limit)(max(limit - spent, 1 if isinstance(limit, int) else 1e-9))
+
+
+@contextmanager
+def open_evaluation(
+    sources: Sequence[str | Path | Mapping[str, Any]],
+    variants: Sequence[Variant] = (),
+    *,
+    workspace: Path | str = ".",
+    settings: Settings,
+    options: EvaluationOptions | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Iterator[OpenEvaluation]:
+    """Check cases and variants whole; everything that is wrong is reported at once."""
+    options = options or EvaluationOptions()
+    chosen = tuple(variants) or (ONLY,)
+    check_names(chosen)
+    trials = Trials(read_cases(sources), chosen, options.repeats(len(chosen)), named(sources))
+    if options.pairwise and len(chosen) < 2:
+        raise InputError("--pairwise compares the answers of two variants", hint="name two with --variant")
+    home = Path(workspace).resolve()
+    # Results of other runs, and one reply to equal calls, would make repeats of a case the same run.
+    settings = replace(settings, cache=None)
+    batch_options = replace(options.batch, dedupe=False)
+    earlier = store.resumable(home, asked_for(trials)) if batch_options.resume else None
+    folder = earlier or store.new_evaluation(home)
+    if earlier is None:
+        batch_options = replace(batch_options, resume=False, retry_errors=False, rerun_changed=False)
+    given = {**(flags or {}), **{key: None for variant in chosen for key in variant.settings}}
+    engine = open_engine(home, settings, batch_options, given)
+    _check(trials, engine)
+    check_trust(trials.cases, engine.runtime().workspace.tools, trust=options.trust)
+    folder.path.mkdir(parents=True, exist_ok=True)
+    batch = Batch(trials, folder.results, batch_options, engine, id=folder.id)
+    with started_batch(batch):
+        evaluation = OpenEvaluation(trials, folder, batch, settings, replace(options, batch=batch_options))
+        if evaluation.judged and (warning := judge_settings(batch.weft.models.settings(), options.judge)[1]):
+            evaluation.warnings.append(warning)
+        yield evaluation
+
+
+def named(sources: Sequence[str | Path | Mapping[str, Any]]) -> str:
+    """Where the cases come from, so that an evaluation of the same is found again."""
+    names = [str(case_file(source).resolve()) for source in sources if isinstance(source, str | Path)]
+    names += [str(source.get("id", "")) for source in sources if isinstance(source, Mapping)]
+    return "\n".join(names)
+
+
+def _check(trials: Trials, engine: BatchEngine) -> None:
+    """Raise if a variant or a case asks for what is not there, with all that is wrong."""
+    base = engine.runtime()
+    every = {skill.name for skill in base.workspace.skills.registry.list_skills(all=True)}
+    faults: list[str] = []
+    for variant in trials.variants:
+        off = set(variant.settings.get("skills_off", ())) - set(base.settings.skills_off)
+        faults += [
+            f"the variant {variant.name!r} is without {name!r}, which does not exist; {known_are(name, sorted(every))}"
+            for name in sorted(off - every)
+        ]
+        check = goal_check(engine.runtime(next(iter(Trials(trials.cases[:1], [variant], 1)))).workspace.known())
+        for goal in Trials(trials.cases, [variant], 1):
+            if fault := check(goal):
+                faults.append(f"{goal.id.rpartition('#')[0]}: {fault}")
+    if faults:
+        shown = faults[:20] + ([f"and {len(faults) - 20} more"] if len(faults) > 20 else [])
+        raise InputError(
+            "the evaluation cannot be run:" + "".join(f"\n  {text}" for text in shown),
+            hint="fix these; nothing was run",
+        )
+
+
+async def evaluate(
+    cases: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]],
+    variants: Sequence[Variant] | Mapping[str, Mapping[str, Any]] = (),
+    *,
+    model: str | None = None,
+    workspace: Path | str = ".",
+    settings: Settings | Mapping[str, Any] | None = None,
+    options: EvaluationOptions | None = None,
+    observer: BatchObserver | None = None,
+) -> EvaluationReport:
+    """Evaluate cases, as `weft eval` does, and return the report.
+
+    `cases` are files, skills' folders or mappings with the keys of a case. `variants` are compared with the first of
+    them: as a mapping, settings by name, with `skills` for those that every case asks for. `settings` are those of
+    weft.toml: a mapping overrides files and the environment, a Settings replaces them.
+    """
+    merged = with_model(settings, model)
+    flags = None if isinstance(merged, Settings) else merged
+    if not isinstance(merged, Settings):
+        paths = Paths.of(Path(workspace), os.environ)
+        trusted = is_trusted(paths)
+        merged = batch_settings(resolve(merged or {}, os.environ, paths.workspace, paths.user_config, trusted=trusted))
+    chosen = [_variant(name, given) for name, given in variants.items()] if isinstance(variants, Mapping) else variants
+    with open_evaluation(
+        [cases] if isinstance(cases, str | Path | Mapping) else cases,
+        chosen,
+        workspace=workspace,
+        settings=merged,
+        options=options,
+        flags=flags,
+    ) as evaluation:
+        await asyncio.to_thread(evaluation.check_models)
+        with evaluation.batch.locked():
+            return await evaluation.run(observer)
+
+
+def _variant(name: str, given: Mapping[str, Any]) -> Variant:
+    return Variant(
+        name, {key: value for key, value in given.items() if key != "skills"}, tuple(given.get("skills", ()))
+    )

@@ -1,0 +1,275 @@
+"""Improves a skill: a model proposes an edit, gates refuse it or let it through, and what was refused is remembered.
+
+split the cases → score the skill as it is → propose → check, judge-text, selection, working, held-out → patch
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from weft.batch.engines.in_process import InProcess
+from weft.evaluation.evaluate import EvaluationOptions, open_evaluation
+from weft.evaluation.free_part import workspace_of
+from weft.evaluation.improve import gates
+from weft.evaluation.improve.edit import BadEdit, Edit, applied, patch
+from weft.evaluation.improve.proposal import Proposer, Rejected
+from weft.evaluation.improve.split import split
+from weft.evaluation.scoring import passed_by_case
+from weft.evaluation.skill_variants import version
+from weft.evaluation.versions import FILE, files_of, kept
+from weft_planner.errors import BudgetSpent
+from weft_skills import safe_files
+from weft_skills.errors import WeftError
+from weft_skills.format import frontmatter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from weft.batch.run_batch import Batch
+    from weft.batch.runner import BatchObserver
+    from weft.evaluation.case import Case
+    from weft.evaluation.improve.gates import Gate, Outcomes
+    from weft.evaluation.report import EvaluationReport
+    from weft.runs.runtime import Weft
+    from weft_skills.skill import Skill
+
+ROUNDS = 3
+MOST_LINES = 40
+_VARIANT = "skill"
+
+
+@dataclass(frozen=True, slots=True)
+class ImproveOptions:
+    """How a skill is improved: how many `rounds`, how long an edit may be, and whether the description may change.
+
+    `gated` is for tests alone: without it, the cases decide nothing.
+    """
+
+    rounds: int = ROUNDS
+    most_lines: int = MOST_LINES
+    description: bool = False
+    evaluation: EvaluationOptions = field(default_factory=lambda: EvaluationOptions(repeat=3))
+    gated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One proposal, and the gate that refused it, if one did; `edit` is None if the model gave none."""
+
+    edit: Edit | None
+    gate: Gate | None
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The round as `--json` prints it."""
+        edit = self.edit.to_dict() if self.edit else None
+        return {"edit": edit, "accepted": self.gate is None, "gate": self.gate, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Improvement:
+    """What came of it: a patch if an edit was accepted, every round, and the pass rates before and after."""
+
+    skill: str
+    file: Path
+    was: bytes
+    text: str | None
+    patch: str | None
+    rounds: tuple[Round, ...]
+    working: tuple[float, float | None]
+    held_out: tuple[float, float | None]
+    cost_usd: float | None
+
+    def write(self) -> None:
+        """Write the accepted text; raises if the file is no longer the one that was improved."""
+        if self.text is not None:
+            folder = self.file.parent
+            safe_files.replace_if(self.file, self.text.encode(), self.was, below=folder, drafts=folder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The improvement as `--json` prints it."""
+        return {
+            "skill": self.skill,
+            "accepted": self.patch is not None,
+            "patch": self.patch,
+            "rounds": [one.to_dict() for one in self.rounds],
+            "working": {"before": self.working[0], "after": self.working[1]},
+            "held_out": {"before": self.held_out[0], "after": self.held_out[1]},
+            "cost_usd": self.cost_usd,
+        }
+
+
+class Interrupted(WeftError):
+    """A person stopped it; what was run is kept."""
+
+    code = "INTERRUPTED"
+    exit_status = 130
+
+
+class _Refused(Exception):
+    """A gate refuses an edit."""
+
+    def __init__(self, gate: Gate, reason: str) -> None:
+        super().__init__(reason)
+        self.gate, self.reason = gate, reason
+
+
+@dataclass(slots=True)
+class Improver:
+    """Improves one skill; `observe` is asked for who watches each batch, `say` hears of each step."""
+
+    weft: Weft
+    skill: Skill
+    cases: Sequence[Case]
+    options: ImproveOptions
+    observe: Callable[[Batch], BatchObserver | None] = lambda _: None
+    say: Callable[[str], None] = lambda _: None
+    _spent: float | None = 0.0
+    _counted: float = 0.0
+    _working: tuple[float, float | None] = (0.0, None)
+    _held_out: tuple[float, float | None] = (0.0, None)
+
+    async def improve(self) -> Improvement:
+        """Rounds until an edit passes every gate. The same folder of the skill is left as it is."""
+        work, held = split(self.cases)
+        self.say(f"{len(work)} working cases, {len(held)} held out")
+        files = files_of(self.skill.base_dir)
+        text = frontmatter.decode(files[FILE][0])
+        before = await self._scored([*work, *held], text, files)
+        outcomes = passed_by_case(before.scores, _VARIANT)
+        first = _of(outcomes, work), _of(outcomes, held)
+        self._working, self._held_out = (gates.share(first[0]), None), (gates.share(first[1]), None)
+        names = {case.id for case in work}
+        failed = [score for score in before.scores if score.passed is False and score.case in names]
+        rounds: list[Round] = []
+        changed = None
+        while failed and changed is None and len(rounds) < self.options.rounds:
+            one, changed = await self._round(text, files, (work, held), first, failed, rounds)
+            rounds.append(one)
+            self.say(f"round {len(rounds)}: {f'refused by {one.gate}: {one.reason}' if one.gate else 'accepted'}")
+        diff = patch(text, changed, self._shown_path()) if changed is not None else None
+        return Improvement(
+            self.skill.name,
+            self.skill.base_dir / FILE,
+            files[FILE][0],
+            changed,
+            diff,
+            tuple(rounds),
+            self._working,
+            self._held_out,
+            None if self._spent is None else round(self._spent, 6),
+        )
+
+    async def _round(
+        self,
+        text: str,
+        files: dict[str, tuple[bytes, bool]],
+        cases: tuple[list[Case], list[Case]],
+        first: tuple[Outcomes, Outcomes],
+        failed: Sequence[Any],
+        rounds: Sequence[Round],
+    ) -> tuple[Round, str | None]:
+        """One proposal through the gates; the changed text if it passes them all."""
+        edit: Edit | None = None
+        try:
+            edit = await self._proposed(text, failed, rounds)
+            changed = applied(edit, text, most_lines=self.options.most_lines, description=self.options.description)
+            await self._pass(edit, changed, files, cases, first)
+        except BadEdit as error:
+            return Round(edit, "check", str(error)), None
+        except _Refused as refused:
+            return Round(edit, refused.gate, refused.reason), None
+        return Round(edit, None, edit.why), changed
+
+    async def _proposed(self, text: str, failed: Sequence[Any], rounds: Sequence[Round]) -> Edit:
+        rejected = [Rejected(one.edit, one.gate or "", one.reason) for one in rounds if one.edit is not None]
+        engine = InProcess.of(self.weft.paths.workspace, self.weft.settings, self._limits())
+        weft = engine.runtime()
+        model = weft.models.settings().model or weft.models.default.model
+        proposer = Proposer(weft, model, self.options.most_lines, self.options.description)
+        try:
+            return await proposer.propose(text, failed, rejected)
+        finally:
+            self._spend(proposer.cost, engine.budget.cost)
+            await engine.close()
+
+    async def _pass(
+        self,
+        edit: Edit,
+        changed: str,
+        files: dict[str, tuple[bytes, bool]],
+        cases: tuple[list[Case], list[Case]],
+        first: tuple[Outcomes, Outcomes],
+    ) -> None:
+        """Raise with the first gate that refuses."""
+        name = self.skill.name
+        edited = files | {FILE: (changed.encode(), files[FILE][1])}
+        folder = kept(self.weft.paths.cache, name, edited)
+        _refuse("check", gates.check(folder / name / FILE))
+        if not self.options.gated:
+            self._working = self._working[0], await self._share(cases[0], changed, edited)
+            self._held_out = self._held_out[0], await self._share(cases[1], changed, edited)
+            return
+        _refuse("judge-text", gates.judge_text(edit, *cases))
+        here = self.weft.workspace
+        there = workspace_of(version(_VARIANT, name, folder), self.weft.paths, self.weft.settings)
+        _refuse("selection", gates.selection(name, here, there))
+        after = passed_by_case((await self._scored(cases[0], changed, edited)).scores, _VARIANT)
+        self._working = self._working[0], gates.share(after)
+        _refuse("working", gates.working(first[0], after))
+        after = passed_by_case((await self._scored(cases[1], changed, edited)).scores, _VARIANT)
+        self._held_out = self._held_out[0], gates.share(after)
+        _refuse("held-out", gates.held_out(first[1], after))
+
+    async def _share(self, cases: Sequence[Case], text: str, files: dict[str, tuple[bytes, bool]]) -> float:
+        return gates.share(passed_by_case((await self._scored(cases, text, files)).scores, _VARIANT))
+
+    async def _scored(self, cases: Sequence[Case], text: str, files: dict[str, tuple[bytes, bool]]) -> EvaluationReport:
+        """The cases with the skill as `text` has it."""
+        name = self.skill.name
+        folder = kept(self.weft.paths.cache, name, files | {FILE: (text.encode(), files[FILE][1])})
+        options = replace(self.options.evaluation, batch=self._limits())
+        with open_evaluation(
+            [case.to_dict() for case in cases],
+            [version(_VARIANT, name, folder)],
+            workspace=self.weft.paths.workspace,
+            settings=self.weft.settings,
+            options=options,
+        ) as evaluation:
+            evaluation.check_models()
+            with evaluation.batch.locked():
+                report = await evaluation.run(self.observe(evaluation.batch))
+        costs = [score.result.cost_usd for score in report.scores]
+        judged = report.judge.cost_usd if report.judge else 0.0
+        known = None if None in costs or judged is None else sum(filter(None, costs)) + judged
+        self._spend(known, evaluation.batch.engine.budget.cost + (judged or 0.0))
+        if report.stopped == "budget":
+            raise BudgetSpent("the budget is used up; raise --max-cost to continue")
+        if report.stopped is not None:
+            raise Interrupted("interrupted", hint="the same command with --resume continues; nothing is paid twice")
+        return report
+
+    def _limits(self) -> Any:
+        """The limits of what comes next: what is left of the budget."""
+        batch = self.options.evaluation.batch
+        return batch if batch.max_cost is None else replace(batch, max_cost=max(batch.max_cost - self._counted, 1e-9))
+
+    def _spend(self, cost: float | None, counted: float) -> None:
+        """Count what was spent: what is known, and what the budget counts, which estimates the rest."""
+        self._spent = None if self._spent is None or cost is None else self._spent + cost
+        self._counted += counted
+
+    def _shown_path(self) -> str:
+        file, workspace = self.skill.base_dir / FILE, self.weft.paths.workspace
+        return file.relative_to(workspace).as_posix() if file.is_relative_to(workspace) else f"{self.skill.name}/{FILE}"
+
+
+def _refuse(gate: Gate, reason: str) -> None:
+    if reason:
+        raise _Refused(gate, reason)
+
+
+def _of(outcomes: Outcomes, cases: Sequence[Case]) -> Outcomes:
+    return {case.id: outcomes[case.id] for case in cases if case.id in outcomes}

@@ -1,0 +1,211 @@
+"""Judges: a model says whether an expectation holds, or which of two answers is better.
+
+Each question is asked once of a run: the reply is recorded with it and found again by the hash of the request, so that
+scoring again costs nothing. No question names a variant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from weft.evaluation.answer_checks import EVIDENCE, CheckResult
+from weft.evaluation.file_check import content
+from weft.models.budget import Budget
+from weft.models.roles import RoleModels
+from weft.runs.stored import records
+from weft.runs.stored.claim import claim, release
+from weft_executor.results.memo import Memo
+from weft_planner.events import AnswerJudged, Event, decode
+from weft_planner.model import Message, Reply, Request, Usage
+from weft_planner.plan.json_answer import NotJson, extract
+from weft_skills.text.shorten import clip, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from weft.runs.runtime import Weft
+    from weft.settings.settings import Settings
+    from weft_executor.history.result import Result
+    from weft_executor.results.artifacts import Artifacts
+    from weft_planner.model import Model
+
+Preference = Literal["first", "second", "neither"]
+
+_VERDICT = {
+    "type": "object",
+    "properties": {"passed": {"type": "boolean"}, "evidence": {"type": "string"}},
+    "required": ["passed", "evidence"],
+    "additionalProperties": False,
+}
+_CHOICE = {
+    "type": "object",
+    "properties": {"better": {"enum": ["first", "second", "neither"]}, "why": {"type": "string"}},
+    "required": ["better", "why"],
+    "additionalProperties": False,
+}
+_SPACE = re.compile(r"\s+")
+_QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "..."})
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What of a run a judge sees, and in which its quotes are looked up."""
+
+    goal: str
+    answer: str
+    results: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, result: Result, artifacts: Artifacts) -> Material:
+        """The answer, the results of the tasks and the files of a run."""
+        results = tuple((task.id, task.output) for task in result.tasks if task.output and task.output != result.answer)
+        texts = ((file.path, content(file, artifacts) or "") for file in result.artifacts)
+        return cls(result.goal, result.answer or "", results, tuple((name, text) for name, text in texts if text))
+
+    def shown(self, most: int) -> dict[str, Any]:
+        """What stands in the prompt: as much of each text as fits into so many characters in all."""
+        half = most // 2
+        each = half // max(len(self.results) + len(self.files), 1)
+        return {
+            "goal": clip(self.goal, half),
+            "answer": clip(self.answer, half),
+            "results": [{"id": name, "text": clip(text, each)} for name, text in self.results],
+            "files": [{"id": name, "text": clip(text, each)} for name, text in self.files],
+        }
+
+    def has(self, quote: str) -> bool:
+        """Whether a quote stands in it, white space and the form of quotation marks aside."""
+        wanted = _plain(quote).strip(' "')
+        texts = (self.answer, *(text for _, text in self.results), *(text for _, text in self.files))
+        return bool(wanted) and any(wanted in _plain(text) for text in texts)
+
+
+def _plain(text: str) -> str:
+    return _SPACE.sub(" ", text.translate(_QUOTES)).casefold().strip()
+
+
+@dataclass(slots=True)
+class Judge:
+    """Asks a model about runs; what it was asked before is taken from their records.
+
+    `calls` and `cost` are those of this time; `cost` is None if the price is not known.
+    """
+
+    weft: Weft
+    settings: Settings
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    _model: Model | None = None
+    _known: dict[str, dict[str, Reply]] = field(default_factory=dict)
+    _turns: dict[str, asyncio.Lock] = field(default_factory=dict)
+    _last: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def model(self) -> Model:
+        """The model that judges, with retries, fallbacks and the evaluation's limits."""
+        if self._model is None:
+            models = RoleModels(self.settings, Memo(_ignore), Budget(), self.weft.open_model)
+            self._model = models.for_role("judge")
+        return self._model
+
+    async def check(self, expectation: str, name: str, result: Result, material: Material) -> CheckResult:
+        """Whether an expectation holds, with a quote that shows it; an answer that cannot be read is a no."""
+        shown = material.shown(self.settings.input_budget) | {"expectation": expectation}
+        messages = self.weft.workspace.prompts().messages("judge", shown)
+        verdict = await self._answer(result.run_id, messages, _VERDICT)
+        passed, quote = verdict.get("passed"), verdict.get("evidence")
+        if not isinstance(passed, bool) or not isinstance(quote, str):
+            return CheckResult(name, passed=False, evidence="the judge did not answer in the form asked for")
+        if passed and not material.has(quote):
+            told = f"the judge quotes what is not there: {quote}"
+            return CheckResult(name, passed=False, evidence=shorten(told, EVIDENCE))
+        return CheckResult(name, passed, shorten(quote, EVIDENCE))
+
+    async def prefer(self, one: Result, other: Result) -> Preference:
+        """Which of two answers is better, asked in both orders; a verdict that changes with the order is none."""
+        there = await self._compared(one, other)
+        back = await self._compared(other, one)
+        turned = {"first": "second", "second": "first"}.get(back, back)
+        return there if there == turned and there in ("first", "second") else "neither"
+
+    async def _compared(self, one: Result, other: Result) -> Preference:
+        half = self.settings.input_budget // 2
+        variables = {"goal": one.goal, "first": clip(one.answer or "", half), "second": clip(other.answer or "", half)}
+        messages = self.weft.workspace.prompts().messages("pairwise", variables)
+        choice = (await self._answer(one.run_id, messages, _CHOICE)).get("better")
+        return choice if choice in ("first", "second") else "neither"
+
+    async def _answer(self, run_id: str, messages: tuple[Message, ...], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The object in the judge's reply; empty if there is none."""
+        reply = await self._asked(run_id, Request(messages, schema=schema, role="judge"))
+        try:
+            value = extract(reply.text, *schema["properties"])
+        except (NotJson, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    async def _asked(self, run_id: str, request: Request) -> Reply:
+        """The recorded reply, or else a new one, recorded before it is returned."""
+        capture = records.capture(self.weft.paths, run_id)
+        rows = [[message.role, message.content] for message in request.messages]
+        key = capture.hash(["judge", self.model.name, rows, request.schema])
+        if key in (known := await self._replies(run_id)):
+            return known[key]
+        reply = await self.model.complete(request)
+        self.usage += reply.usage
+        self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
+        known[key] = reply
+        async with self._turns.setdefault(run_id, asyncio.Lock()):
+            await self._record(run_id, AnswerJudged(self.model.name, request.messages, reply, key))
+        return reply
+
+    async def _replies(self, run_id: str) -> dict[str, Reply]:
+        if run_id not in self._known:
+            self._known[run_id] = await asyncio.to_thread(self._read, run_id)
+        return self._known[run_id]
+
+    def _read(self, run_id: str) -> dict[str, Reply]:
+        capture = records.capture(self.weft.paths, run_id)
+        rows = self.weft.journal.store.rows(run_id, types=("answer_judged",))
+        return {
+            event.request: event.reply for event in _judged(decode(row.type, capture.local(row.body)) for row in rows)
+        }
+
+    async def _record(self, run_id: str, event: AnswerJudged) -> None:
+        journal = self.weft.journal
+        await claim(journal, run_id)
+        try:
+            summary = await asyncio.to_thread(journal.store.find, run_id)
+            last = await asyncio.to_thread(self._last_event, run_id)
+            log = journal.add_to(summary, records.capture(self.weft.paths, run_id), last)
+            log.record(event)
+            await log.settle()
+        finally:
+            await release(journal, run_id)
+
+    def _last_event(self, run_id: str) -> int:
+        """The number of a run's last event; another process may have added some since."""
+        before = self._last.get(run_id, 0)
+        rows = self.weft.journal.store.rows(run_id, after=before)
+        self._last[run_id] = last = max((row.seq for row in rows), default=before)
+        return last
+
+
+def _judged(events: Iterable[Event | None]) -> Iterable[AnswerJudged]:
+    return (event for event in events if isinstance(event, AnswerJudged))
+
+
+def judge_settings(settings: Settings, judge: str | None) -> tuple[Settings, str]:
+    """The settings of the judge, and a warning if a model judges itself."""
+    chosen = judge or settings.judge
+    if chosen:
+        return replace(settings, judge=chosen), ""
+    return settings, f"{settings.model} judges its own answers; name another model with --judge"
+
+
+def _ignore(_: Event) -> None:
+    """Retries and the like of a judge are not part of any run."""

@@ -1,0 +1,33 @@
+"""A scorer with a judge, within limits, for the length of a block."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from weft.batch.engines.in_process import InProcess
+from weft.evaluation.command_check import CommandCheck
+from weft.evaluation.judge import Judge, judge_settings
+from weft.evaluation.scoring import RunScorer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from weft.batch.options import BatchOptions
+    from weft.settings.settings import Settings
+
+
+@asynccontextmanager
+async def judging(
+    workspace: Path, settings: Settings, limits: BatchOptions, *, judge: str | None = None
+) -> AsyncIterator[tuple[RunScorer, Judge]]:
+    """A scorer and its judge, which makes its calls as a batch does: queued, limited in rate, within the budget."""
+    engine = InProcess.of(workspace, settings, limits)
+    weft = engine.runtime()
+    chosen, _ = judge_settings(weft.models.settings(), judge)
+    try:
+        asked = Judge(weft, chosen)
+        yield RunScorer(weft, asked, CommandCheck(weft.workspace.tools)), asked
+    finally:
+        await engine.close()

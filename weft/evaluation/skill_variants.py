@@ -1,0 +1,40 @@
+"""The two variants of a skill that are compared: without and with it, or its old and its new version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.evaluation.variant import Variant
+from weft.evaluation.versions import kept, old_files
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.settings.settings import Settings
+    from weft_skills.skill import Skill
+
+
+def skill_variants(skill: Skill, old: str | None, cache: Path, settings: Settings) -> tuple[Variant, Variant]:
+    """Without and with the skill; with `old`, that version of it and the present one."""
+    if old is not None:
+        check_replaceable(skill)
+        folder = kept(cache, skill.name, old_files(skill, old))
+        return version("old", skill.name, folder, f"--old {old}"), Variant("new", {}, (skill.name,))
+    off = tuple(dict.fromkeys((*settings.skills_off, skill.name)))
+    without = Variant("without", {"skills_off": off}, (), f"--without {skill.name}")
+    return without, Variant("with", {}, (skill.name,), f"--skill {skill.name}")
+
+
+def version(name: str, skill: str, folder: Path, flags: str = "") -> Variant:
+    """A variant in which the skill is the one in a folder of skills."""
+    return Variant(name, {"skills_dir": str(folder)}, (skill,), flags)
+
+
+def check_replaceable(skill: Skill) -> None:
+    """Raise if no other version of a skill can take its place."""
+    if skill.source == "system":
+        raise InputError(
+            f"{skill.name} is in {skill.base_dir}, which counts before every other version",
+            hint="move it to .agents/skills first",
+        )

@@ -1,0 +1,51 @@
+"""Which slot of the server a call gets: one that has read the fixed part of its prompt before, if one is free."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A slot for one call; `is_read` says whether it has read the fixed part of the prompt."""
+
+    slot: int
+    is_read: bool
+
+
+@dataclass(slots=True)
+class Slots:
+    """The slots of one server, handed out one call each.
+
+    Calls wait here rather than in the server, so that waiting for others does not count towards a call's timeout.
+    """
+
+    count: int
+    _free: list[int] = field(init=False)  # the one used longest ago first
+    _read: dict[int, int] = field(default_factory=dict)
+    _waiting: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._free = list(range(self.count))
+        self._waiting = asyncio.Semaphore(self.count)
+
+    @asynccontextmanager
+    async def turn(self, fixed: object) -> AsyncIterator[Turn]:
+        """A slot for a prompt with this fixed part."""
+        part = hash(fixed)
+        async with self._waiting:
+            slot = next((one for one in self._free if self._read.get(one) == part), self._free[0])
+            self._free.remove(slot)
+            turn = Turn(slot, self._read.get(slot) == part)
+            self._read.pop(slot, None)
+            try:
+                yield turn
+                self._read[slot] = part
+            finally:
+                self._free.append(slot)
