@@ -36,6 +36,8 @@ async def test_artifacts_are_saved_and_never_shown_and_links_are_left_out(worksp
         one = await asked.get(f"/runs/{run_id}/artifacts/deep/page.html")
         assert one.headers["content-type"] == "application/octet-stream"
         assert one.headers["content-disposition"] == 'attachment; filename="page.html"'
+        begin = await asked.get(f"/runs/{run_id}/artifacts/deep/page.html?first=7")
+        assert (begin.content, begin.headers["content-type"]) == (b"<script", "application/octet-stream")
         for path in ("link", "folder/passwd", "%2e%2e/x", "deep/%2e%2e/deep/page.html", "deep"):
             assert (await asked.get(f"/runs/{run_id}/artifacts/{path}")).status_code == 404
 
