@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft_skills.selection.index.postings import Postings
 
 # How many skills a term lists in all, and in each index at least: the shares follow how many have it there.
-LISTED, FEWEST = 600, 12
+LISTED, FEWEST = 2_000, 32
 # The lists of how many terms are kept.
 _LISTS_KEPT = 2_000
 
