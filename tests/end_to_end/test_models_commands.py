@@ -6,10 +6,14 @@ import json
 import re
 import tomllib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from tests.needs import needs_local
 from tests.nursery import Ran
+from tests.weft.local import fake_llama_server
+from weft.local.backends import catalogue
 from weft.local.backends.backend import library
 from weft.local.backends.machine import cores
 from weft.local.server import speed_name
@@ -69,6 +73,32 @@ def test_doctor_says_which_backend_runs_why_and_how_fast_it_is(tmp_path: Path, w
     (wrong,) = (one for one in json.loads(ran.out) if one["topic"] == "backend")
     assert not wrong["ok"]
     assert "backends are: xllamacpp, llama-server" in wrong["found"]
+
+
+@needs_local
+@pytest.mark.needs("arm dot product")
+def test_doctor_says_what_a_faster_backend_would_need_and_when_it_does_not_start(tmp_path: Path, weft: Weft) -> None:
+    own = tmp_path / "mine.gguf"
+    own.write_bytes(b"GGUF" + bytes(2000))
+    models = tmp_path / "models"
+    env = {"WEFT_MODELS_DIR": str(models), "WEFT_MODEL": "local/mine"}
+    weft("models", "pull", "mine", "--from", str(own), env=env)
+    env["WEFT_LOCAL_BACKEND"] = ""  # as it is for users
+    backend, _ = _backend_lines(weft, tmp_path, env)
+    assert backend["found"].endswith("llama-server is not fetched yet")
+    assert "`weft models pull` fetches" in backend["remedy"]
+    folder = catalogue.read()[0].folder(models)
+    fake_llama_server.write(folder)
+    backend, _ = _backend_lines(weft, tmp_path, env)
+    assert (backend["ok"], backend["found"].split(":")[0]) == (True, "llama-server ggml 0.17.0")
+    fake_llama_server.write(folder, version_status=127)
+    (backend,) = _backend_lines(weft, tmp_path, env)
+    assert "does not start (status 127" in backend["found"]
+    assert str(folder) in backend["remedy"]
+
+
+def _backend_lines(weft: Weft, folder: Path, env: dict[str, str]) -> list[dict[str, Any]]:
+    return [one for one in json.loads(weft("doctor", "--json", cwd=folder, env=env).out) if one["topic"] == "backend"]
 
 
 def test_init_writes_a_file_that_explains_everything_and_sets_nothing(tmp_path: Path, weft: Weft) -> None:

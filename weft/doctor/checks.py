@@ -125,6 +125,7 @@ def _models_in_use(settings: Settings, default: str) -> Iterable[str]:
 def _describe_local(name: str) -> Iterator[Check]:
     from weft.local import model
     from weft.local.backends.choose import choose
+    from weft.local.backends.install import fault
     from weft.local.server import known_speed
 
     installed = model.installed(name)
@@ -133,6 +134,11 @@ def _describe_local(name: str) -> Iterator[Check]:
         choice = choose()
     except WeftError as error:
         yield Check("backend", False, error.message, error.hint)
+        return
+    program = choice.backend.program
+    if program is not None and (problem := fault(program)):
+        found = f"{choice.backend} does not start ({problem}), so xllamacpp runs"
+        yield Check("backend", None, found, f"delete {program.parent}, then `weft models pull`")
         return
     remedy = f"faster here: {choice.faster}" if choice.faster else ""
     yield Check("backend", None if remedy else True, f"{choice.backend}: {choice.why}", remedy)

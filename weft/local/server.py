@@ -291,8 +291,11 @@ def _slot_context(address: str, key: str) -> int:
 
 
 def known_speed(path: Path, backend: Backend, threads: int = 0) -> Speed | None:
-    """How fast a model runs on this machine, if it was measured; on all cores unless told."""
-    return SpeedStore.of_user().find(speed_name(path, backend, threads or len(cores())))
+    """How fast a model runs on this machine, if it was measured; on as many cores as it was measured on unless told."""
+    store = SpeedStore.of_user()
+    counts = [threads] if threads else range(len(cores()), 0, -1)
+    found = (store.find(speed_name(path, backend, count)) for count in counts)
+    return next((speed for speed in found if speed is not None), None)
 
 
 def speed_name(path: Path, backend: Backend, threads: int) -> str:

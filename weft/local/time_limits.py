@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from weft.local.speed import Speed
     from weft_planner.model import Role
 
-# What a call has at least, and what it has where the speed is not known.
-SHORTEST, UNMEASURED = 300.0, 900.0
+# What a call has at least, and where the speed is not known: a model on a busy machine is slow, but not gone.
+SHORTEST = 900.0
 # A call has this many times what it takes on a quiet machine: others may use it too.
 PATIENCE = 3.0
 
@@ -33,7 +33,7 @@ class LocalLimits:
         if self.call_timeout is not None:
             return self.call_timeout
         if speed is None:
-            return UNMEASURED
+            return SHORTEST
         return max(SHORTEST, PATIENCE * at_once * speed.seconds(size.prompt, size.answer))
 
     def _check(self, size: CallSize, role: Role, speed: Speed) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weft.local.speed import Speed, SpeedStore
-from weft.local.time_limits import SHORTEST, UNMEASURED, CallSize, LocalLimits, RecentPrompts
+from weft.local.time_limits import SHORTEST, CallSize, LocalLimits, RecentPrompts
 from weft_planner.errors import Refused, TooSlow
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def test_a_fast_machine_keeps_the_usual_limit() -> None:
 
 
 def test_without_a_measurement_a_call_has_fifteen_minutes() -> None:
-    assert LocalLimits().for_call(LONG, "task", None, at_once=2) == UNMEASURED
+    assert LocalLimits().for_call(LONG, "task", None, at_once=2) == SHORTEST
     assert LocalLimits(call_timeout=5).for_call(LONG, "task", None, at_once=2) == 5
 
 

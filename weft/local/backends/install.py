@@ -54,7 +54,8 @@ def _install(entry: ProgramEntry, root: Path, partial: Path, report: Report, opt
             report(Progress("download", done, entry.bytes))
         for name, target in entry.links.items():
             (folder / name).symlink_to(target)
-        _try(folder / entry.program)
+        if problem := fault(folder / entry.program):
+            raise PullError(f"{entry.program} does not start on this machine ({problem})")
         place = entry.folder(root)
         place.parent.mkdir(exist_ok=True)
         folder.rename(place)
@@ -66,8 +67,8 @@ def _install(entry: ProgramEntry, root: Path, partial: Path, report: Report, opt
     return installed
 
 
-def _try(program: Path) -> None:
-    """Raise PullError if the program does not start here: a library may be missing, or the disk may forbid programs."""
+def fault(program: Path) -> str:
+    """Why the program does not start here, such as a missing library or a disk that forbids programs; else empty."""
     try:
         ran = subprocess.run(
             [program, "--version"],
@@ -80,11 +81,9 @@ def _try(program: Path) -> None:
             timeout=_START_SECONDS,
             check=False,
         )
-        problem = f"status {ran.returncode}: {ran.stderr.strip()[-300:]}" if ran.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:
-        problem = str(error)
-    if problem:
-        raise PullError(f"{program.name} does not start on this machine ({problem})")
+        return str(error)
+    return f"status {ran.returncode}: {ran.stderr.strip()[-300:]}" if ran.returncode else ""
 
 
 def install_faster(root: Path, report: Report = quiet, options: FetchOptions = FetchOptions()) -> Backend | None:  # noqa: B008
