@@ -145,7 +145,7 @@ class Pools:
 
     def _pool(self, large: _Large, goal: str) -> Pool:
         from weft_skills.selection.index import building, skill_text
-        from weft_skills.selection.index.segments import Segment, Segments, Unseen
+        from weft_skills.selection.index.segments import IndexSegment, Segments, Unseen
         from weft_skills.selection.index.shortlist import Shortlist
 
         found = large.shortlist(goal) if self.unindexed else Shortlist(large.stored.missing, Unseen())
@@ -153,7 +153,7 @@ class Pools:
         segments = list(large.stored.segments)
         if found.skills:
             made = building.build(found.skills, self._table, read=read, among_others=True)
-            segments.append(Segment(Postings(made), range(len(found.skills))))
+            segments.append(IndexSegment(Postings(made), range(len(found.skills))))
         data = Segments(segments, found.others)
         return Pool([*large.stored.indexed, *found.skills], Scorer(data), data.vectors, self._table)
 

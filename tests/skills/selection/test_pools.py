@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.skills.tree import put, registry
+from weft_skills.discovery import skill_file
 from weft_skills.selection import pools
 from weft_skills.selection.index import background, division, postings, skill_text
 from weft_skills.selection.ranked import RankedDetector
@@ -70,7 +71,11 @@ def stamped(skills: Sequence[Skill], stamp: int = 7) -> list[Skill]:
 
 
 def without_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "start", lambda folder, skills: background.want(folder, skills) or 0)
+    def start(folder: Path, skills: Sequence[Skill]) -> int:
+        background.want(folder, skills)
+        return 0
+
+    monkeypatch.setattr(background, "start", start)
 
 
 def names(detector: RankedDetector, goal: str, skills: Sequence[Skill]) -> list[str]:
@@ -116,8 +121,12 @@ def test_only_what_changed_is_read_again(tmp_path: Path, many: list[Skill], monk
         replace(skill, stamp=8) if skill.name == "novels" else skill for skill in many if skill.name != "bridges"
     ]
     read: list[str] = []
-    kept = skill_text.read_all
-    monkeypatch.setattr(skill_text, "read_all", lambda path: read.append(str(path)) or kept(path))
+
+    def noted(path: Path) -> bytes:
+        read.append(str(path))
+        return skill_file.read_all(path)
+
+    monkeypatch.setattr(skill_text, "read_all", noted)
     detector = RankedDetector(tmp_path / "cache")
     assert names(detector, "the codeword giraffe", changed)[0] == "novels"
     assert detector.unindexed == 0

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from weft_skills.selection.index.postings import Postings
 
 # How many skills a term lists in all, and in each index at least: the shares follow how many have it there.
-LISTED, FEWEST = 600, 12
+LISTED, FEWEST = 2_000, 32
 # The lists of how many terms are kept.
 _LISTS_KEPT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class IndexSegment:
     """An index, and the numbers there of those of its skills that count."""
 
     data: Postings
@@ -41,7 +41,7 @@ class Unseen:
 class Segments:
     """The sections of several indexes as those of one; see `Postings` for what each gives."""
 
-    def __init__(self, parts: Sequence[Segment], unseen: Unseen = Unseen()) -> None:  # noqa: B008 - it is frozen
+    def __init__(self, parts: Sequence[IndexSegment], unseen: Unseen = Unseen()) -> None:  # noqa: B008 - it is frozen
         self._parts = [part.data for part in parts]
         self._unseen = unseen
         self._numbering = Numbering([(part.data.count, part.kept) for part in parts])

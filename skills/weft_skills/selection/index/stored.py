@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.selection.index import division, postings
-from weft_skills.selection.index.segments import Segment
+from weft_skills.selection.index.segments import IndexSegment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Stored:
     It is `stale` if a skill could be indexed and is not.
     """
 
-    segments: list[Segment]
+    segments: list[IndexSegment]
     indexed: list[Skill]
     missing: list[Skill]
 
@@ -44,7 +44,7 @@ def load(folder: Path, skills: Sequence[Skill], encoder: str) -> Stored:
         if data is None or data.encoder != encoder:
             found.missing.extend(group)
         elif data.digest == postings.digest(group, encoder) and postings.cacheable(group):
-            found.segments.append(Segment(data, range(data.count)))
+            found.segments.append(IndexSegment(data, range(data.count)))
             found.indexed.extend(group)
         else:
             _part(data, group, found)
@@ -92,7 +92,7 @@ def _part(data: Postings, group: Sequence[Skill], found: Stored) -> None:
         else:
             kept[at] = skill
     if kept:
-        found.segments.append(Segment(data, list(kept)))
+        found.segments.append(IndexSegment(data, list(kept)))
         found.indexed.extend(kept.values())
 
 

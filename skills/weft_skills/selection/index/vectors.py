@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from dataclasses import dataclass
 from operator import mul
 from typing import TYPE_CHECKING
@@ -70,7 +69,7 @@ class Lanes:
         self._columns: list[int] = []
         self._ones = 0
 
-    def products(self, weights: Sequence[int], lift: int) -> array[int]:
+    def products(self, weights: Sequence[int], lift: int) -> list[int]:
         """The product of each skill's vector with whole weights; `lift` keeps every lane above zero."""
         if not self._columns:
             size = _LANE * self.count
@@ -78,7 +77,7 @@ class Lanes:
             self._columns = [int.from_bytes(self._data[start : start + size], "little") for start in starts]
             self._ones = int.from_bytes(b"\1\0\0\0" * self.count, "little")
         total = sum(map(mul, weights, self._columns), lift * self._ones)
-        return array("I", total.to_bytes(_LANE * self.count, "little"))
+        return memoryview(total.to_bytes(_LANE * self.count, "little")).cast("I").tolist()
 
 
 class Weights:
@@ -126,7 +125,7 @@ def exact(vector: Sequence[float], row: Iterable[float]) -> float:
 class Cosines:
     """The cosine of each skill of a pool with a text: as whole numbers from `zero`, `unit` for a cosine of one."""
 
-    lanes: array[int]
+    lanes: list[int]
     zero: int
     unit: float
 
