@@ -73,7 +73,7 @@ _MODULES = {
     "weft_planner.errors": (
         "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
         "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed SkillNotUsed TaskDenied "
-        "TemplateError ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
+        "TemplateError TooSlow ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
     ),
     "weft_executor.stores.errors": "BadStore EarlierForm LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
     "weft_executor.model_loop.task_runner": "ToolFailed",

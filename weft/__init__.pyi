@@ -66,6 +66,7 @@ from weft_planner.errors import SkillNotUsed as SkillNotUsed
 from weft_planner.errors import TaskDenied as TaskDenied
 from weft_planner.errors import TemplateError as TemplateError
 from weft_planner.errors import ToolsRefused as ToolsRefused
+from weft_planner.errors import TooSlow as TooSlow
 from weft_planner.errors import Transient as Transient
 from weft_planner.errors import UnknownModel as UnknownModel
 from weft_planner.errors import UnknownPrice as UnknownPrice
@@ -246,6 +247,7 @@ __all__ = [
     "TaskStarted",
     "TemplateError",
     "TextStreamed",
+    "TooSlow",
     "Tool",
     "ToolCall",
     "ToolCalled",
