@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 
 _DETECTOR_THREADS = 32
+# The score from which a skill is used without a model that could leave it out: it is about as probably right as not.
+_LIKELY = 0.4
 
 
 class GoalText(Protocol):
@@ -239,13 +241,14 @@ class Workspace:
         return self.fingerprints.take(catalogue.skills, catalogue.skill_listing, shared=shared)
 
     def best_skill(self, text: str, skills: Sequence[Skill]) -> str | None:
-        """The skill that fits a part of a goal best, if any does; no model is asked."""
+        """The skill that fits a part of a goal best, if one probably does: no model is asked whether it does."""
         asks = self.settings.detector == detectors.ASKING
         with self._selecting:
             finder = self.skills.ranked if asks else self.skills.detector
             selections = finder.detect(text, self.skills.preferences.selectable(skills))
         names = {skill.name for skill in skills}
-        return next((selection.name for selection in selections if selection.name in names), None)
+        likely = (selection for selection in selections if selection.score >= _LIKELY)
+        return next((selection.name for selection in likely if selection.name in names), None)
 
     def check(self, goal: GoalText) -> None:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
