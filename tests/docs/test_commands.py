@@ -123,7 +123,8 @@ def test_what_is_not_run_says_why() -> None:
         "takes minutes",
         "runs the tests",
         "runs until Ctrl-C",
-        "takes minutes",
+        "asks for a key",
+        "needs nine cases and rounds of evaluations",
     )
     assert {reason for reason in reasons if not reason.startswith(known)} == set()
 

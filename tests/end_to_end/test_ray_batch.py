@@ -39,6 +39,11 @@ GOALS = 30
 ROOT = Path(__file__).parents[2]
 
 
+def _said(err: str) -> list[str]:
+    """What a batch said beside its progress."""
+    return [line for line in err.splitlines() if "goals ·" not in line and not line.startswith("Loading: ")]
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[OpenAIServer]:
     with OpenAIServer(Swapped()) as server:
@@ -164,7 +169,7 @@ def test_a_drained_batch_and_one_whose_driver_was_killed_are_resumed(batch: RayB
     assert time.monotonic() - at > 2, "goals had time to end, and Ray did not end the process"
     assert "Stopped (interrupted). Continue with:" in err
     assert err.splitlines()[-1].endswith("--drain 5 --resume")
-    assert [line for line in err.splitlines() if "goals ·" not in line][:-2] == [], "and nothing else is said"
+    assert _said(err)[:-2] == [], "and nothing else is said"
     assert len(batch.rows()) > before
     batch.answer(slowly)
     assert batch.ask("SELECT run_id FROM runs WHERE holder IS NOT NULL") == [], "its leases are released"
@@ -262,7 +267,7 @@ def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
         _, err = process.communicate(timeout=240)
         cluster.kill_head()
     assert process.returncode == 130, err
-    said = [line for line in err.splitlines() if "goals ·" not in line]
+    said = _said(err)
     assert said[0] == "warning: Ray's head is lost: the batch stops; what is finished is kept"
     assert said[1] == "Stopped (interrupted). Continue with:"
     assert said[2].endswith("--resume")

@@ -26,7 +26,7 @@ _COMMANDS = {
     "batch": ("weft.cli.commands.batches.batch:batch", "Run every goal in a file."),
     "eval": (
         "weft.cli.commands.evaluations.group:evaluation",
-        "Check answers, and compare skills, models and settings.",
+        "Check the answers of cases, and compare variants: skills, models, prompts and settings.",
     ),
     "resume": ("weft.cli.commands.runs.resume:resume", "Resume a run, or answer what it waits for."),
     "approvals": (

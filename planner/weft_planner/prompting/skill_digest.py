@@ -36,6 +36,8 @@ _FORM = re.compile(
 )
 # What a template says itself: a heading, or a label in bold, without a place to fill in.
 _LABEL = re.compile(r"^(#{1,6} [^<>{}\[\]…]+?|\*\*[^<>{}\[\]*…]+:\*\*)(?=\s*$|\s+[<…])", re.MULTILINE)
+# A part that may be left out: a small model would write its heading and nothing below.
+_OPTIONAL = re.compile(r"\b(?:leave out|omit|skip)\s+[*_`]+([^*_`\n]+)[*_`]", re.IGNORECASE)
 _MOST_LABELS = 12
 _PARTS = "Write the answer in these parts, in this order, and leave out those with nothing to say"
 _LAST = re.compile(
@@ -89,8 +91,12 @@ class _Section:
         """The headings and labels of the form that it shows, if it does."""
         if not _FORM.match(self.title):
             return []
-        code = "\n".join(line for line, is_code in _marked(self.lines) if is_code)
-        return _LABEL.findall(code)[:_MOST_LABELS]
+        marked = list(_marked(self.lines))
+        code = "\n".join(line for line, is_code in marked if is_code)
+        optional = set(_OPTIONAL.findall("\n".join(line for line, is_code in marked if not is_code)))
+        # "# Weekly report: <week>" is the heading "# Weekly report".
+        labels = [label.rstrip(":") if label.startswith("#") else label for label in _LABEL.findall(code)]
+        return [label for label in labels if label.strip("# *:") not in optional][:_MOST_LABELS]
 
     @property
     def told(self) -> str:

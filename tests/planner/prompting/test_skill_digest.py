@@ -76,11 +76,13 @@ def test_code_blocks_are_left_out_with_the_headings_inside_them() -> None:
 
 def test_of_a_form_the_headings_and_labels_stay_without_its_places_to_fill_in() -> None:
     form = (
-        "```\n# Report: <team>\n**In short:** <a sentence>\n\n## Done\n- <result>\n\n## <other>\n```\n\nNothing else."
+        "```\n# Report: <team>\n**In short:** <a sentence>\n\n## Done\n- <result>\n\n"
+        "## Figures\n<table>\n\n## <other>\n```\n\n"
+        "Leave out *Figures* where there are none."
     )
     cut = digest(skill(Output=form, Steps="1. Do it.", More=LONG), 300)
     parts = "Write the answer in these parts, in this order, and leave out those with nothing to say"
-    assert cut.text == skill(Steps="1. Do it.", Output=f"{parts}:\n# Report:\n**In short:**\n## Done")
+    assert cut.text == skill(Steps="1. Do it.", Output=f"{parts}:\n# Report\n**In short:**\n## Done")
     assert cut.left_out == ("Output (in part)", "More")
 
 
