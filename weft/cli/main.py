@@ -53,7 +53,10 @@ _COMMANDS = {
     ),
     "skills": ("weft.cli.commands.skills.group:skills", "List, show, select and manage skills."),
     "models": ("weft.cli.commands.setup.models:models", "List, download and remove local models."),
-    "keys": ("weft.cli.commands.setup.keys:keys", "Keep providers' API keys in the system's keyring or a file."),
+    "keys": (
+        "weft.cli.commands.setup.keys:keys",
+        "Keep providers' API keys, so that they need not be in the environment.",
+    ),
     "mcp": ("weft.cli.commands.mcp.group:mcp", "Use the tools of MCP servers, or serve weft as one."),
     "serve": ("weft.cli.commands.setup.serve:serve", "Show this workspace in a browser."),
     "init": ("weft.cli.commands.setup.init:init", "Create a commented weft.toml."),

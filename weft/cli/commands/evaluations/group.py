@@ -12,9 +12,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SUBCOMMANDS = {
-    "run": ("weft.cli.commands.evaluations.run:run", "Evaluate cases (`run` can be left out)."),
-    "show": ("weft.cli.commands.evaluations.show:show", "Show the report of an evaluation again."),
-    "score": ("weft.cli.commands.evaluations.score:score", "Score recorded runs."),
+    "run": (
+        "weft.cli.commands.evaluations.run:run",
+        "Run the cases of CASES, hold each answer against its checks, and compare variants.",
+    ),
+    "show": (
+        "weft.cli.commands.evaluations.show:show",
+        "Show the report of an evaluation again: by its id, the beginning of it, or `last`.",
+    ),
+    "score": (
+        "weft.cli.commands.evaluations.score:score",
+        "Score recorded runs, each by the case that has its goal; no call is made unless a judge is named.",
+    ),
 }
 
 
