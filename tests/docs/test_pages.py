@@ -108,7 +108,7 @@ def test_the_picture_of_the_readme_is_of_a_recorded_run(tmp_path: Path) -> None:
         "docs/pictures/terminal.jsonl",
         str(tmp_path / "it.svg"),
         "--at",
-        "0.62",
+        "0.45",
     ]
     subprocess.run(again, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
     picture = (tmp_path / "it.svg").read_text(encoding="utf-8")
