@@ -109,7 +109,8 @@ def test_forty_files_three_failing_killed_twice(
     (other / "skills" / "cataloging-apis").rename(workspace / "skills" / "cataloging-apis")
     shown = weft("trace", "show", "last", cwd=workspace).out
     assert "(not needed: nobody is named)" in shown
-    assert shown.index("review[2]") < shown.index("review[10]") < shown.index("✗ review[20]") < shown.index("○ fix")
+    plain = shown.replace("*", " ")  # which items are on the critical path is chance
+    assert plain.index("review[2]") < plain.index("review[10]") < plain.index("✗ review[20]") < plain.index("○ fix")
 
 
 @pytest.mark.parametrize("file", ["plan.yaml", "plan.json"])
