@@ -161,6 +161,14 @@ def test_a_variant_that_cannot_be_is_refused(variant: str, told: str, folder: Pa
     assert (ran.status, told in " ".join(ran.err.split())) == (2, True), ran.err
 
 
+@pytest.mark.parametrize("flag", ["--retry-errors", "--rerun-changed"])
+def test_what_was_never_run_is_not_run_again(flag: str, folder: Path, weft: Weft) -> None:
+    (folder / "cases.jsonl").write_text('{"goal": "Greet Ana"}\n', encoding="utf-8")
+    ran = weft("eval", "cases.jsonl", flag, cwd=folder)
+    assert ran.status == 2
+    assert "--retry-errors and --rerun-changed need --resume" in ran.err
+
+
 def test_an_evaluation_goes_on_where_it_stopped(folder: Path, serve: Serve, weft: Weft) -> None:
     server = serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", *letters(6))

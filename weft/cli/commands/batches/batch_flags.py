@@ -42,8 +42,7 @@ class BatchFlags:
         """The options of the batch; raises if flags contradict each other."""
         from weft.batch.options import BatchOptions
 
-        if not self.resume and (self.retry_errors or self.rerun_changed):
-            raise InputError("--retry-errors and --rerun-changed need --resume", hint="add --resume, or leave them out")
+        check_resume(resume=self.resume, again=self.retry_errors or self.rerun_changed)
         for flag, budget in (("--max-cost", self.max_cost), ("--max-tokens", self.max_tokens)):
             if budget is not None and not budget > 0:
                 raise InputError(f"{flag} must be above 0, not {budget:g}", hint=f"give a budget, or leave {flag} out")
@@ -51,6 +50,12 @@ class BatchFlags:
         chosen = asdict(self) | {"max_failures": failures, "max_failure_share": share}
         del chosen["fail_fast"]
         return BatchOptions(**chosen, approve_all=approve_all, cluster=cluster)
+
+
+def check_resume(*, resume: bool, again: bool) -> None:
+    """Raise if something is to be run `again` that was not run before."""
+    if again and not resume:
+        raise InputError("--retry-errors and --rerun-changed need --resume", hint="add --resume, or leave them out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.batch.summary import BatchSummary
     from weft.cli.view.output_mode import OutputMode
 
-_EXIT = {"interrupted": 130, "budget": 5, "failures": 1}
+EXIT_OF_STOP = {"interrupted": 130, "budget": 5, "failures": 1}
 
 
 def show_preview(batch: Batch, mode: OutputMode) -> int:
@@ -72,7 +72,7 @@ def _show(report: BatchReport, mode: OutputMode) -> int:
         goals = counted(waiting, "goal")
         output.say(f"{goals} waiting for an answer; see `weft approvals`. Once answered, continue with:")
         output.say(f"  {resume_command()}")
-    return _EXIT.get(report.stopped or "", _exit_status(report.summary))
+    return EXIT_OF_STOP.get(report.stopped or "", _exit_status(report.summary))
 
 
 def _written_off(report: BatchReport) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.option_value import option_value
+from weft.cli import options
+from weft.cli.commands.batches.batch_flags import check_resume
+from weft.cli.option_value import option_value, together
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,9 +36,10 @@ class LimitFlags:
     max_tokens: int | None
 
     def options(self, cluster: ClusterOptions | None = None, *, approve_all: bool = False) -> BatchOptions:
-        """The options of the batch underneath."""
+        """The options of the batch underneath; raises if flags contradict each other."""
         from weft.batch.options import BatchOptions
 
+        check_resume(resume=self.resume, again=self.retry_errors or self.rerun_changed)
         values: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         return BatchOptions(**values, approve_all=approve_all, cluster=cluster)
 
@@ -82,7 +86,9 @@ class CheckFlags:
             yield f"{variant['name']}: it costs {times} what {first['name']} costs, not {most:g} at most"
 
 
-limits = option_value(
+judge = click.option("--judge", metavar="NAME", help="Model that judges expectations (default: the setting `judge`).")
+pairwise = click.option("--pairwise", is_flag=True, help="Have the judge compare the answers of two variants.")
+_limits = option_value(
     "limit_flags",
     LimitFlags,
     click.option("--jobs", type=click.IntRange(1), help="Run at most N cases at a time."),
@@ -97,6 +103,12 @@ limits = option_value(
     click.option("--max-cost", type=_RATE, help="Budget in US dollars, judges included."),
     click.option("--max-tokens", type=click.IntRange(1), help="Budget in tokens, judges included."),
 )
+limits = together(
+    _limits,
+    options.named_models,
+    options.unknown_cost,
+    options.setting(click.option("--timeout", type=float, help="Seconds that each run may take.")),
+)
 checks = option_value(
     "check_flags",
     CheckFlags,
@@ -104,4 +116,8 @@ checks = option_value(
     click.option("--min-pass", type=click.FloatRange(0, 1), help="With --check: the lowest pass rate."),
     click.option("--no-worse", is_flag=True, help="With --check: no case may get worse."),
     click.option("--max-cost-ratio", type=_RATE, help="With --check: how many times the first variant's cost at most."),
+)
+reported = together(
+    checks,
+    click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page."),
 )

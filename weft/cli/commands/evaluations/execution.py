@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import execution, model_download, trust_prompt
-from weft.cli.commands.batches.run import resume_command, stop_on_signals
+from weft.cli.commands.batches.run import EXIT_OF_STOP, resume_command, stop_on_signals
 from weft.cli.view import evaluation_report, output
 from weft.cli.view.batch_progress import watching
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from weft.cli.view.output_mode import OutputMode
     from weft.evaluation.evaluate import OpenEvaluation
     from weft.evaluation.report import EvaluationReport
-
-_EXIT = {"interrupted": 130, "budget": 5, "failures": 1}
 
 
 def run_to_exit(
@@ -71,7 +69,7 @@ def _show_all(document: Mapping[str, Any], mode: OutputMode, check: CheckFlags |
     if document["stopped"] is None:
         return verdict(document, check)
     output.say(f"Stopped ({document['stopped']}). Continue with:\n  {resume_command()}")
-    return _EXIT[document["stopped"]]
+    return EXIT_OF_STOP[document["stopped"]]
 
 
 def show(document: Mapping[str, Any], mode: OutputMode) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,26 +11,22 @@ from weft.cli.commands.batches import batch_flags
 from weft.cli.commands.evaluations import eval_flags
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from weft.cli.commands.batches.batch_flags import ClusterFlags
     from weft.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
-
-_EXIT = {"interrupted": 130, "budget": 5, "failures": 1}
 
 
 @click.command("run")
 @click.argument("cases", nargs=-1, required=True)
 @click.option("--variant", "variants", multiple=True, metavar="NAME=FLAGS", help="Compare this variant (repeatable).")
 @click.option("--repeat", type=click.IntRange(1), help="Run each case N times (default: 1; with variants, 3).")
-@click.option("--judge", metavar="NAME", help="Model that judges expectations (default: the setting `judge`).")
-@click.option("--pairwise", is_flag=True, help="Have the judge compare the answers of two variants.")
-@eval_flags.checks
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
+@eval_flags.judge
+@eval_flags.pairwise
+@eval_flags.reported
 @eval_flags.limits
-@options.named_models
-@options.unknown_cost
-@options.setting(click.option("--timeout", type=float, help="Seconds that each run may take."))
 @batch_flags.cluster
 @options.yes
 @options.skills

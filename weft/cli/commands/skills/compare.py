@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +15,7 @@ from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from weft.cli.commands.batches.batch_flags import ClusterFlags
     from weft.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
@@ -33,14 +33,10 @@ _WIDTH = 80
 @click.option("--old", metavar="PATH|GIT-REF", help="Compare with this version (default: without the skill).")
 @click.option("--free", is_flag=True, help="Only show what is known without a call.")
 @click.option("--repeat", type=click.IntRange(1), help="Run each case N times (default: 3).")
-@click.option("--judge", metavar="NAME", help="Model that judges expectations (default: the setting `judge`).")
-@click.option("--pairwise", is_flag=True, help="Have the judge compare the answers.")
-@eval_flags.checks
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
+@eval_flags.judge
+@eval_flags.pairwise
+@eval_flags.reported
 @eval_flags.limits
-@options.named_models
-@options.unknown_cost
-@options.setting(click.option("--timeout", type=float, help="Seconds that each run may take."))
 @batch_flags.cluster
 @options.yes
 @options.tools

@@ -33,11 +33,8 @@ _REPEAT = 3
 @click.option("--description", is_flag=True, help="Let the description change, too.")
 @click.option("--apply", is_flag=True, help="Write an accepted change, after you have seen it and agreed.")
 @click.option("--repeat", type=click.IntRange(1), default=_REPEAT, show_default=True, help="Run each case N times.")
-@click.option("--judge", metavar="NAME", help="Model that judges expectations (default: the setting `judge`).")
+@eval_flags.judge
 @eval_flags.limits
-@options.named_models
-@options.unknown_cost
-@options.setting(click.option("--timeout", type=float, help="Seconds that each run may take."))
 @click.option("--yes", is_flag=True, help="Agree in advance: to the change, and to a missing --max-cost.")
 @options.tools
 @options.approve_all
