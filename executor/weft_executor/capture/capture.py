@@ -166,12 +166,9 @@ class Capture:
     def hash_of_task(self, task: Task, given: Sequence[str | None]) -> str:
         """The hash of a task and of the results that it is given."""
         form = task if id(task) in self._plain_tasks else self.task(task)
-        kept = self._kept
-        for text in given:
-            if text not in kept:
-                given = self.sequence(given)
-                break
-        return digest([form, given])[:HASH]
+        if not self._kept.issuperset(given):
+            given = self.sequence(given)
+        return digest((form, given))[:HASH]
 
     def task(self, task: Task) -> dict[str, Any]:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""

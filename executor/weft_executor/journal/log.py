@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from weft_executor.capture.json_text import encode_all
+from weft_executor.capture.json_text import encode, encode_all
 from weft_executor.journal.summary import CHANGING, updated
 from weft_executor.stores.row import EncodedRow, Row, RunSummary
 from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, type_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Awaitable, Iterator, Sequence
 
     from weft_executor.capture.capture import Capture
 
 
 _SECOND = 10**9
+# How far an answer is, and pieces of it: the whole answer follows.
+_PASSING = frozenset({TextStreamed, CallProgressed})
 
 
 class LogEntry(msgspec.Struct, frozen=True, gc=False):
@@ -52,28 +54,35 @@ def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
     Most events are recorded as they stand: these are encoded together, which takes a quarter of the time.
     """
     plain = [entry.log.capture.keeps_event(entry.event) for entry in entries]
-    encoded = encode_all([entry.event for entry in compress(entries, plain)])
+    encoded = _encoded(list(compress(entries, plain)))
     if encoded is None:
-        plain, encoded = [False] * len(entries), []
-    texts = iter(encoded)
-    rows: list[Row | EncodedRow] = []
-    begins, ends = "", 0  # the second that the last event was in
-    for entry, is_plain in zip(entries, plain, strict=True):
-        event, nanoseconds = entry.event, entry.at
-        kind, digits = type(event), str(nanoseconds)
-        if not ends - _SECOND <= nanoseconds < ends:
-            ends = nanoseconds // _SECOND * _SECOND + _SECOND
-            begins = _second(digits[:10])
-        at = f"{begins}{digits[10:16]}Z"
-        if is_plain:
-            name, tag = _TAGS[kind]
-            key = event.key or None if kind is TaskFinished else None  # type: ignore[attr-defined]
-            task = getattr(event, "task", None)
-            rows.append(EncodedRow(entry.log.run_id, entry.seq, at, name, task, key, f"{{{next(texts)[tag:]}"))
-        else:
-            log = entry.log
-            rows.append(Row(log.run_id, entry.seq, at, type_of(kind), log.capture.event(event)))
-    return rows
+        return [_row(entry) for entry in entries]
+    return [next(encoded) if is_plain else _row(entry) for entry, is_plain in zip(entries, plain, strict=True)]
+
+
+def _row(entry: LogEntry) -> Row:
+    event, log = entry.event, entry.log
+    return Row(log.run_id, entry.seq, stamp(entry.at), type_of(type(event)), log.capture.event(event))
+
+
+def _encoded(entries: Sequence[LogEntry]) -> Iterator[EncodedRow] | None:
+    """The rows of events that are recorded as they stand; None if one of them has to be repaired."""
+    # Column by column: comprehensions are faster than one loop over the entries.
+    events = [entry.event for entry in entries]
+    texts = encode_all(events)
+    if texts is None:
+        return None
+    tags = [_TAGS[kind] for kind in map(type, events)]
+    return map(
+        EncodedRow,
+        [entry.log.run_id for entry in entries],
+        [entry.seq for entry in entries],
+        _stamps([entry.at for entry in entries]),
+        [name for name, _ in tags],
+        [getattr(event, "task", None) for event in events],
+        [event.key or None if type(event) is TaskFinished else None for event in events],
+        [f"{{{text[tag:]}" for text, (_, tag) in zip(texts, tags, strict=False)],  # the last line ends, too
+    )
 
 
 class _Tags(dict[type[Event], tuple[str, int]]):
@@ -130,14 +139,14 @@ class Log:
         self._summary = replace(summary, goal=self.capture.local(summary.goal))
 
     def record(self, event: Event) -> None:
-        """Record an event, except how far an answer is, and pieces of it: the whole answer follows."""
+        """Record an event, unless it only tells how far an answer is."""
         kind, at = type(event), time.time_ns()
         if isinstance(event, TaskFinished) and self._summary.early is None:
             # One for each task of a plan, and another summary takes long to make.
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        elif kind in (TextStreamed, CallProgressed):
+        elif kind in _PASSING:
             return
         self._seq = seq = self._seq + 1
         self._put(LogEntry(self, seq, at, event, self._summary, self._done))
@@ -161,6 +170,14 @@ def stamp(at: int) -> str:
     """A time in nanoseconds as records spell it: ISO 8601 in UTC, with microseconds."""
     digits = str(at)
     return f"{_second(digits[:10])}{digits[10:16]}Z"
+
+
+def _stamps(times: Sequence[int]) -> list[str]:
+    """Times as `stamp` spells them: those of one commit are nearly always of one second."""
+    if not times or min(times) // _SECOND != max(times) // _SECOND:
+        return [stamp(at) for at in times]
+    begins, digits = _second(str(times[0])[:10]), encode(times)
+    return [f"{begins}{digits[at : at + 6]}Z" for at in range(11, len(digits), 20)]  # each has 19 digits and a comma
 
 
 @lru_cache(maxsize=8)

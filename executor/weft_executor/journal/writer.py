@@ -71,6 +71,7 @@ class Writer:
         # lease changes.
         self._queue: deque[LogEntry | LeaseChange | Waiter] = deque()
         self._pending = threading.Event()
+        self._idle = False
         self._urgent = threading.Event()
         self._closing = False
         self._ended = False
@@ -95,7 +96,7 @@ class Writer:
     def put(self, entry: LogEntry) -> None:
         """Accept an entry; it is written soon."""
         self._queue.append(entry)
-        if not self._pending.is_set():
+        if self._idle:  # asked after queueing: the thread looks at the queue once more before it waits
             self._pending.set()
 
     def settle(self, run_id: str = "") -> asyncio.Future[None]:
@@ -149,7 +150,10 @@ class Writer:
     def _work(self) -> None:
         try:
             while not self._closing or self._queue:
-                self._pending.wait(STOP_REQUESTS if self._listeners else BEAT)
+                self._idle = True
+                if not self._queue:
+                    self._pending.wait(STOP_REQUESTS if self._listeners else BEAT)
+                self._idle = False
                 self._pending.clear()
                 if self._queue:
                     self._urgent.wait(LINGER)
