@@ -104,7 +104,7 @@ def _aims(samples: dict[str, list[Spent]], tasks: int) -> list[Aim]:
     floor, ours, on = (cpu(samples[name], 1e6 / tasks) for name in (BARE, WEFT, JOURNALED))
     what = "layered 2,000, journal on: microseconds of CPU time for a task, all threads"
     reason = (
-        f"the scheduler alone takes {min(ours):.3g}; SQLite takes about 5, making its two rows 5, the hash of the "
+        f"the scheduler alone takes {min(ours):.3g}; SQLite takes about 5, making its two rows 4, the hash of the "
         "inputs 4, the task's part of the plan 2, the log 2, the commits and the hand-over between the threads 4"
     )
     return [

@@ -1,0 +1,58 @@
+"""The rows that a commit makes of its entries."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft_executor.capture.capture import Capture
+from weft_executor.journal.log import Log, LogEntry, rows_of, stamp
+from weft_executor.stores.columns import encoded
+from weft_executor.stores.row import RunSummary
+from weft_planner.events import Event, TaskFinished, TaskStarted, ToolCalled
+
+BEGAN = 1_794_000_000_000_000_000
+
+
+class Nowhere:
+    """A sink for entries that are never put."""
+
+    url = ""
+
+    def put(self, entry: LogEntry) -> None:
+        raise AssertionError(entry)
+
+    async def settle(self, run_id: str = "") -> None:
+        raise AssertionError(run_id)
+
+
+def entries(*events: Event, apart: int) -> list[LogEntry]:
+    log, summary = Log(Nowhere(), "r", Capture()), RunSummary("r", "a goal", "running", "")
+    return [LogEntry(log, at + 1, BEGAN + at * apart, event, summary, 0) for at, event in enumerate(events)]
+
+
+@pytest.mark.parametrize("apart", [1, 1_001, 300_000_000, 1_000_000_000])
+def test_events_of_one_commit_have_their_own_times_in_whatever_seconds_they_happened(apart: int) -> None:
+    rows = rows_of(entries(*[TaskStarted("a", "0" * 32)] * 7, apart=apart))
+    assert [row.at for row in rows] == [stamp(BEGAN + at * apart) for at in range(7)]
+    assert rows[0].at == "2026-11-06T21:20:00.000000Z"
+
+
+def test_rows_keep_the_order_of_events_whether_these_are_recorded_as_they_stand_or_not() -> None:
+    called = ToolCalled("a", "files_read", {"status": "success", "data": {}}, "key#1")
+    events = TaskStarted("a", "0" * 32), called, TaskFinished("a", "done", 0.5, "out", key="k"), called
+    rows = [encoded(row) for row in rows_of(entries(*events, apart=1_000))]
+    assert [(row.seq, row.type, row.task, row.key) for row in rows] == [
+        (1, "task_started", "a", None),
+        (2, "tool_called", "a", None),
+        (3, "task_finished", "a", "k"),
+        (4, "tool_called", "a", None),
+    ]
+    assert rows[0].body == '{"task":"a","inputs":"' + "0" * 32 + '"}'
+
+
+def test_a_commit_of_nothing_and_one_that_has_to_be_repaired_have_rows_too() -> None:
+    assert rows_of([]) == []
+    broken = TaskFinished("a", "done", 0.5, "half of a pair: \ud800")
+    rows = [encoded(row) for row in rows_of(entries(TaskStarted("a"), broken, apart=1_000))]
+    assert [row.type for row in rows] == ["task_started", "task_finished"]
+    assert "half of a pair: \ufffd" in rows[1].body
