@@ -85,9 +85,11 @@ class LocalModel:
         model = ModelStore(models_dir()).find(entry_name(self.name))
         return "" if model is None or is_loaded(model.path) else f"the model {model.record.name}"
 
-    async def load(self) -> None:
-        """Start the server, and load litellm meanwhile."""
-        await asyncio.gather(self.serve(Load(installed(self.name).path)), asyncio.to_thread(litellm_model.load))
+    async def load(self) -> str:
+        """Start the server, and load litellm meanwhile; returns why it is slow here, if it need not be."""
+        serving = self.serve(Load(installed(self.name).path))
+        endpoint, _ = await asyncio.gather(serving, asyncio.to_thread(litellm_model.load))
+        return endpoint.slow
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, cut to fit the context window, at no cost."""
