@@ -107,12 +107,14 @@ class LocalModel:
         if endpoint.states is not None:  # what was kept of an earlier run need not be read again
             read = max(read, counter.tokens * _length(fixed) // max(1, _length(messages)))
         seconds = self._seconds(request, CallSize(counter.tokens, answer, read), endpoint)
+        slots = _slots_of(endpoint)
         try:
-            async with _slots_of(endpoint).turn(fixed) as turn:
+            async with slots.turn(fixed) as turn:
                 sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
                 if not turn.is_read and endpoint.states is not None:
                     about = f"{model.record.sha256} {endpoint.build} {endpoint.context}"
-                    await PromptStates(endpoint, endpoint.states, about, seconds).take_up(turn.slot, fixed)
+                    async with slots.reading(fixed):
+                        await PromptStates(endpoint, endpoint.states, about, seconds).take_up(turn.slot, fixed)
                 parameters = {
                     "api_base": endpoint.base_url,
                     "api_key": endpoint.api_key,
