@@ -37,7 +37,7 @@ class Slots:
         self._waiting = asyncio.Semaphore(self.count)
 
     def reading(self, fixed: object) -> asyncio.Lock:
-        """Held while a fixed part is read: whoever waits for it takes up what was kept, instead of reading it too."""
+        """The lock for reading a fixed part: a call that waited for it finds the state, and need not read it too."""
         return self._reading.setdefault(hash(fixed), asyncio.Lock())
 
     @asynccontextmanager
