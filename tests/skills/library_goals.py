@@ -23,6 +23,16 @@ GOALS = {
         "Check this patch for security holes before we ship it",
         "帮我做一次代码审查",
     ],
+    "commit-messages": [
+        "Write a commit message for the staged changes",
+        "Write a commit message for 'orders have a CSV export'",
+        "Suggest a conventional commit subject for this diff",
+        "reword the message of my last commit",
+        "How should I split these changes into commits?",
+        "git commit message for the fix in login.py",
+        "Give me a title and message for the squash merge",
+        "帮我写这次改动的提交信息",
+    ],
     "weekly-report-generator": [
         "Write my weekly report from notes.txt",
         "Turn this week's commits and tickets into a status report for my manager",

@@ -22,7 +22,8 @@ class Endpoint:
     """How to reach the server: through litellm as model `openai/<alias>`, with `base_url` as its API base.
 
     `speed` is how fast it is on this machine, if that was measured; `prompts` are those that it got last. It keeps what
-    it has read in the folder `states`, if it has one; `build` is the backend and its version.
+    it has read in the folder `states`, if it has one; `build` is the backend and its version, and `slow` says
+    why a faster one does not run, if there is one, and what to do.
     """
 
     base_url: str
@@ -33,6 +34,7 @@ class Endpoint:
     prompts: RecentPrompts = field(default_factory=RecentPrompts, compare=False)
     states: Path | None = None
     build: str = ""
+    slow: str = ""
 
     @property
     def model(self) -> str:

@@ -85,9 +85,11 @@ class LocalModel:
         model = ModelStore(models_dir()).find(entry_name(self.name))
         return "" if model is None or is_loaded(model.path) else f"the model {model.record.name}"
 
-    async def load(self) -> None:
-        """Start the server, and load litellm meanwhile."""
-        await asyncio.gather(self.serve(Load(installed(self.name).path)), asyncio.to_thread(litellm_model.load))
+    async def load(self) -> str:
+        """Start the server, and load litellm meanwhile; returns why it is slow here, if it need not be."""
+        serving = self.serve(Load(installed(self.name).path))
+        endpoint, _ = await asyncio.gather(serving, asyncio.to_thread(litellm_model.load))
+        return endpoint.slow
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request, cut to fit the context window, at no cost."""
@@ -105,12 +107,14 @@ class LocalModel:
         if endpoint.states is not None:  # what was kept of an earlier run need not be read again
             read = max(read, counter.tokens * _length(fixed) // max(1, _length(messages)))
         seconds = self._seconds(request, CallSize(counter.tokens, answer, read), endpoint)
+        slots = _slots_of(endpoint)
         try:
-            async with _slots_of(endpoint).turn(fixed) as turn:
+            async with slots.turn(fixed) as turn:
                 sent = replace(request, messages=messages, on_text=_hearing(request, counter.tokens))
                 if not turn.is_read and endpoint.states is not None:
                     about = f"{model.record.sha256} {endpoint.build} {endpoint.context}"
-                    await PromptStates(endpoint, endpoint.states, about, seconds).take_up(turn.slot, fixed)
+                    async with slots.reading(fixed):
+                        await PromptStates(endpoint, endpoint.states, about, seconds).take_up(turn.slot, fixed)
                 parameters = {
                     "api_base": endpoint.base_url,
                     "api_key": endpoint.api_key,

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.local.backends.backend import BATCH, OPENMP, PROMPT_CACHE, Serving, command, environment, library
-from weft.local.backends.choose import MISSING, REMEDY, choose
+from weft.local.backends.choose import MISSING, REMEDY, BackendChoice, choose, gave_way
 from weft.local.backends.machine import cores, free_cores, this_machine
 from weft.local.endpoint import Endpoint, call
 from weft.local.server_output import ServerOutput
@@ -66,7 +66,8 @@ class Server:
         spawn: Callable[[], subprocess.Popen[bytes]] | None = None,
     ) -> None:
         self.waiting = 0
-        self.backend = backend or choose().backend
+        choice = BackendChoice(backend, "") if backend else choose()
+        self.backend, self._slow = choice.backend, choice.slow
         self.threads = 0
         self._load = load
         self._states = made_states_of(load.path)
@@ -125,6 +126,7 @@ class Server:
                     speed,
                     states=self._states,
                     build=str(self.backend),
+                    slow=self._slow,
                 )
             return self._endpoint
 
@@ -139,7 +141,7 @@ class Server:
     def _start(self) -> str:
         """The address it listens on; raises SetupError if it could not load the model."""
         answer = self._ask()
-        if "refused" in answer and self.backend.program and self._fall_back():
+        if "refused" in answer and self.backend.program and self._fall_back(str(answer["refused"])):
             answer = self._ask()
         if "missing" in answer:
             raise SetupError(f"{MISSING} ({answer['missing']})", hint=REMEDY)
@@ -187,14 +189,14 @@ class Server:
             return asdict(serving) | {"batch": BATCH, "prompt_cache": PROMPT_CACHE}
         return {"command": command(self.backend.program, serving), "environment": environment(serving)}
 
-    def _fall_back(self) -> bool:
+    def _fall_back(self, fault: str) -> bool:
         """Start again with the library, if it is installed and nobody has closed the server meanwhile."""
         own = library()
         with self._closing:
             if own is None or self._closed:
                 return False
             self._end_process()
-            self.backend = own
+            self.backend, self._slow = own, gave_way(self.backend, own, fault)
             self._start_process()
         return True
 

@@ -29,11 +29,16 @@ class Slots:
     count: int
     _free: list[int] = field(init=False)  # the one used longest ago first
     _read: dict[int, int] = field(default_factory=dict)
+    _reading: dict[int, asyncio.Lock] = field(default_factory=dict)
     _waiting: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
         self._free = list(range(self.count))
         self._waiting = asyncio.Semaphore(self.count)
+
+    def reading(self, fixed: object) -> asyncio.Lock:
+        """The lock for reading a fixed part: a call that waited for it finds the state, and need not read it too."""
+        return self._reading.setdefault(hash(fixed), asyncio.Lock())
 
     @asynccontextmanager
     async def turn(self, fixed: object) -> AsyncIterator[Turn]:

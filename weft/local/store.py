@@ -50,6 +50,11 @@ def models_dir(path: Path | None = None, env: Mapping[str, str] | None = None) -
     return Path(variable).expanduser() if variable else user_folders.data() / "models"
 
 
+def backends_of(root: Path) -> Path:
+    """The folder for the programs that run models."""
+    return root / "backends"
+
+
 def states_of(model: Path) -> Path:
     """The folder for what a model has read of prompts."""
     return model.parent / "states" / model.stem
@@ -105,7 +110,7 @@ class ModelStore:
         return Installed(record, path)
 
     def remove(self, name: str) -> int:
-        """Remove a model and its partial downloads; returns the number of bytes freed."""
+        """Remove a model, its states and partial downloads, with the last model the backends too; returns the bytes."""
         path = self.path(name)
         with self.locked(name):
             states = states_of(path)
@@ -121,6 +126,13 @@ class ModelStore:
             path.with_suffix(".json").unlink(missing_ok=True)
             shutil.rmtree(states, ignore_errors=True)
             self.discard(name)
+        return freed + self._remove_backends() if not self.installed() else freed
+
+    def _remove_backends(self) -> int:
+        """Delete the programs that run models; they are fetched again with a model. Returns the bytes freed."""
+        folder = backends_of(self.root)
+        freed = sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
+        shutil.rmtree(folder, ignore_errors=True)
         return freed
 
     def discard(self, name: str) -> None:

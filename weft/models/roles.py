@@ -20,7 +20,7 @@ from weft.models.ways import ways
 from weft.providers.prices import PriceList
 from weft.settings.default_model import NO_MODEL
 from weft_executor.results.memo import MemoModel
-from weft_planner.events import ModelLoaded, ModelLoading
+from weft_planner.events import ModelLoaded, ModelLoading, Warned
 from weft_planner.prompting.models import Loadable
 from weft_skills.errors import SetupError, WeftError
 
@@ -65,9 +65,12 @@ class RoleModels:
         if isinstance(model, Loadable) and (what := model.needs):
             self.memo.record(ModelLoading(name, what))
             began = time.monotonic()
+            note = ""
             with suppress(WeftError):  # the call itself reports it, or tries again
-                await model.load()
+                note = await model.load()
             self.memo.record(ModelLoaded(name, what, time.monotonic() - began))
+            if note:
+                self.memo.record(Warned(note))
 
     def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
         """The profile of the model for a role."""

@@ -124,9 +124,10 @@ class LitellmModel:
         """litellm, until it is loaded."""
         return "" if _loaded() else "litellm"
 
-    async def load(self) -> None:
+    async def load(self) -> str:
         """Import litellm."""
         await asyncio.to_thread(load)
+        return ""
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request; if the model refuses tools or a response format, fall back to what it supports."""

@@ -17,8 +17,8 @@ class Loadable(Protocol):
     def needs(self) -> str:
         """What is still to be loaded, as people know it; empty if nothing is."""
 
-    async def load(self) -> None:
-        """Load it."""
+    async def load(self) -> str:
+        """Load it; returns what the user should know of it, such as that it is slow here, else nothing."""
 
 
 class Models(Protocol):

@@ -19,15 +19,21 @@ from weft.local.model import LocalModel
 from weft.local.server import SLOTS, Load
 from weft.local.speed import Speed
 from weft.local.time_limits import LocalLimits
+from weft.models.budget import Budget
 from weft.models.open import model_opener
+from weft.models.roles import RoleModels
 from weft.providers.capabilities import Capabilities
 from weft.settings.settings import Settings
+from weft_executor.results.memo import Memo
 from weft_planner.errors import ServerFailed, TooSlow
+from weft_planner.events import Warned
 from weft_planner.model import Message, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from weft_planner.events import Event
 
 REQUEST = Request((Message("user", "hi"),))
 
@@ -81,6 +87,19 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
     (tmp_path / f"{name}.gguf").touch()
     monkeypatch.setenv("WEFT_MODELS_DIR", str(tmp_path))
+
+
+@pytest.mark.usefixtures("model")
+async def test_a_run_warns_of_a_backend_that_need_not_be_so_slow() -> None:
+    async def slow(_: Load) -> Endpoint:
+        return Endpoint("http://127.0.0.1:9/v1", "key", "weft-local", 4096, slow="it is slow here; do this")
+
+    events: list[Event] = []
+    models = RoleModels(
+        Settings(model="local"), Memo(events.append), Budget(), lambda name: LocalModel(name, serve=slow)
+    )
+    await models.ready("task")
+    assert [event for event in events if isinstance(event, Warned)] == [Warned("it is slow here; do this")]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import pytest
 from tests.needs import needs_listed_children, needs_local
 from tests.weft.local import fake_llama_server as fake
 from weft.local.backends.backend import Backend
+from weft.local.backends.choose import gave_way
 from weft.local.endpoint import call, count_tokens
 from weft.local.server import Load, Server, known_speed
 from weft_skills.errors import SetupError
@@ -70,6 +71,14 @@ def test_a_program_that_fails_gives_way_to_the_library(tmp_path: Path, model: Pa
         with pytest.raises(SetupError, match=r"model\.gguf could not be loaded"):  # it is no model at all
             server.endpoint()
         assert server.backend.name == "xllamacpp"
+
+
+def test_a_run_on_the_library_says_why_the_program_did_not_start(tmp_path: Path) -> None:
+    program = backend(tmp_path)
+    said = gave_way(program, Backend("xllamacpp", "1.0"), "its process ended with status 3: failed to load model")
+    assert "runs with xllamacpp 1.0, several times slower than it could" in said
+    assert "llama-server of the tests did not start (its process ended with status 3: failed to load model)" in said
+    assert f"delete {tmp_path / 'program'}, then `weft models pull` fetches it again" in said
 
 
 def test_without_the_library_the_programs_log_is_in_the_error(tmp_path: Path, model: Path) -> None:

@@ -341,6 +341,19 @@ def test_removing_frees_the_model_and_its_partial_downloads(store: ModelStore) -
         store.remove("tiny")
 
 
+def test_the_program_that_runs_models_goes_with_the_last_one(store: ModelStore) -> None:
+    with Hub(DATA) as hub:
+        pull(store=store, options=options(Url(hub.url)))
+        pull("other", store=store, origin=hub.url, options=options(DEAD))
+    program = store.root / "backends" / "llama-server-1" / "llama-server"
+    program.parent.mkdir(parents=True)
+    program.write_bytes(bytes(5000))
+    assert store.remove("tiny") < len(DATA) + 5000
+    assert program.exists()
+    assert store.remove("other") >= len(DATA) + 5000
+    assert not program.parent.parent.exists()
+
+
 def test_a_file_that_does_not_match_its_record_is_not_installed(store: ModelStore) -> None:
     with Hub(DATA) as hub:
         path = pull(store=store, options=options(Url(hub.url))).path

@@ -24,6 +24,14 @@ async def test_a_call_gets_the_slot_that_has_read_its_fixed_part() -> None:
     assert await turn_of(slots, "skill") == Turn(0, is_read=False), "the other took its place"
 
 
+async def test_a_fixed_part_is_read_by_one_call_at_a_time_and_others_are_not_held_up() -> None:
+    slots = Slots(2)
+    async with slots.reading("skill"):
+        assert slots.reading("skill").locked()
+        assert not slots.reading("other").locked()
+    assert not slots.reading("skill").locked()
+
+
 async def test_no_more_calls_than_slots_are_sent_at_once() -> None:
     slots, at_once, peak = Slots(2), 0, 0
 

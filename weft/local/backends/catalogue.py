@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from weft.local.backends.backend import Backend
+from weft.local.store import backends_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +96,7 @@ class ProgramEntry:
     def folder(self, root: Path) -> Path:
         """Where it is installed among the models: by its parts' hashes, so that another version is another folder."""
         digest = hashlib.sha256("".join(part.sha256 for part in self.parts).encode()).hexdigest()
-        return root / "backends" / f"{self.name}-{digest[:12]}"
+        return backends_of(root) / f"{self.name}-{digest[:12]}"
 
     def installed(self, root: Path) -> Backend | None:
         """The program, if it is installed."""

@@ -27,6 +27,8 @@ REMEDY = (
     "or choose another model with --model or WEFT_MODEL."
 )
 
+_SLOW = "the local model runs with {}, several times slower than it could on this processor"
+
 
 @dataclass(frozen=True, slots=True)
 class BackendChoice:
@@ -36,6 +38,22 @@ class BackendChoice:
     why: str
     faster: str = ""
     entry: ProgramEntry | None = None
+
+    @property
+    def slow(self) -> str:
+        """What a run says of a backend that need not be so slow, with what to do; empty if it is the fastest here."""
+        if not self.faster:
+            return ""
+        remedy = f"for a faster one: {self.faster}" if self.entry else "`weft doctor` shows the backends"
+        return f"{_SLOW.format(self.backend)}: {self.why}; {remedy}"
+
+
+def gave_way(program: Backend, own: Backend, fault: str) -> str:
+    """What a run says if the program did not start and the library runs instead."""
+    assert program.program is not None  # noqa: S101 - only programs give way
+    said = fault.splitlines()[-1][-200:] if fault else "it gave no reason"
+    remedy = f"delete {program.program.parent}, then `weft models pull` fetches it again"
+    return f"{_SLOW.format(own)}: {program} did not start ({said}); {remedy}"
 
 
 def choose(root: Path | None = None) -> BackendChoice:

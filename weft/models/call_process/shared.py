@@ -124,10 +124,11 @@ class SharedModel:
         """litellm, until the shared process has it loaded."""
         return "" if self.process.connected else "litellm"
 
-    async def load(self) -> None:
+    async def load(self) -> str:
         """Wait until calls can be made."""
         with suppress(ProcessLost):  # then the first call loads litellm here
             await self.process.connection()
+        return ""
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request."""

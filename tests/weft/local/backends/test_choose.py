@@ -35,6 +35,7 @@ def test_a_fetched_program_runs_where_the_processor_has_its_instructions(tmp_pat
     assert chosen.backend.program == program
     assert "without the instructions for dot products" in chosen.why
     assert not chosen.faster
+    assert not chosen.slow
 
 
 def test_before_it_is_fetched_the_library_runs_and_the_command_that_fetches_it_is_named(tmp_path: Path) -> None:
@@ -42,6 +43,8 @@ def test_before_it_is_fetched_the_library_runs_and_the_command_that_fetches_it_i
     assert chosen.backend == LIBRARY
     assert "`weft models pull`" in chosen.faster
     assert chosen.entry == ENTRIES[0]
+    assert "runs with xllamacpp 1.0, several times slower" in chosen.slow
+    assert "llama-server is not fetched yet; for a faster one: llama-server (" in chosen.slow
 
 
 @pytest.mark.parametrize(
@@ -57,6 +60,7 @@ def test_a_machine_without_what_it_needs_keeps_the_library(tmp_path: Path, machi
     chosen = decide("", ENTRIES, machine, tmp_path, LIBRARY)
     assert (chosen.backend, chosen.entry) == (LIBRARY, None)
     assert said in chosen.why
+    assert said in chosen.slow
 
 
 @pytest.mark.parametrize(("system", "architecture"), [("linux", "x86_64"), ("darwin", "arm64"), ("win32", "amd64")])

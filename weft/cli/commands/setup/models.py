@@ -91,7 +91,7 @@ def pull_model(name: str | None, origin: str | None, mode: OutputMode) -> int:
 @click.argument("name")
 @options.printing
 def remove_model(name: str, mode: OutputMode) -> int:
-    """Remove a model and its partial downloads.
+    """Remove a model and its partial downloads; with the last one, also the program that runs models.
 
     \b
     Examples:
