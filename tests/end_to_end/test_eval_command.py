@@ -74,7 +74,7 @@ def test_a_skill_that_helps_is_found_and_the_worse_cases_are_listed(folder: Path
     shown = weft("eval", "show", "last", "--html", "page.html", cwd=folder)
     assert "with − without" in shown.out
     assert "helps: 9 cases better, 1 worse, 0 the same" in shown.out
-    assert "worse with with: letter-9: not_contains: Dear" in shown.out
+    assert "worse: letter-9: not_contains: Dear" in shown.out
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "letter-9" in page
     assert "<script" not in page
