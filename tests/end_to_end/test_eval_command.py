@@ -219,3 +219,14 @@ def test_a_run_that_fails_does_not_pass(folder: Path, serve: Serve, weft: Weft) 
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": [{"not_contains": "Dear"}, {"max_cost": 1}]})
     (row,) = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"]
     assert (row["passed"], row["checks"][0]["evidence"].startswith("failed:")) == (False, True)
+
+
+def test_a_judge_is_needed_where_only_variants_have_models(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering(greets_with_skill))
+    write_cases(folder / "cases.jsonl", letters(1)[0] | {"expectations": ["It is kind"]})
+    variants = ("--variant", "a=--model openai/a", "--variant", "b=--model openai/b", "--repeat", "1")
+    ran = weft("eval", "cases.jsonl", *variants, cwd=folder, env={"WEFT_MODEL": ""})
+    assert (ran.status, server.calls, "--judge" in ran.err) == (2, [], True), ran.err
+    found = evaluated(weft, folder, "cases.jsonl", *variants, "--judge", "openai/j")
+    assert {call.body["model"] for call in server.calls} == {"a", "b", "j"}
+    assert [variant["pass_rate"] for variant in found["variants"]] == [0.0, 0.0]

@@ -236,9 +236,21 @@ def open_evaluation(
     batch = Batch(trials, folder.results, batch_options, engine, id=folder.id)
     with started_batch(batch):
         evaluation = OpenEvaluation(trials, folder, batch, settings, replace(options, batch=batch_options))
-        if evaluation.judged and (warning := judge_settings(batch.weft.models.settings(), options.judge)[1]):
-            evaluation.warnings.append(warning)
+        if evaluation.judged:
+            evaluation.warnings += _judge_warnings(evaluation)
         yield evaluation
+
+
+def _judge_warnings(evaluation: OpenEvaluation) -> list[str]:
+    """What to say of the judge; raises if none is chosen, and the variants' models leave it open which one judges."""
+    settings, variants = evaluation.settings, evaluation.trials.variants
+    own = {variant.settings.get("model") for variant in variants}
+    if not (evaluation.options.judge or settings.judge or settings.model) and None not in own:
+        raise InputError(
+            "each variant has a model of its own, and it is open which one judges", hint="name the judge with --judge"
+        )
+    chosen, warning = judge_settings(evaluation.batch.weft.models.settings(), evaluation.options.judge)
+    return [warning] if warning and (None in own or chosen.model in own) else []
 
 
 def named(sources: Sequence[Source]) -> str:

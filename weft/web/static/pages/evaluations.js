@@ -38,7 +38,7 @@ function Found({ one, rows }) {
   const told = one.mean === null ? "no checks to compare by" : `${signed(one.mean)} (${signed(one.low)} to ${signed(one.high)}): ${one.verdict}, ${count(one.better.length)} better, ${count(one.worse.length)} worse`;
   const needed = one.needed_cases ? `; about ${count(one.needed_cases)} more would show a difference this large` : "";
   const liked = one.pairwise ? `; the judge prefers it ${count(one.pairwise.better)} to ${count(one.pairwise.worse)}, ties: ${count(one.pairwise.tie)}` : "";
-  return html`<p><strong>${one.variant} − ${one.against}</strong> ${told}${needed}${liked}</p>${one.worse.length > 0 && html`<ul>${one.worse.map((name) => {
+  return html`<p class="found"><strong>${one.variant} − ${one.against}</strong> ${told}${needed}${liked}</p>${one.worse.length > 0 && html`<ul class="found">${one.worse.map((name) => {
     const row = rows.find((each) => each.case === name && each.variant === one.variant && each.passed === false);
     const failed = row?.checks.find((check) => !check.passed);
     return html`<li key=${name}>worse: ${name}${failed ? `: ${failed.check}: ${failed.evidence}` : ""}</li>`;
@@ -56,5 +56,5 @@ function Case({ name, variants, rows }) {
 function Run({ row }) {
   const failed = row.checks.find((check) => !check.passed);
   const word = row.passed === null ? "no checks" : row.passed ? "passed" : "failed";
-  return html`<div><a href="/runs/${part(row.run_id)}" title=${row.checks.map((check) => `${check.passed ? "✓" : "✗"} ${check.check}`).join("\n")}>${word}</a>${failed && html`<small class="cut sub">${failed.check}: ${failed.evidence}</small>`}</div>`;
+  return html`<div><a class=${row.passed === false ? "missed" : ""} href="/runs/${part(row.run_id)}" title=${row.checks.map((check) => `${check.passed ? "✓" : "✗"} ${check.check}`).join("\n")}>${word}</a>${failed && html`<small class="cut sub">${failed.check}: ${failed.evidence}</small>`}</div>`;
 }
