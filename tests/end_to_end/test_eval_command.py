@@ -229,4 +229,4 @@ def test_a_judge_is_needed_where_only_variants_have_models(folder: Path, serve: 
     assert (ran.status, server.calls, "--judge" in ran.err) == (2, [], True), ran.err
     found = evaluated(weft, folder, "cases.jsonl", *variants, "--judge", "openai/j")
     assert {call.body["model"] for call in server.calls} == {"a", "b", "j"}
-    assert [variant["pass_rate"] for variant in found["variants"]] == [0.0, 0.0]
+    assert [variant["pass_rate"] for variant in found["variants"]] == [1.0, 1.0]

@@ -101,7 +101,7 @@ async def strict(
     settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.settings_in_force]
     planning = settings_in_force[history.asked_under.get(("decomposer", None), 0)]
     # Its own folder of skills may be gone; if it is there, the paths have it.
-    first = replace(settings_in_force[0], stream_plan=planning.stream_plan, **changes | {"skills_dir": None})
+    first = replace(settings_in_force[0], stream_plan=planning.stream_plan, **{**changes, "skills_dir": None})
     # Much that a run was warned of does not happen again in a replay: what it says of them is on record.
     tape, ledger = Tape(history, capture), Ledger(warnings=history.ledger.warnings.copy())
 
