@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SECONDS = 2.0  # of CPU time for a match
 
 
-class TooSlow(Exception):
+class MatchTooSlow(Exception):
     """The pattern took too long, or too much memory."""
 
 
@@ -30,7 +30,7 @@ class RegexMatcher:
     _process: subprocess.Popen[bytes] | None = None
 
     def search(self, pattern: str, text: str, *, exact: bool) -> str | None:
-        """What the pattern finds, None if that is nothing; raises TooSlow."""
+        """What the pattern finds, None if that is nothing; raises MatchTooSlow."""
         process = self._running()
         order = {"pattern": pattern, "text": text, "exact": exact, "seconds": SECONDS, "longest": EVIDENCE}
         assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - pipes, as ordered
@@ -42,7 +42,7 @@ class RegexMatcher:
             line = b""
         if not line:
             self.close()
-            raise TooSlow
+            raise MatchTooSlow
         found: str | None = json.loads(line)
         return found
 
@@ -68,7 +68,7 @@ def regex_check(check: CaseCheck, result: Result, matcher: RegexMatcher) -> Chec
     """Whether something in the answer matches; a pattern that takes too long does not."""
     try:
         found = matcher.search(check.value, result.answer or "", exact=check.exact)
-    except TooSlow:
+    except MatchTooSlow:
         told = f"the pattern takes longer than {SECONDS:g} s, or too much memory; write a simpler one"
         return CheckResult(check.name, passed=False, evidence=told)
     evidence = "nothing in the answer matches" if found is None else shorten(found, EVIDENCE)

@@ -107,7 +107,10 @@ def hostile_evaluation() -> dict[str, Any]:
     found = {"variant": names[1], "against": names[0], "mean": -1.0, "low": -1.0, "high": -1.0, "verdict": LINE}
     found |= {"better": [], "worse": [LINE], "needed_cases": 0}
     variants = [{"name": name, **figures} for name in names]
-    return {"eval_id": RUN, "cases": 1, "variants": variants, "differences": [found], "rows": rows}
+    return {"eval_id": RUN, "cases": 1, "variants": variants, "differences": [found], "rows": rows, "judge": None} | {
+        "stopped": None,
+        "warnings": [],
+    }
 
 
 def asking_rows() -> list[Row]:
