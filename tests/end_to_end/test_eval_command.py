@@ -230,3 +230,12 @@ def test_a_judge_is_needed_where_only_variants_have_models(folder: Path, serve: 
     found = evaluated(weft, folder, "cases.jsonl", *variants, "--judge", "openai/j")
     assert {call.body["model"] for call in server.calls} == {"a", "b", "j"}
     assert [variant["pass_rate"] for variant in found["variants"]] == [1.0, 1.0]
+
+
+def test_a_pattern_is_matched_beside_the_program(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(lambda goal, _: "a" * 60 + "!"))
+    checks = [{"regex": "^a+!$"}, {"regex": "(a+)+$"}, {"regex": "A!"}]
+    write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": checks})
+    (row,) = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"]
+    assert [check["passed"] for check in row["checks"]] == [True, False, True]
+    assert "takes longer than 2 s" in row["checks"][1]["evidence"]
