@@ -97,7 +97,7 @@ def _run(shown: Shown, workspace: Path, shell: dict[str, str], server: ProviderS
     log.write_text("", encoding="utf-8")
     script = shown.text.replace("https://gateway.example.com/v1", server.base)
     ran = subprocess.run(
-        ["bash", "-c", script], cwd=workspace, env={**shell, **server.env}, capture_output=True, text=True, timeout=120
+        ["bash", "-c", script], cwd=workspace, env={**shell, **server.env}, capture_output=True, text=True, timeout=600
     )
     said = f"{script}\n{ran.stdout}\n{ran.stderr}"
     assert [json.loads(line)["status"] for line in log.read_text(encoding="utf-8").splitlines()] == shown.statuses, said

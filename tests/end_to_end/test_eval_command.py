@@ -74,7 +74,7 @@ def test_a_skill_that_helps_is_found_and_the_worse_cases_are_listed(folder: Path
     shown = weft("eval", "show", "last", "--html", "page.html", cwd=folder)
     assert "with − without" in shown.out
     assert "helps: 9 cases better, 1 worse, 0 the same" in shown.out
-    assert "worse with with: letter-9: not_contains: Dear" in shown.out
+    assert "worse: letter-9: not_contains: Dear" in shown.out
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "letter-9" in page
     assert "<script" not in page
@@ -219,3 +219,23 @@ def test_a_run_that_fails_does_not_pass(folder: Path, serve: Serve, weft: Weft) 
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": [{"not_contains": "Dear"}, {"max_cost": 1}]})
     (row,) = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"]
     assert (row["passed"], row["checks"][0]["evidence"].startswith("failed:")) == (False, True)
+
+
+def test_a_judge_is_needed_where_only_variants_have_models(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering(greets_with_skill))
+    write_cases(folder / "cases.jsonl", letters(1)[0] | {"expectations": ["It is kind"]})
+    variants = ("--variant", "a=--model openai/a", "--variant", "b=--model openai/b", "--repeat", "1")
+    ran = weft("eval", "cases.jsonl", *variants, cwd=folder, env={"WEFT_MODEL": ""})
+    assert (ran.status, server.calls, "--judge" in ran.err) == (2, [], True), ran.err
+    found = evaluated(weft, folder, "cases.jsonl", *variants, "--judge", "openai/j")
+    assert {call.body["model"] for call in server.calls} == {"a", "b", "j"}
+    assert [variant["pass_rate"] for variant in found["variants"]] == [1.0, 1.0]
+
+
+def test_a_pattern_is_matched_beside_the_program(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(lambda goal, _: "a" * 60 + "!"))
+    checks = [{"regex": "^a+!$"}, {"regex": "(a+)+$"}, {"regex": "A!"}]
+    write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": checks})
+    (row,) = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"]
+    assert [check["passed"] for check in row["checks"]] == [True, False, True]
+    assert "takes longer than 2 s" in row["checks"][1]["evidence"]

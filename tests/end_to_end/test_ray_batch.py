@@ -17,6 +17,9 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.conftest import add_skill
+from tests.evaluated import SKILL, TEXT, letters, write_cases
+from tests.evaluated import answering as evaluated
 from tests.needs import needs_ray_metrics
 from tests.openai_server import Answer, Call, OpenAIServer, Say
 from tests.ray_batch import RayBatch, Swapped
@@ -345,3 +348,31 @@ def test_without_an_address_ray_starts_here_and_imports_nothing_of_the_current_f
     assert (ran.returncode, json.loads(ran.stdout)["done"]) == (0, 2), ran.stderr
     assert not (tmp_path / "imported").exists()
     assert (tmp_path / ".agents" / "journal.sqlite").exists()
+
+
+def test_variants_of_an_evaluation_run_on_the_cluster_and_a_resume_pays_for_nothing(batch: RayBatch) -> None:
+    def with_skill(goal: str, system: str) -> str:
+        return f"Dear customer, about: {goal}" if "Polite letters" in system else f"About: {goal}"
+
+    add_skill(batch.folder, SKILL, TEXT)
+    write_cases(batch.folder / "cases.jsonl", *letters(4))
+    batch.answer(evaluated(with_skill))
+    given = ["cases.jsonl", "--variant", f"without=--without {SKILL}", "--variant", f"with=--skill {SKILL}"]
+    given += ["--repeat", "1", "--json", "--model", "openai/test-model", "--engine", "ray"]
+    given += ["--address", batch.cluster.address, "--resume"]
+    env = {**os.environ, **batch.cluster.env, "WEFT_JOURNAL": batch.url}
+    for calls in (16, 16):
+        ran = subprocess.run(
+            [sys.executable, "-m", "weft", "eval", *given],
+            cwd=batch.folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+        found = json.loads(ran.stdout)
+        assert [variant["pass_rate"] for variant in found["variants"]] == [0.0, 1.0]
+        assert (found["differences"][0]["verdict"], len(found["rows"])) == ("helps", 8)
+        assert len(batch.server.calls) == calls

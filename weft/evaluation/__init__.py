@@ -3,10 +3,11 @@
     evaluate.py      evaluate and OpenEvaluation: the path of `weft eval` and of programs
     case_files.py    files of cases (case.py); check.py reads the checks of a case
     variant.py       what is compared; trials.py: cases, variants and repeats, interleaved, as goals of one batch
-    scoring.py       a run against its checks: answer_checks.py, file_check.py, command_check.py, judge.py
+    scoring.py       a run against its checks: answer_checks.py, regex_check.py, file_check.py, …, judge.py
     statistics.py    intervals and verdicts; report.py: what is printed, and what `--json` holds
-    store.py         the folder of an evaluation, for `--resume` and `weft eval show`
-    compare/         one skill: with and without, old and new; improve/: edits of a skill behind gates
+    store.py         the folder of an evaluation, for `--resume` and `weft eval show`; report_document.py: its form
+    skill_variants.py  one skill: with and without, old and new; free_part.py: what replays show of it
+    improve/         edits of a skill behind gates
 
 Start with `evaluate.py`. May import weft.batch, weft.traces and everything below them.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,12 +68,6 @@ def _not_contains(check: CaseCheck, result: Result) -> Found:
     return not found, where
 
 
-def _regex(check: CaseCheck, result: Result) -> Found:
-    flags = re.MULTILINE if check.exact else re.MULTILINE | re.IGNORECASE
-    found = re.search(check.value, result.answer or "", flags)
-    return found is not None, found.group() if found else "nothing in the answer matches"
-
-
 def _json_schema(check: CaseCheck, result: Result) -> Found:
     if result.data is not None:
         faults = DataSchema(check.value, recorded=True).faults(result.to_dict()["data"])
@@ -132,7 +125,6 @@ def _max_calls(check: CaseCheck, result: Result) -> Found:
 CHECKS: dict[str, Callable[[CaseCheck, Result], Found]] = {
     "contains": _contains,
     "not_contains": _not_contains,
-    "regex": _regex,
     "json_schema": _json_schema,
     "skill": _skill,
     "tasks": _tasks,

@@ -45,5 +45,5 @@ class Case:
         """The case as a line of a file has it, its files absolute."""
         document: dict[str, Any] = {"id": self.id, "goal": self.goal, "checks": [check.raw for check in self.checks]}
         texts = {"files": [str(path) for path in self.files], "tags": list(self.tags), "skills": list(self.skills)}
-        more = {"model": self.model, "plan": self.plan, "expected_output": self.expected, "folder": str(self.folder)}
+        more = {"model": self.model, "plan": self.plan, "expected_output": self.expected}
         return document | {key: value for key, value in (texts | more).items() if value}

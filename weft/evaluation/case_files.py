@@ -36,13 +36,18 @@ _SENTENCE = ("text", "description", "expectation", "assertion")
 _LIST = ("evals", "cases", "test_cases")
 _HINT = "fix these; nothing was run"
 
+# A file, a skill's folder, the keys of a case, or a case that was read before.
+Source = str | Path | Mapping[str, Any] | Case
 
-def read_cases(sources: Iterable[str | Path | Mapping[str, Any]]) -> list[Case]:
+
+def read_cases(sources: Iterable[Source]) -> list[Case]:
     """The cases of files, of skills' folders, and in memory; raises InputError with everything that is wrong."""
     survey = _Survey()
     for number, source in enumerate(sources, 1):
-        if isinstance(source, Mapping):
-            survey.take(GoalRow(number, source), f"case {number}", Path.cwd())
+        if isinstance(source, Case):
+            survey.add(source, f"case {number}")
+        elif isinstance(source, Mapping):
+            survey.take(GoalRow(number, source), f"case {number}", Path.cwd(), Path("/"))
         else:
             survey.read(case_file(source))
     survey.check()
@@ -77,24 +82,30 @@ class _Survey:
     def read(self, path: Path) -> None:
         """Take every case of a file."""
         before = len(self.cases) + len(self.faults)
+        folder = path.absolute().parent
+        home = folder.parent if folder.name == SKILL_EVALS.parent.name else folder
         for row in _rows(path):
             if len(self.cases) > _MOST_CASES:
                 self._fault(f"{path}: more than {_MOST_CASES:,} cases")
                 return
-            self.take(row, f"{path}, line {row.line}", path.absolute().parent)
+            self.take(row, f"{path}, line {row.line}", folder, home)
         if len(self.cases) + len(self.faults) == before:
             self._fault(f"{path} has no cases")
 
-    def take(self, row: GoalRow | BadRow, where: str, folder: Path) -> None:
-        """Take one case."""
+    def take(self, row: GoalRow | BadRow, where: str, folder: Path, home: Path) -> None:
+        """Take one case; its files are relative to `folder`, and lie below `home`."""
         if isinstance(row, BadRow):
             self._fault(f"{where}: {row.what}")
             return
         try:
-            case = _case(row, folder)
+            case = _case(row, folder, home)
         except BadCheck as error:
             self._fault(f"{where}: {error}")
             return
+        self.add(case, where)
+
+    def add(self, case: Case, where: str) -> None:
+        """Add a case, unless there is one of its name."""
         if case.id in self._seen:
             self._fault(f"{where}: duplicate id {case.id!r}; {self._seen[case.id]} has it too")
             return
@@ -165,7 +176,7 @@ def _lines(text: str, count: int) -> list[int]:
     return starts if len(starts) == count else [1] * count
 
 
-def _case(row: GoalRow, folder: Path) -> Case:
+def _case(row: GoalRow, folder: Path, home: Path) -> Case:
     value = row.value
     if not isinstance(value, Mapping):
         raise BadCheck('a case is an object such as {"id": "a", "goal": "…", "checks": []}')
@@ -179,7 +190,6 @@ def _case(row: GoalRow, folder: Path) -> Case:
     name = value.get("id", value.get("custom_id"))
     if name is not None and (isinstance(name, bool) or not isinstance(name, str | int) or name == ""):
         raise BadCheck("'id' must be a text or a whole number")
-    base = Path(str(value.get("folder") or folder))
     expected = value.get("expected_output") or ""
     if not isinstance(expected, str):
         raise BadCheck("'expected_output' must be a text")
@@ -187,14 +197,14 @@ def _case(row: GoalRow, folder: Path) -> Case:
     return Case(
         id=str(name) if name is not None else numbered,
         goal=goal,
-        files=tuple(_files(value.get("files"), base)),
+        files=tuple(_files(value.get("files"), folder, home)),
         checks=tuple(_checks(value, expected)),
         tags=tuple(_texts(value, "tags")),
         skills=tuple(_texts(value, "skills")),
         model=value.get("model") if isinstance(value.get("model"), str) else None,
         plan=value.get("plan") if isinstance(value.get("plan"), Mapping) else None,
         expected=expected,
-        folder=base,
+        folder=folder,
         line=row.line,
     )
 
@@ -211,17 +221,20 @@ def _checks(value: Mapping[Any, Any], expected: str) -> Iterator[CaseCheck]:
     yield from sorted(checks, key=lambda check: (check.kind == "expectation", check.kind == "command"))
 
 
-def _files(raw: Any, folder: Path) -> Iterator[Path]:
+def _files(raw: Any, folder: Path, home: Path) -> Iterator[Path]:
     if raw is not None and not isinstance(raw, list):
         raise BadCheck("'files' must be a list of paths")
     for name in raw or ():
         if not isinstance(name, str) or not name:
             raise BadCheck("'files' must be a list of paths")
         path = folder / name
-        if not path.is_file() and folder.name == "evals":  # a skill's authors also write them relative to the skill
-            path = folder.parent / name
+        if not path.is_file():  # a skill's authors also write them relative to the skill
+            path = home / name
         if not path.is_file():
             raise BadCheck(f"its file {name!r} does not exist in {folder}")
+        # A model reads it: the cases of a stranger must not send it whatever they name.
+        if not path.resolve().is_relative_to(home.resolve()):
+            raise BadCheck(f"its file {name!r} leads out of {home}; copy it there")
         yield path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -60,10 +61,7 @@ def read_check(raw: object) -> CaseCheck:
     unknown = [str(key) for key in raw if key not in (kind, "exact")]
     if unknown:
         raise BadCheck(f"the check {kind!r} has the unknown key {unknown[0]!r}")
-    exact = raw.get("exact", False)
-    if not isinstance(exact, bool):
-        raise BadCheck("'exact' must be true or false")
-    return CaseCheck(kind, _READERS[kind](raw[kind]), exact, dict(raw))
+    return CaseCheck(kind, _READERS[kind](raw[kind]), _flag(raw.get("exact", False)), dict(raw))
 
 
 def _shown(value: Any) -> str:
@@ -98,8 +96,14 @@ def _schema(value: Any) -> Mapping[str, Any]:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise BadCheck(f"it needs a number of 0 or more, not {value!r}")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadCheck("'exact' must be true or false")
     return value
 
 
@@ -125,7 +129,7 @@ def _file(value: Any) -> Mapping[str, Any]:
         "contains": _text,
         "json_schema": _schema,
         "min_bytes": _count,
-        "exact": bool,
+        "exact": _flag,
     }
     return {key: readers[key](inner) for key, inner in value.items()}
 

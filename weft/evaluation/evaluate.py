@@ -21,11 +21,12 @@ from weft.batch.goal_check import goal_check
 from weft.batch.options import BatchOptions
 from weft.batch.run_batch import Batch, started_batch
 from weft.evaluation import store
+from weft.evaluation.case import Case
 from weft.evaluation.case_files import case_file, read_cases
 from weft.evaluation.command_check import check_trust
 from weft.evaluation.judge import judge_settings
 from weft.evaluation.judging import judging
-from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, differences
+from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, differences, left_out
 from weft.evaluation.scoring import ScoredRun
 from weft.evaluation.trials import Trials
 from weft.evaluation.variant import ONLY, Variant, check_names
@@ -34,6 +35,9 @@ from weft.runs.run_goal import with_model
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
 from weft.settings.untrusted import is_trusted
+from weft.telemetry.exporter import SpanExporter
+from weft.telemetry.score_spans import score_spans
+from weft_planner.errors import BudgetSpent
 from weft_skills.errors import InputError, SetupError
 from weft_skills.text.nearest import known_are
 
@@ -41,7 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from weft.batch.engine import BatchEngine
-    from weft.batch.runner import BatchObserver
+    from weft.batch.runner import BatchObserver, StopReason
+    from weft.evaluation.case_files import Source
     from weft.evaluation.judge import Judge, Preference
     from weft.evaluation.scoring import RunScorer, Score
 
@@ -105,9 +110,10 @@ class OpenEvaluation:
         ended = await self.batch.run(observer)
         home, judge_name = self.batch.weft.paths.workspace, self.options.judge
         async with judging(home, self.settings, self._limits(), judge=judge_name) as (scorer, judge):
-            scored = await self._scored(scorer, judge) if ended.stopped is None else None
+            scored, stopped = await self._scored(scorer, judge) if ended.stopped is None else (None, ended.stopped)
             if scored is None:  # stopped: what costs nothing is still said
                 scored = await replace(scorer, judge=None).score_all(self._runs()), None
+                self.warnings += left_out(trials.cases)
             scores, preferences = scored
             report = EvaluationReport(
                 self.folder.id,
@@ -116,21 +122,25 @@ class OpenEvaluation:
                 differences([variant.name for variant in variants], scores, preferences),
                 tuple(scores),
                 JudgeFigures(judge.model.name, judge.usage.calls, judge.cost) if self.judged else None,
-                self.batch.stopped,
+                stopped,
                 tuple(self.warnings),
             )
+        if self.settings.send_spans and (problem := await SpanExporter().send_spans(score_spans(report.to_dict()))):
+            report = replace(report, warnings=(*report.warnings, problem))
         self.folder.end(report.to_dict())
         return report
 
-    async def _scored(self, scorer: RunScorer, judge: Judge) -> Scored | None:
-        """The scores, and what the judge prefers; None if the evaluation is stopped meanwhile."""
+    async def _scored(self, scorer: RunScorer, judge: Judge) -> tuple[Scored | None, StopReason | None]:
+        """The scores, and what the judge prefers; None and the reason if the evaluation is stopped meanwhile."""
         work = asyncio.ensure_future(self._judged(scorer, judge))
         try:
             while not work.done():
                 await asyncio.wait({work}, timeout=_LOOK)
                 if not work.done() and self.batch.stopped is not None:
-                    return None
-            return work.result()
+                    return None, self.batch.stopped
+            return work.result(), None
+        except BudgetSpent:
+            return None, "budget"
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
@@ -195,7 +205,7 @@ def _left(limit: float | None, spent: float) -> Any:
 
 @contextmanager
 def open_evaluation(
-    sources: Sequence[str | Path | Mapping[str, Any]],
+    sources: Sequence[Source],
     variants: Sequence[Variant] = (),
     *,
     workspace: Path | str = ".",
@@ -226,15 +236,28 @@ def open_evaluation(
     batch = Batch(trials, folder.results, batch_options, engine, id=folder.id)
     with started_batch(batch):
         evaluation = OpenEvaluation(trials, folder, batch, settings, replace(options, batch=batch_options))
-        if evaluation.judged and (warning := judge_settings(batch.weft.models.settings(), options.judge)[1]):
-            evaluation.warnings.append(warning)
+        if evaluation.judged:
+            evaluation.warnings += _judge_warnings(evaluation)
         yield evaluation
 
 
-def named(sources: Sequence[str | Path | Mapping[str, Any]]) -> str:
+def _judge_warnings(evaluation: OpenEvaluation) -> list[str]:
+    """What to say of the judge; raises if none is chosen, and the variants' models leave it open which one judges."""
+    settings, variants = evaluation.settings, evaluation.trials.variants
+    own = {variant.settings.get("model") for variant in variants}
+    if not (evaluation.options.judge or settings.judge or settings.model) and None not in own:
+        raise InputError(
+            "each variant has a model of its own, and it is open which one judges", hint="name the judge with --judge"
+        )
+    chosen, warning = judge_settings(evaluation.batch.weft.models.settings(), evaluation.options.judge)
+    return [warning] if warning and (None in own or chosen.model in own) else []
+
+
+def named(sources: Sequence[Source]) -> str:
     """Where the cases come from, so that an evaluation of the same is found again."""
     names = [str(case_file(source).resolve()) for source in sources if isinstance(source, str | Path)]
     names += [str(source.get("id", "")) for source in sources if isinstance(source, Mapping)]
+    names += [source.id for source in sources if isinstance(source, Case)]
     return "\n".join(names)
 
 

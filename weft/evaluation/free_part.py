@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weft.runs.stored import records
 from weft.traces.read import recorded_selections
 from weft.traces.reselect import reselect
+from weft.traces.strict_replay import strict
 from weft.workspace.workspace import Workspace
 from weft_skills.errors import WeftError
 
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from weft.evaluation.variant import Variant
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
+    from weft_executor.stores.row import Row
 
 _MOST_RUNS = 2_000
+_MOST_REPLAYS = 200
+_TASK = "task "
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class ChangedSelection:
 
 @dataclass(frozen=True, slots=True)
 class FreePart:
-    """What differs between two variants in what the journal has: selections, and tasks that used the skill."""
+    """What differs between two variants in what the journal has: selections, and tasks whose prompts change."""
 
     goals: int
     changed: tuple[ChangedSelection, ...]
@@ -75,26 +79,37 @@ def _selections(workspace: Workspace) -> Iterator[Any]:
     yield from reselect(newest, workspace)
 
 
-def free_part(first: Variant, second: Variant, name: str, paths: Paths, settings: Settings) -> FreePart:
-    """What is known about two variants of a skill without a call."""
+async def free_part(first: Variant, second: Variant, name: str, paths: Paths, settings: Settings) -> FreePart:
+    """What replays show of two variants of a skill, without a call."""
     before, after = workspace_of(first, paths, settings), workspace_of(second, paths, settings)
     goals, changed = changed_selections(before, after)
-    used = _tasks_with(name, paths, settings) if body_of(before, name) != body_of(after, name) else []
-    return FreePart(goals, changed, len(used), len({run for run, _ in used}))
+    tasks = runs = 0
+    for rows in _runs_with(name, paths, settings):
+        found = await _changed_prompts(rows, first, second, paths, settings)
+        tasks, runs = tasks + len(found), runs + bool(found)
+    return FreePart(goals, changed, tasks, runs)
 
 
-def body_of(workspace: Workspace, name: str) -> str | None:
-    """The skill's text without its place, as tasks get it; None if it is not there."""
-    workspace.skills.active()
+async def _changed_prompts(
+    rows: list[Row], first: Variant, second: Variant, paths: Paths, settings: Settings
+) -> set[str]:
+    """The tasks of a run that are told something else with the second variant than with the first."""
     try:
-        return workspace.skills.registry.load_content(name).partition("\n")[2]
-    except WeftError:
-        return None
+        one, other = [
+            {drift for drift in replay.drift if drift.where.startswith(_TASK)}
+            for variant in (first, second)
+            if (replay := await strict(rows, paths, settings, changes=variant.settings))
+        ]
+    except WeftError:  # a record that cannot be replayed shows nothing
+        return set()
+    return {drift.where.removeprefix(_TASK) for drift in one ^ other}
 
 
-def _tasks_with(name: str, paths: Paths, settings: Settings) -> list[tuple[str, str]]:
-    """The tasks on record whose prompts held the skill."""
+def _runs_with(name: str, paths: Paths, settings: Settings) -> Iterator[list[Row]]:
+    """The newest runs on record with a task whose prompt held the skill."""
     if not settings.journal and not (paths.agents / "journal.sqlite").exists():
-        return []
-    rows = records.recorded_runs(paths, settings).rows_of_all(("skill_loaded",))
-    return [(row.run_id, str(row.body.get("task"))) for row in rows if row.body.get("name") == name]
+        return
+    found = records.recorded_runs(paths, settings)
+    loaded = (row.run_id for row in found.rows_of_all(("skill_loaded",)) if row.body.get("name") == name)
+    for run in list(dict.fromkeys(loaded))[-_MOST_REPLAYS:]:
+        yield list(found.rows(run))

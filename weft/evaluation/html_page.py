@@ -49,7 +49,23 @@ def _differences(document: Mapping[str, Any]) -> Iterator[str]:
         found = "" if row["mean"] is None else f" {row['mean']:+.2f} ({row['low']:+.2f} to {row['high']:+.2f})"
         told = f"{row['variant']} against {row['against']}:{found} {row['verdict']}"
         counts = f"{len(row['better'])} better, {len(row['worse'])} worse"
-        yield f"<p><strong>{escape(told)}</strong>, {counts}"
+        needed = f"; about {row['needed_cases']} more cases would show a difference this large"
+        yield f"<p><strong>{escape(told)}</strong>, {counts}{needed if row.get('needed_cases') else ''}"
+        if (pairs := row.get("pairwise")) is not None:
+            yield f"; the judge prefers it {pairs['better']} to {pairs['worse']}, ties: {pairs['tie']}"
+        worse = [_worse(document, row, case) for case in row["worse"]]
+        yield f"<ul>{''.join(worse)}</ul>" if worse else ""
+
+
+def _worse(document: Mapping[str, Any], difference: Mapping[str, Any], case: str) -> str:
+    """A case that got worse: the first check that failed, and the two runs."""
+    rows = [row for row in document["rows"] if row["case"] == case]
+    after = [row for row in rows if row["variant"] == difference["variant"] and row["passed"] is False][:1]
+    before = [row for row in rows if row["variant"] == difference["against"] and row["passed"]][:1]
+    failed = next((check for row in after for check in row["checks"] if not check["passed"]), None)
+    why = f": {failed['check']}: {failed['evidence']}" if failed else ""
+    runs = ", ".join(f"{row['variant']}: {row['run_id']}" for row in (*before, *after))
+    return f"<li>worse: {escape(f'{case}{why}')} <code>{escape(runs)}</code>"
 
 
 def _cases(document: Mapping[str, Any]) -> Iterator[str]:

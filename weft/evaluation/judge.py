@@ -47,6 +47,7 @@ _CHOICE = {
     "additionalProperties": False,
 }
 _SPACE = re.compile(r"\s+")
+_TAGS = re.compile(r"<(/?)(goal|answer|result|file|expectation|first_answer|second_answer)\b", re.IGNORECASE)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "..."})
 
 
@@ -71,21 +72,46 @@ class Material:
         half = most // 2
         each = half // max(len(self.results) + len(self.files), 1)
         return {
-            "goal": clip(self.goal, half),
-            "answer": clip(self.answer, half),
-            "results": [{"id": name, "text": clip(text, each)} for name, text in self.results],
-            "files": [{"id": name, "text": clip(text, each)} for name, text in self.files],
+            "goal": without_tags(clip(self.goal, half)),
+            "answer": without_tags(clip(self.answer, half)),
+            "results": [_shown(name, text, each) for name, text in self.results],
+            "files": [_shown(name, text, each) for name, text in self.files],
         }
 
     def has(self, quote: str) -> bool:
         """Whether a quote stands in it, white space and the form of quotation marks aside."""
         wanted = _plain(quote).strip(' "')
         texts = (self.answer, *(text for _, text in self.results), *(text for _, text in self.files))
-        return bool(wanted) and any(wanted in _plain(text) for text in texts)
+        # Whole words: a letter or a full stop stands in every answer, and shows nothing.
+        return any(char.isalnum() for char in wanted) and any(_stands_in(wanted, _plain(text)) for text in texts)
 
 
 def _plain(text: str) -> str:
-    return _SPACE.sub(" ", text.translate(_QUOTES)).casefold().strip()
+    return _SPACE.sub(" ", without_tags(text).translate(_QUOTES)).casefold().strip()
+
+
+def _stands_in(wanted: str, text: str) -> bool:
+    place = text.find(wanted)
+    while place >= 0:
+        before, after = text[max(place - 1, 0) : place], text[place + len(wanted) : place + len(wanted) + 1]
+        if not _one_word(before, wanted[0]) and not _one_word(wanted[-1], after):
+            return True
+        place = text.find(wanted, place + 1)
+    return False
+
+
+def _one_word(before: str, after: str) -> bool:
+    """Whether two characters belong to one word; Chinese and Japanese have no spaces between theirs."""
+    return all(char.isascii() and char.isalnum() for char in (before, after)) and before != "" != after
+
+
+def without_tags(text: str) -> str:
+    """A text in which no tag of the judges' prompts stands, so that it cannot end its own part of them."""
+    return _TAGS.sub(r"< \1\2", text)
+
+
+def _shown(name: str, text: str, most: int) -> dict[str, str]:
+    return {"id": without_tags(name.replace('"', "'")), "text": without_tags(clip(text, most))}
 
 
 @dataclass(slots=True)
@@ -134,7 +160,8 @@ class Judge:
 
     async def _compared(self, one: Result, other: Result) -> Preference:
         half = self.settings.input_budget // 2
-        variables = {"goal": one.goal, "first": clip(one.answer or "", half), "second": clip(other.answer or "", half)}
+        texts = {"goal": one.goal, "first": one.answer or "", "second": other.answer or ""}
+        variables = {name: without_tags(clip(text, half)) for name, text in texts.items()}
         messages = self.weft.workspace.prompts().messages("pairwise", variables)
         choice = (await self._answer(one.run_id, messages, _CHOICE)).get("better")
         return choice if choice in ("first", "second") else "neither"

@@ -26,8 +26,10 @@ async def judging(
     engine = InProcess.of(workspace, settings, limits)
     weft = engine.runtime()
     chosen, _ = judge_settings(weft.models.settings(), judge)
+    asked = Judge(weft, chosen)
+    scorer = RunScorer(weft, asked, CommandCheck(weft.workspace.tools))
     try:
-        asked = Judge(weft, chosen)
-        yield RunScorer(weft, asked, CommandCheck(weft.workspace.tools)), asked
+        yield scorer, asked
     finally:
+        scorer.matcher.close()
         await engine.close()

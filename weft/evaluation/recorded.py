@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weft.evaluation import store
 from weft.evaluation.case_files import read_cases
 from weft.evaluation.command_check import check_trust
 from weft.evaluation.evaluate import EvaluationOptions, named
 from weft.evaluation.judging import judging
-from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures
+from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, left_out
 from weft.evaluation.scoring import ScoredRun
 from weft.evaluation.variant import ONLY
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from weft.evaluation.case import Case
+    from weft.evaluation.case_files import Source
     from weft.settings.settings import Settings
     from weft_executor.stores.row import RunSummary
 
 
 async def score_runs(
-    sources: Sequence[str | Path | Mapping[str, Any]],
+    sources: Sequence[Source],
     runs: Sequence[str],
     *,
     workspace: Path,
@@ -45,7 +46,9 @@ async def score_runs(
         scores = await (scorer if judged else replace(scorer, judge=None)).score_all(wanted)
         figures = JudgeFigures(judge.model.name, judge.usage.calls, judge.cost) if judged else None
     folder, variants = store.new_evaluation(workspace), (VariantFigures.of(ONLY.name, scores),)
-    report = EvaluationReport(folder.id, len({run.case.id for run in wanted}), variants, (), tuple(scores), figures)
+    warnings = () if judged else left_out(cases)
+    count = len({run.case.id for run in wanted})
+    report = EvaluationReport(folder.id, count, variants, (), tuple(scores), figures, warnings=warnings)
     folder.begin({"sources": named(sources), "variants": [], "cases": [case.to_dict() for case in cases]})
     folder.end(report.to_dict())
     return report
@@ -58,7 +61,7 @@ def _matched(cases: Sequence[Case], runs: Sequence[RunSummary]) -> list[ScoredRu
     times: dict[str, int] = {}
     found: list[ScoredRun] = []
     for run in runs:
-        case = by_goal.get(run.goal) or by_id.get((run.batch_goal or "").partition("@")[0])
+        case = by_goal.get(run.goal) or by_id.get((run.batch_goal or "").rpartition("@")[0])
         if case is None:
             raise InputError(
                 f"no case has the goal of run {run.run_id}: {run.goal[:100]!r}",

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from weft.evaluation.scoring import passed_by_case
 from weft.evaluation.statistics import compare, rate
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from weft.evaluation.case import Case
     from weft.evaluation.judge import Preference
     from weft.evaluation.scoring import Score
     from weft.evaluation.statistics import Comparison, Interval
@@ -119,6 +121,12 @@ class EvaluationReport:
             "stopped": self.stopped,
             "warnings": list(self.warnings),
         }
+
+
+def left_out(cases: Iterable[Case]) -> tuple[str, ...]:
+    """What to say of expectations that no judge was asked about: a run may have passed without them."""
+    count = sum(len(case.expectations) for case in cases)
+    return (f"no judge was asked: {counted(count, 'expectation')} left out of the scores",) if count else ()
 
 
 def differences(

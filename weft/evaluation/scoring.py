@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from weft.evaluation.answer_checks import CHECKS, EVIDENCE, CheckResult, answer_check
 from weft.evaluation.file_check import file_check
 from weft.evaluation.judge import Judge, Material
+from weft.evaluation.regex_check import RegexMatcher, regex_check
 from weft.runs.stored import records
 from weft.runs.stored.restoring import kept_contents
 from weft_executor.history.ledger import Ledger
@@ -83,6 +84,7 @@ class RunScorer:
     weft: Weft
     judge: Judge | None = None
     commands: CommandCheck | None = None
+    matcher: RegexMatcher = field(default_factory=RegexMatcher)
 
     async def score_all(self, runs: Sequence[ScoredRun]) -> list[Score]:
         """The scores of runs, in their order."""
@@ -117,6 +119,8 @@ class RunScorer:
         for check in case.checks:
             if check.kind in CHECKS:
                 checks.append(answer_check(check, result))
+            elif check.kind == "regex":
+                checks.append(regex_check(check, result, self.matcher))
             elif check.kind == "file":
                 checks.append(file_check(check, result, artifacts))
             elif check.kind == "command" and self.commands is not None:

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft.evaluation.report_document import is_report
 from weft.runs.run_id import new_run_id
 from weft_executor.results.artifacts import make_home
 from weft_skills import safe_files
@@ -62,6 +63,11 @@ class EvaluationFolder:
         document = self._read("report.json")
         if document is None:
             raise InputError(f"evaluation {self.id} has no report yet", hint="continue it with --resume")
+        if not is_report(document):
+            raise InputError(
+                f"the report of evaluation {self.id} is damaged",
+                hint=f"remove {self.path / 'report.json'} and evaluate again with --resume: nothing is paid twice",
+            )
         document.pop("v", None)
         return document
 

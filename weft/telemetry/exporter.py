@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.telemetry import otlp
 from weft_skills.errors import WeftError
@@ -30,11 +30,19 @@ class SpanExporter:
 
     async def send(self, rows: Callable[[], Iterable[Row]]) -> str | None:
         """Send a run; returns what went wrong, once for all runs within a minute."""
+        problem = await self._sent(lambda: otlp.send(rows(), env=self.env))
+        return f"{problem}; `weft trace export --otlp` sends the run later" if problem else None
+
+    async def send_spans(self, spans: list[dict[str, Any]]) -> str | None:
+        """Send spans that are made already; returns what went wrong."""
+        return await self._sent(lambda: otlp.send_spans(spans, env=self.env))
+
+    async def _sent(self, send: Callable[[], object]) -> str | None:
         if not otlp.is_configured(self.env) or self.clock() < self._paused_until:
             return None
         try:
-            await asyncio.to_thread(lambda: otlp.send(rows(), env=self.env))
+            await asyncio.to_thread(send)
         except WeftError as error:
             self._paused_until = self.clock() + _PAUSE
-            return f"{error.message}; `weft trace export --otlp` sends the run later"
+            return error.message
         return None

@@ -38,14 +38,16 @@ def is_configured(env: Mapping[str, str]) -> bool:
 
 def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] = os.environ) -> int:
     """Send a run's spans to the collector that the environment names; returns how many were sent."""
-    base = env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _ENDPOINT
-    url = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or f"{base.rstrip('/')}/v1/traces"
-    if not url.startswith(("http://", "https://")):
-        raise InputError(f"the OTLP endpoint {url} is not an HTTP URL", hint="set OTEL_EXPORTER_OTLP_ENDPOINT")
-    sent = spans(list(rows), content=content)
+    _address(env)  # before the rows are read
+    return send_spans(spans(list(rows), content=content), env=env)
+
+
+def send_spans(sent: list[dict[str, Any]], *, env: Mapping[str, str] = os.environ) -> int:
+    """Send spans to the collector that the environment names; returns how many there were."""
+    url = _address(env)
     given = _pairs(env.get("OTEL_RESOURCE_ATTRIBUTES", ""))
     name = env.get("OTEL_SERVICE_NAME") or given.get("service.name") or "weft"
-    resource = {"attributes": _attributes(given | {"service.name": name})}
+    resource = {"attributes": attribute_list(given | {"service.name": name})}
     document = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "weft"}, "spans": sent}]}]}
     request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
         url, json.dumps(document).encode(), {"content-type": "application/json", **_headers(env)}
@@ -57,6 +59,14 @@ def send(rows: Iterable[Row], *, content: bool = False, env: Mapping[str, str] =
         message = Secrets.of(env).redact(f"{url} did not accept the spans: {error}")
         hint = "check that a collector is listening there, and the OTEL_EXPORTER_OTLP_* variables"
         raise NotSent(message, hint=hint) from error
+
+
+def _address(env: Mapping[str, str]) -> str:
+    base = env.get("OTEL_EXPORTER_OTLP_ENDPOINT") or _ENDPOINT
+    url = env.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or f"{base.rstrip('/')}/v1/traces"
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"the OTLP endpoint {url} is not an HTTP URL", hint="set OTEL_EXPORTER_OTLP_ENDPOINT")
+    return url
 
 
 def _headers(env: Mapping[str, str]) -> dict[str, str]:
@@ -259,18 +269,24 @@ class _SpanBuilder:
             "kind": 1,
             "startTimeUnixNano": str(int(start.timestamp() * 1e9)),
             "endTimeUnixNano": str(int(end.timestamp() * 1e9)),
-            "attributes": _attributes(attributes),
+            "attributes": attribute_list(attributes),
         }
 
     def _id(self, key: str, length: int) -> str:
-        return hashlib.sha256(f"{self._run_id} {key}".encode()).hexdigest()[:length]
+        return span_id(self._run_id, key, length)
 
 
 def _fail(span: dict[str, Any], message: str) -> None:
     span["status"] = {"code": 2, "message": message}
 
 
-def _attributes(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+def span_id(run_id: str, key: str, length: int) -> str:
+    """The id of a run's span, always the same one; that of its trace has no key and 32 digits."""
+    return hashlib.sha256(f"{run_id} {key}".encode()).hexdigest()[:length]
+
+
+def attribute_list(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Attributes as OTLP has them in JSON."""
     return [{"key": key, "value": _value(value)} for key, value in values.items()]
 
 

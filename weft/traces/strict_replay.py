@@ -76,14 +76,24 @@ class _ReplayModels:
 
 
 async def strict(
-    rows: Iterable[Row], paths: Paths, settings: Settings, *, journal: str | None = None, record: Record | None = None
+    rows: Iterable[Row],
+    paths: Paths,
+    settings: Settings,
+    *,
+    journal: str | None = None,
+    record: Record | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> Replay:
-    """Run a recorded run as it would run today, and report what differs."""
+    """Run a recorded run as it would run today, and report what differs.
+
+    `changes` are settings that count instead of the recorded ones.
+    """
     rows = list(rows)
     if not rows:
         raise InputError("the record is empty", hint="name a run from `weft trace list`, or an exported trace")
     capture = records.capture(paths, rows[0].run_id)
-    paths = _with_own_skills(paths, capture.local(rows[0].body))
+    changes = changes or {}
+    paths = _with_own_skills(paths, capture.local(rows[0].body)).with_skills(changes.get("skills_dir"))
     capture = records.capture(paths, rows[0].run_id)
     history = RunHistory.of(rows, capture)
     goal = records.goal_of(history)
@@ -91,7 +101,7 @@ async def strict(
     settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.settings_in_force]
     planning = settings_in_force[history.asked_under.get(("decomposer", None), 0)]
     # Its own folder of skills may be gone; if it is there, the paths have it.
-    first = replace(settings_in_force[0], stream_plan=planning.stream_plan, skills_dir=None)
+    first = replace(settings_in_force[0], stream_plan=planning.stream_plan, **{**changes, "skills_dir": None})
     # Much that a run was warned of does not happen again in a replay: what it says of them is on record.
     tape, ledger = Tape(history, capture), Ledger(warnings=history.ledger.warnings.copy())
 

@@ -116,6 +116,10 @@ def test_an_edit_with_the_words_of_an_expectation_is_refused_and_hidden_cases_ar
     assert gates.judge_text(turned, [shown], [hidden])
     assert gates.judge_text(secret, [shown], [hidden]) == "it has the words of an expectation"
     assert gates.judge_text(fine, [shown], [hidden]) == ""
+    spread = Edit(STEP, f"{STEP}\n- The letter\n- thanks\n- the customer\n- warmly")
+    hides = Edit(STEP, f"{STEP}\nSay forty-\u200btwo gol\u00adden \uff41pples.")
+    assert gates.judge_text(spread, [shown], [hidden])
+    assert gates.judge_text(hides, [shown], [hidden])
 
 
 def test_the_held_out_gate_wants_a_rise_and_no_broken_case() -> None:

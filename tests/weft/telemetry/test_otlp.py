@@ -11,6 +11,8 @@ from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, failing, prepare, rows, weft
 from weft.runs.goal import BatchPlace, Goal
 from weft.telemetry import otlp
+from weft.telemetry.otlp import span_id
+from weft.telemetry.score_spans import score_spans
 from weft_planner.errors import ModelError
 from weft_planner.model import Reply, Request
 from weft_planner.plan.plan import Plan
@@ -100,3 +102,15 @@ async def test_a_check_is_an_evaluation_inside_its_task_and_a_run_names_its_batc
         "gen_ai.evaluation.score.label": "pass",
         "gen_ai.evaluation.explanation": "it does",
     }
+
+
+def test_a_score_is_a_span_in_the_trace_of_its_run() -> None:
+    check = {"check": "contains: Dear", "passed": False, "evidence": "what the answer says"}
+    row = {"case": "a", "variant": "with", "repeat": 2, "run_id": "run-1", "passed": False, "checks": [check]}
+    (span,) = score_spans({"eval_id": "eval-1", "rows": [row]})
+    assert (span["traceId"], span["parentSpanId"]) == (span_id("run-1", "", 32), span_id("run-1", "run", 16))
+    values = {one["key"]: next(iter(one["value"].values())) for one in span["attributes"]}
+    assert values["gen_ai.evaluation.name"] == "contains: Dear"
+    assert (values["gen_ai.evaluation.score.value"], values["gen_ai.evaluation.score.label"]) == (0.0, "fail")
+    assert (values["weft.eval_id"], values["weft.case"], values["weft.variant"]) == ("eval-1", "a", "with")
+    assert "what the answer says" not in str(span)

@@ -90,8 +90,8 @@ def _worse(document: Mapping[str, Any], difference: Mapping[str, Any]) -> Iterat
         rows = [row for row in document["rows"] if row["case"] == case]
         after = next((row for row in rows if row["variant"] == difference["variant"] and row["passed"] is False), None)
         before = next((row for row in rows if row["variant"] == difference["against"] and row["passed"]), None)
-        runs = " and ".join(row["run_id"] for row in (before, after) if row is not None)
-        yield f"worse with {difference['variant']}: {case}: {_first_failed(after) if after else ''} (runs {runs})"
+        runs = ", ".join(f"{row['variant']}: {row['run_id']}" for row in (before, after) if row is not None)
+        yield f"worse: {case}: {_first_failed(after) if after else ''} ({runs})"
 
 
 def _first_failed(row: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +24,7 @@ Outcomes = Mapping[str, Sequence[bool]]
 _WORD = re.compile(r"\w{3,}")
 _FEWEST_WORDS = 4
 _SHORTEST = 12
+_NEAR = 3
 
 
 def check(file: Path) -> str:
@@ -41,14 +43,17 @@ def judge_text(edit: Edit, shown: Iterable[Case], hidden: Iterable[Case] = ()) -
 
 def _told(edit: Edit, cases: Iterable[Case]) -> str:
     text = _plain(edit.new)
-    lines = [set(_WORD.findall(line.casefold())) for line in edit.added]
+    added = [_WORD.findall(_plain(line)) for line in edit.added]
+    lines, every = [set(line) for line in added], [word for line in added for word in line]
     for case in cases:
         for sentence in (*case.expectations, case.expected):
             wanted = _plain(sentence)
             if len(wanted) >= _SHORTEST and wanted in text and wanted not in _plain(edit.old):
                 return f"it has the words of an expectation: {shorten(sentence, 80)}"
             words = set(_WORD.findall(wanted))
-            if len(words) >= _FEWEST_WORDS and any(words <= line for line in lines):
+            near = _NEAR * len(words)  # spread over lines, they still say it
+            windows = (set(every[start : start + near]) for start in range(max(len(every) - near, 0) + 1))
+            if len(words) >= _FEWEST_WORDS and any(words <= group for group in (*lines, *windows)):
                 return f"it has all the words of an expectation: {shorten(sentence, 80)}"
     return ""
 
@@ -85,4 +90,6 @@ def share(outcomes: Outcomes) -> float:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" .")
+    """A text as it reads: look-alike forms of letters, and characters that nobody sees, hide no words."""
+    seen = "".join(char for char in unicodedata.normalize("NFKC", text) if unicodedata.category(char) != "Cf")
+    return " ".join(seen.casefold().split()).strip(" .")

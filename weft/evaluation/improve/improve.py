@@ -232,7 +232,7 @@ class Improver:
         folder = kept(self.weft.paths.cache, name, files | {FILE: (text.encode(), files[FILE][1])})
         options = replace(self.options.evaluation, batch=self._limits())
         with open_evaluation(
-            [case.to_dict() for case in cases],
+            cases,
             [version(_VARIANT, name, folder)],
             workspace=self.weft.paths.workspace,
             settings=self.weft.settings,

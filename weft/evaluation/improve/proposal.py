@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
     from weft.evaluation.scoring import Score
     from weft.runs.runtime import Weft
+    from weft_executor.history.result import TaskReport
     from weft_planner.events import Event
 
 _MOST_FAILURES = 12
+_MOST_CHECKS, _MOST_TASKS = 5, 8
 _EXCERPT = 1_000
 _MOST_SKILL = 60_000
 
@@ -75,13 +77,18 @@ def _edit(reply: Reply) -> Edit:
 
 
 def _failure(score: Score) -> dict[str, Any]:
-    check = score.first_failed
     return {
         "goal": clip(score.result.goal, _EXCERPT),
-        "check": check.check if check else "",
-        "evidence": check.evidence if check else "",
+        "checks": [check.to_dict() for check in score.checks if not check.passed][:_MOST_CHECKS],
+        "tasks": [_task(task) for task in score.result.tasks[:_MOST_TASKS]],
         "excerpt": clip(score.result.answer or "", _EXCERPT),
     }
+
+
+def _task(task: TaskReport) -> dict[str, str]:
+    """How a task went, in a line or two: its skill or tool, how it ended, and what it gave or why it failed."""
+    told = task.error or task.output or ""
+    return {"id": task.id, "name": task.name or "", "status": task.status, "text": clip(told, _EXCERPT // 4)}
 
 
 def _ignore(_: Event) -> None:

@@ -9,6 +9,7 @@ DONE = "20261115T093000000-d0e5f1"
 RERUN = "20261115T094500000-e2a911"
 ASKS = "20261115T101500000-a5c3d2"
 BATCH = "tickets-2026-11"
+EVALUATION = "20260514T101500000-e4a1b2"
 REDIS = """## Redis 8
 
 Fits **all four** needs. Measured against the traffic profile:

@@ -17,6 +17,7 @@ from tests.weft.web.static.sample_texts import (
     BATCH,
     CHANGES,
     DONE,
+    EVALUATION,
     GOAL,
     MODEL,
     REDIS,
@@ -30,6 +31,7 @@ from tests.weft.web.static.sample_texts import (
 )
 from tests.weft.web.static.served_page import PageModel, served
 from tests.weft.web.static.written_runs import write_change
+from weft.evaluation.store import EvaluationFolder
 from weft_executor.stores.lease import Handover, myself
 from weft_executor.stores.row import Row, RunSummary
 from weft_executor.stores.sqlite.store import SqliteStore
@@ -173,8 +175,30 @@ def asking(run: str, began: datetime) -> Recording:
     return made
 
 
+def evaluation() -> dict[str, Any]:
+    """A report with two variants, of which one helps, and one case that got worse."""
+    check = {"check": "contains: p99", "passed": True, "evidence": "the p99 is below 2 ms"}
+    missed = {"check": "max_calls: 6", "passed": False, "evidence": "9 calls"}
+    cases = ("redis or memcached", "cache size", "eviction", "failover")
+    wrong = {("cache size", "without"), ("eviction", "without"), ("failover", "with")}
+    names = ("without", "with")
+    rows = [
+        {"case": case, "variant": name, "repeat": 1, "run_id": RERUN if name == "with" else DONE}
+        | {"passed": (case, name) not in wrong, "checks": [check, *([missed] if (case, name) in wrong else [])]}
+        for case in cases
+        for name in names
+    ]
+    figures = {"low": 0.15, "high": 0.85, "cost_usd": 0.031, "seconds": 44.0, "calls": 7.0}
+    variants = [{"name": name, "pass_rate": rate} | figures for name, rate in zip(names, (0.5, 0.75), strict=True)]
+    found = {"variant": "with", "against": "without", "mean": 0.25, "low": -0.25, "high": 0.75}
+    found |= {"verdict": "no difference shown", "better": ["cache size", "eviction"], "worse": ["failover"]}
+    found |= {"needed_cases": 12, "pairwise": {"better": 2, "worse": 1, "tie": 1}}
+    return {"eval_id": EVALUATION, "cases": 4, "variants": variants, "differences": [found], "rows": rows}
+
+
 def fill(workspace: Path) -> None:
-    """Write skills and runs into a workspace."""
+    """Write skills, runs and an evaluation into a workspace."""
+    EvaluationFolder(workspace, EVALUATION).end(evaluation() | {"judge": None, "stopped": None, "warnings": []})
     for name, text in SKILLS.items():
         folder = workspace / ".agents" / "skills" / name
         folder.mkdir(parents=True, exist_ok=True)

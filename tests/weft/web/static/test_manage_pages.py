@@ -37,7 +37,8 @@ EVERY = (
     f"/runs/{texts.DONE}?task=redis&tab=messages&view=time", f"/runs/{texts.DONE}?task=traffic&tab=tools&view=graph",
     f"/runs/{texts.DONE}?task=redis&tab=why", "/new",
     f"/runs/{texts.DONE}?tab=details", f"/runs/{texts.DONE}?tab=files", f"/runs/{texts.ASKS}",
-    f"/plan?of={texts.DONE}", "/approvals", "/batches", f"/batches/{texts.BATCH}", "/skills",
+    f"/plan?of={texts.DONE}", "/approvals", "/batches", f"/batches/{texts.BATCH}", "/evaluations",
+    f"/evaluations/{texts.EVALUATION}", "/skills",
     "/skills?goal=compare+caches", "/skills/comparing-options", "/skills/log_stats", f"/compare?a={texts.DONE}",
     f"/compare?a={texts.DONE}&b={texts.RERUN}", f"/replay?run={texts.DONE}", "/replay", "/models", "/settings",
     "/doctor", "/nowhere",
@@ -103,6 +104,20 @@ async def test_two_runs_are_chosen_and_compared(full: Served, open_page: OpenPag
     await expect(changed).to_contain_text("added: | hit rate at 2 GiB | 94.1 % |")
     await page.get_by_role("button", name="Same 15").click()
     await expect(changed).to_have_count(0)
+
+
+async def test_an_evaluation_shows_variants_worse_cases_and_two_runs_side_by_side(
+    full: Served, open_page: OpenPage
+) -> None:
+    page = await open_page(full.at("/evaluations"))
+    await page.get_by_role("link", name=texts.EVALUATION).click()
+    main = page.get_by_role("main")
+    await expect(main).to_contain_text("no difference shown, 2 better, 1 worse; about 12 more would show")
+    await expect(main).to_contain_text("worse: failover: max_calls: 6: 9 calls")
+    row = page.get_by_role("row", name=re.compile("^failover"))
+    await expect(row.get_by_role("link")).to_have_text(["passed", "failed", "Side by side"])
+    await row.get_by_role("link", name="Side by side").click()
+    await expect(page).to_have_url(re.compile(f"a={texts.DONE}&b={texts.RERUN}"))
 
 
 async def test_a_batch_shows_how_far_it_is_and_why_goals_failed(full: Served, open_page: OpenPage) -> None:

@@ -14,6 +14,8 @@ from tests.needs import needs_chromium
 from tests.weft.web.static.served_page import go, served
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.written_runs import at, write, write_change
+from weft.evaluation.html_page import page as evaluation_page
+from weft.evaluation.store import EvaluationFolder
 from weft.traces import html_page
 from weft.web.app import ROUTES
 from weft_executor.stores.row import Row
@@ -93,6 +95,24 @@ def hostile_rows() -> list[Row]:
     return [Row(RUN, number, at(number), kind, body) for number, (kind, body) in enumerate(events, 1)]
 
 
+def hostile_evaluation() -> dict[str, Any]:
+    """A report in which names of cases and variants, checks and evidence are attacks."""
+    check = {"check": LINE, "passed": False, "evidence": TEXT}
+    names = (LINE, f"other {LINE}")
+    rows = [
+        {"case": LINE, "variant": name, "repeat": 1, "run_id": RUN, "passed": False, "checks": [check]}
+        for name in names
+    ]
+    figures = {"pass_rate": 0.0, "low": 0.0, "high": 1.0, "cost_usd": None, "seconds": None, "calls": None}
+    found = {"variant": names[1], "against": names[0], "mean": -1.0, "low": -1.0, "high": -1.0, "verdict": LINE}
+    found |= {"better": [], "worse": [LINE], "needed_cases": 0}
+    variants = [{"name": name, **figures} for name in names]
+    return {"eval_id": RUN, "cases": 1, "variants": variants, "differences": [found], "rows": rows, "judge": None} | {
+        "stopped": None,
+        "warnings": [],
+    }
+
+
 def asking_rows() -> list[Row]:
     """A run that asks a person something, in an attacker's words."""
     task = {"id": "a", "title": LINE, "action_type": "tool", "name": LINE}
@@ -110,6 +130,25 @@ def asking_rows() -> list[Row]:
 
 async def unharmed(page: Page) -> None:
     assert await page.evaluate(LOOK) == SAFE
+
+
+async def test_a_hostile_evaluation_is_shown_as_text_here_and_in_one_file(workspace: Path, open_page: OpenPage) -> None:
+    EvaluationFolder(workspace, RUN).end(hostile_evaluation())
+    async with served(workspace) as server:
+        page = await open_page(server.at("/evaluations"))
+        await expect(page.get_by_role("main")).to_contain_text("<script>window.hit=1</script>")
+        await unharmed(page)
+        await go(page, f"/evaluations/{RUN}")
+        await expect(page.get_by_role("row", name=re.compile("^<script>")).last).to_contain_text("onerror=window.hit=1")
+        await unharmed(page)
+    file = workspace / "page.html"
+    file.write_text(evaluation_page(hostile_evaluation()), encoding="utf-8")
+    page = await open_page(file.as_uri())
+    await page.locator("summary").first.click()
+    await expect(page.locator("li").first).to_contain_text("<script>window.hit=1</script>")
+    found = await page.evaluate(LOOK)
+    assert found | {"active": 1} == SAFE | {"active": 1}  # its own style
+    assert found["active"] == 1
 
 
 @pytest.mark.changes_skills  # there is nothing to replay in what was written here

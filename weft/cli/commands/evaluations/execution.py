@@ -11,7 +11,7 @@ from weft.cli.view import evaluation_report, output
 from weft.cli.view.batch_progress import watching
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from weft.cli.commands.evaluations.eval_flags import CheckFlags
@@ -38,19 +38,25 @@ def run_to_exit(
     evaluation.check_models()
 
     async def run_and_show() -> int:
+        said = tuple(evaluation.warnings)
         report = await _run(evaluation, mode)
+        _warn([text for text in report.warnings if text not in said], mode)
         status = _show_all(report.to_dict() | dict(more or {}), mode, check, html)
         if report.stopped == "interrupted" or batch.engine.is_stuck:
             execution.exit_now(status)
         return status
 
     with batch.locked():
-        for warning in evaluation.warnings if not mode.quiet else ():
-            output.say_warning(warning)
+        _warn(evaluation.warnings, mode)
         trust_prompt.trust_tools(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
         trust_prompt.trust_mcp(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
         model_download.offer(evaluation.models, yes=yes, quiet=mode.quiet)
         return asyncio.run(run_and_show())
+
+
+def _warn(warnings: Iterable[str], mode: OutputMode) -> None:
+    for warning in warnings if not mode.quiet else ():
+        output.say_warning(warning)
 
 
 async def _run(evaluation: OpenEvaluation, mode: OutputMode) -> EvaluationReport:
@@ -65,7 +71,7 @@ def _show_all(document: Mapping[str, Any], mode: OutputMode, check: CheckFlags |
     """Print a report, and write it as a page if that is wanted; returns the exit status."""
     if html is not None:
         evaluation_report.write_page(document, html)
-    show(document, mode)
+    _print(document, mode)
     if document["stopped"] is None:
         return verdict(document, check)
     output.say(f"Stopped ({document['stopped']}). Continue with:\n  {resume_command()}")
@@ -73,7 +79,12 @@ def _show_all(document: Mapping[str, Any], mode: OutputMode, check: CheckFlags |
 
 
 def show(document: Mapping[str, Any], mode: OutputMode) -> None:
-    """Print a report."""
+    """Print a report that is on record, with its warnings."""
+    _warn(document.get("warnings", ()), mode)
+    _print(document, mode)
+
+
+def _print(document: Mapping[str, Any], mode: OutputMode) -> None:
     if mode.as_json:
         output.print_json(document)
     else:

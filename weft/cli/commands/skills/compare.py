@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import click
@@ -92,7 +93,7 @@ def compare(
     settings = batch_settings(configuration.settings(where, flags, quiet=mode.quiet))
     skill = find_skill(WorkspaceSkills(where, settings), name)
     variants = skill_variants(skill, old, where.cache, settings)
-    known = free_part(variants[0], variants[1], name, where, settings)
+    known = asyncio.run(free_part(variants[0], variants[1], name, where, settings))
     if free:
         _show_free(known, mode)
         return 0

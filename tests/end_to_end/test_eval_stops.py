@@ -1,0 +1,113 @@
+"""`weft eval` that is stopped: by Ctrl-C among the runs and among the judge's calls, and by a budget while judging."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.collector import collecting
+from tests.evaluated import answering, is_judge, letters, write_cases
+from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.nursery import Nursery, Ran
+
+pytestmark = pytest.mark.slow
+
+Serve = Callable[[Script], OpenAIServer]
+MODEL = ("--model", "openai/test-model")
+KIND = {"expectations": ["It is kind", "It is short"]}
+
+
+def slowly(wanted: Callable[[Call], bool]) -> Script:
+    """Answers, but not soon where it is `wanted`."""
+    script = answering(lambda goal, _: f"Dear Ann, about: {goal}")
+
+    def answer(call: Call) -> Answer:
+        said = script(call)
+        assert isinstance(said, Say)
+        return Say(said.text, after=0.3) if wanted(call) else said
+
+    return answer
+
+
+def interrupted(nursery: Nursery, folder: Path, ready: Callable[[], bool], *arguments: str) -> dict[str, Any]:
+    """Start an evaluation, press Ctrl-C twice as soon as something holds, and return what it printed."""
+    process = nursery.start(
+        ["-m", "weft", *arguments, "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=-3, env=dict(os.environ)
+    )
+    while process.poll() is None and not ready():
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    time.sleep(0.1)
+    os.kill(process.pid, signal.SIGINT)
+    out, _ = process.communicate()
+    assert process.returncode == 130
+    document: dict[str, Any] = json.loads(out)
+    return document
+
+
+@pytest.mark.parametrize("judging", [False, True], ids=["among the runs", "among the judge's calls"])
+def test_a_stopped_evaluation_exits_with_130_says_what_is_free_and_goes_on(
+    judging: bool, tmp_path: Path, serve: Serve, nursery: Nursery, weft: Callable[..., Ran]
+) -> None:
+    server = serve(slowly(lambda call: is_judge(call) == judging))
+    write_cases(tmp_path / "cases.jsonl", *(case | KIND for case in letters(6)))
+    arguments = ["eval", "cases.jsonl", *MODEL, "--judge", "openai/judge", "--jobs", "1", "--max-calls", "1"]
+
+    def ready() -> bool:
+        return sum(is_judge(call) == judging for call in server.calls) > 2
+
+    found = interrupted(nursery, tmp_path, ready, *arguments)
+    assert found["stopped"] == "interrupted"
+    assert "12 expectations left out of the scores" in found["warnings"][-1]
+    assert {check["check"] for row in found["rows"] for check in row["checks"]} <= {"contains: Dear"}
+    assert len(found["rows"]) == 6 if judging else len(found["rows"]) < 6
+    again = weft(*arguments, "--resume", "--json", cwd=tmp_path)
+    assert again.status == 0, again.err
+    document = json.loads(again.out)
+    assert (document["stopped"], document["variants"][0]["pass_rate"], len(document["rows"])) == (None, 1.0, 6)
+    asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
+    # A call that was under way when it was stopped may be made again; one that was finished is not.
+    assert (len(asked), sum(asked.values()) <= len(asked) + 2) == (24, True)
+
+
+def test_a_budget_that_ends_while_judging_exits_with_5_and_the_rest_is_paid_later(
+    tmp_path: Path, serve: Serve, weft: Callable[..., Ran]
+) -> None:
+    server = serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
+    write_cases(tmp_path / "cases.jsonl", *(case | KIND for case in letters(4)))
+    arguments = ["eval", "cases.jsonl", *MODEL, "--judge", "openai/judge", "--max-calls", "1", "--json"]
+    first = weft(*arguments, "--max-tokens", "200", cwd=tmp_path)
+
+    assert (first.status, json.loads(first.out)["stopped"]) == (5, "budget"), first.err
+    assert "Continue with" in first.err
+    again = weft(*arguments, "--resume", cwd=tmp_path)
+    assert (again.status, json.loads(again.out)["stopped"]) == (0, None), again.err
+    asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
+    assert (len(asked), max(asked.values())) == (16, 1)
+
+
+def test_scores_are_sent_as_spans_where_that_is_asked_for(
+    tmp_path: Path, serve: Serve, weft: Callable[..., Ran]
+) -> None:
+    serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
+    write_cases(tmp_path / "cases.jsonl", *letters(2))
+    with collecting() as (url, sent):
+        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "WEFT_SEND_SPANS": "true"}
+        ran = weft("eval", "cases.jsonl", *MODEL, "--json", cwd=tmp_path, env=env)
+    assert ran.status == 0, ran.err
+    spans = sent[-1][1]["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    assert [span["name"] for span in spans] == ["evaluate letter-0", "evaluate letter-1"]
+    traces = {span["traceId"] for _, body in sent[:-1] for span in body["resourceSpans"][0]["scopeSpans"][0]["spans"]}
+    assert {span["traceId"] for span in spans} == traces
