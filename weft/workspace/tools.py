@@ -118,6 +118,7 @@ class WorkspaceTools:
                 self.trust,
                 dict(os.environ),
                 lambda: self.confinement,
+                paths.logins,
             )
         return self._opened_mcp
 

@@ -14,7 +14,7 @@ import msgspec
 from weft_executor.capture.json_text import encode_all
 from weft_executor.journal.summary import CHANGING, updated
 from weft_executor.stores.row import EncodedRow, Row, RunSummary
-from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, type_of
+from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, ToolReported, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
@@ -137,7 +137,7 @@ class Log:
             self._done += event.status == "done"
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
-        elif kind in (TextStreamed, CallProgressed):
+        elif kind in (TextStreamed, CallProgressed, ToolReported):
             return
         self._seq = seq = self._seq + 1
         self._put(LogEntry(self, seq, at, event, self._summary, self._done))
