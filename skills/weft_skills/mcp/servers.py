@@ -254,6 +254,11 @@ class McpServers:
             return None
         return TokenFile(self._logins / f"{login_key(launch, entry.source)}.json", entry.name)
 
+    def login_state(self, entry: ServerEntry) -> LoginState:
+        """How the login at a server stands, going by what is kept of it."""
+        file = self.login_file(entry)
+        return file.state if file is not None else "none"
+
     def log_in(self, entry: ServerEntry, open_page: Callable[[str], Awaitable[None]], seconds: float) -> bool:
         """Log in at a trusted server; False if it wants no login. Raises McpFault if it fails."""
         with self._listing:
@@ -331,9 +336,7 @@ class McpServers:
             return ServerState(entry, "broken", entry.fault)
         if entry.disabled:
             return ServerState(entry, "disabled", f"disabled in {entry.file}")
-        file = self.login_file(entry)
-        login = file.state if file is not None else "none"
-        return replace(self._standing(entry, start=start), login=login)
+        return replace(self._standing(entry, start=start), login=self.login_state(entry))
 
     def _standing(self, entry: ServerEntry, *, start: bool) -> ServerState:
         key = self._key(entry)
