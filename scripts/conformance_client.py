@@ -94,6 +94,9 @@ async def call_all(servers: McpServers, context: dict[str, Any]) -> None:
     by_own = {tool.tool: tool for tool in offered.tools}
     if not calls:
         calls = [(tool.tool, _arguments(tool.parameters)) for tool in offered.tools]
+        if "json_schema_echo" in by_own:  # it wants to see the schema of the other tool as it was kept
+            schema = by_own["json_schema_2020_12_tool"].parameters
+            calls = [("json_schema_echo", {"schema": dict(schema)})]
     for name, arguments in calls:
         tool = by_own.get(name)
         if tool is None:
