@@ -25,6 +25,7 @@ from weft_skills.tools.person import FormAnswer, FormQuestion, asking
 
 _SECONDS = 20.0
 _MOST_REDIRECTS = 5
+_MOST_LOGINS = 3
 _CALLS = {"type": {"string": "text", "integer": 5, "number": 3, "boolean": True, "array": [], "object": {}}}
 
 
@@ -120,9 +121,10 @@ def main() -> int:
         try:
             with servers.held():
                 state = servers.refresh(servers.states()[0][0].entry)
-                if state.state == "login":
-                    log_in(servers)
-                    state = servers.refresh(state.entry)
+                for _ in range(_MOST_LOGINS):  # an authorisation server may have moved meanwhile
+                    if state.state == "login":
+                        log_in(servers)
+                        state = servers.refresh(state.entry)
                 print(f"{state.state}: {state.reason}", file=sys.stderr)
                 with asking(Defaults(servers)):
                     asyncio.run(call_all(servers, context))

@@ -17,7 +17,6 @@ from tests.oauth_server import ACCESS, OAuthServer, browse
 from tests.weft.recorded import replayed, rows, weft
 from weft import Answer
 from weft.settings.paths import Paths
-from weft.settings.settings import Settings
 from weft.workspace.mcp_resources import read_resource
 from weft_planner.errors import WeftError
 from weft_planner.events import ToolReported, Warned
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 SERVER = Path(__file__).parents[2] / "mcp_asking_server.py"
 GOAL = "Paint the fence"
-FREE = Settings(approve="never")
 
 
 def planned(tool: str, **arguments: Any) -> ScriptedModel:
@@ -55,7 +53,7 @@ def asking(request: pytest.FixtureRequest, workspace: Path) -> Path:
 
 async def test_a_form_waits_is_checked_and_continues_the_call(asking: Path) -> None:
     model = planned("mcp__asking__paint", what="the fence")
-    async with weft(asking, model, FREE) as runtime:
+    async with weft(asking, model, approve="never") as runtime:
         waiting = await runtime.run(GOAL)
         assert waiting.status == "waiting", waiting.error
         (request,) = waiting.waiting
@@ -77,18 +75,18 @@ async def test_one_text_is_enough_for_one_field_and_a_person_who_is_there_is_ask
     async def approve(request: ApprovalRequest) -> Answer | None:
         return Answer("answer", text="Ada") if request.kind == "question" else Answer()
 
-    async with weft(asking, planned("mcp__asking__greet"), FREE) as runtime:
+    async with weft(asking, planned("mcp__asking__greet"), approve="never") as runtime:
         done = await runtime.run(GOAL, approve=approve)
     assert (done.status, done.tasks[0].output) == ("done", "hello Ada")
 
 
 async def test_a_form_can_be_declined_and_one_that_asks_for_a_secret_is_never_shown(asking: Path) -> None:
-    async with weft(asking, planned("mcp__asking__paint", what="it"), FREE) as runtime:
+    async with weft(asking, planned("mcp__asking__paint", what="it"), approve="never") as runtime:
         waiting = await runtime.run(GOAL)
         done = await runtime.resume(waiting.run_id, answers={waiting.waiting[0].id: Answer("deny", by="cli")})
     assert done.tasks[0].output == "it: decline []"
     recorder = Recorder()
-    async with weft(asking, planned("mcp__asking__phish"), FREE) as runtime:
+    async with weft(asking, planned("mcp__asking__phish"), approve="never") as runtime:
         phished = await runtime.run("Get the key", record=recorder)
     assert (phished.status, phished.tasks[0].output) == ("done", "decline")
     assert [one for one in recorder.events if isinstance(one, Warned) and "looks like a secret" in one.text]
@@ -96,7 +94,7 @@ async def test_a_form_can_be_declined_and_one_that_asks_for_a_secret_is_never_sh
 
 async def test_progress_reaches_those_who_watch_and_not_the_record(asking: Path) -> None:
     recorder = Recorder()
-    async with weft(asking, planned("mcp__asking__work"), FREE) as runtime:
+    async with weft(asking, planned("mcp__asking__work"), approve="never") as runtime:
         done = await runtime.run(GOAL, record=recorder)
     assert done.tasks[0].output == "worked"
     assert [one.text for one in recorder.events if isinstance(one, ToolReported)] == ["asking: 1 of 2: half of it"]
@@ -104,18 +102,27 @@ async def test_progress_reaches_those_who_watch_and_not_the_record(asking: Path)
 
 
 async def test_resources_are_listed_read_and_replayed_without_the_server(asking: Path) -> None:
-    async with weft(asking, planned("ReadResource", server="asking", uri="note://today"), FREE) as runtime:
+    async with weft(asking, planned("ReadResource", server="asking", uri="note://today"), approve="never") as runtime:
         done = await runtime.run(GOAL)
     assert done.tasks[0].output == "Resource note://today:\nbuy bread"
-    async with weft(asking, planned("ListResources"), FREE) as runtime:
+    async with weft(asking, planned("ListResources"), approve="never") as runtime:
         listed = await runtime.run("List what there is")
     assert "note://today" in (listed.tasks[0].output or "")
     (asking / ".mcp.json").unlink()
     assert (await replayed(asking, rows(asking))).drift == ()
 
 
+async def test_a_prompt_is_filled_in_and_replayed_without_the_server(asking: Path) -> None:
+    named = {"name": "mcp:asking:review", "arguments": {"topic": "tides"}}
+    async with weft(asking, planned("GetPrompt", **named), approve="never") as runtime:
+        done = await runtime.run(GOAL)
+    assert done.tasks[0].output == "Review tides in three sentences."
+    (asking / ".mcp.json").unlink()
+    assert (await replayed(asking, rows(asking))).drift == ()
+
+
 async def test_a_resource_is_read_by_server_and_uri(asking: Path) -> None:
-    async with weft(asking, planned("ListResources"), FREE) as runtime:
+    async with weft(asking, planned("ListResources"), approve="never") as runtime:
         found = await read_resource(runtime.workspace.tools, "asking", "note://today")
         assert (found.status, found.text) == ("success", "Resource note://today:\nbuy bread")
         lost = await read_resource(runtime.workspace.tools, "other", "note://today")
@@ -139,13 +146,13 @@ async def test_a_run_waits_for_a_login_and_its_token_is_in_no_record(workspace: 
         server.tokens.clear()
         server.traps.add("stale")
         model = planned("mcp__guarded__look")
-        async with weft(workspace, model, FREE) as runtime:
+        async with weft(workspace, model, approve="never") as runtime:
             waiting = await runtime.run(GOAL)
             assert [one.kind for one in waiting.waiting] == ["login"], waiting.error
             assert "weft mcp login guarded" in waiting.waiting[0].preview
             assert (await runtime.resume(waiting.run_id)).status == "waiting"
         assert await asyncio.to_thread(servers.log_in, entry, page, 60.0)
-        async with weft(workspace, model, FREE) as runtime:
+        async with weft(workspace, model, approve="never") as runtime:
             done = await runtime.resume(waiting.run_id)
         assert (done.status, done.tasks[0].output) == ("done", "for Bearer ***")
         assert done.waiting == ()
