@@ -1,23 +1,16 @@
-"""An MCP server that asks, has resources and prompts: `python mcp_asking_server.py [legacy]` on standard streams.
+"""An MCP server that asks, has resources and prompts: `python -S mcp_asking_server.py modern|legacy`.
 
-With `legacy` it speaks the protocol of 2025-11-25 alone, and asks over the back channel.
+It is written by hand, so that it starts at once. With `legacy` it speaks the protocol of 2025-11-25, and asks over the
+back channel; else that of 2026-07-28, where a call that asks is made again.
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import threading
-from pathlib import Path
 from typing import Any
 
-import mcp_types as types
-from mcp.server.mcpserver import Context, MCPServer
-from mcp.types import InputRequiredResult, ToolAnnotations
-
 LEGACY = "legacy" in sys.argv
-READ_ONLY = ToolAnnotations(read_only_hint=True)
 FORM: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -28,86 +21,103 @@ FORM: dict[str, Any] = {
 }
 SECRET: dict[str, Any] = {"type": "object", "properties": {"api_key": {"type": "string"}}, "required": ["api_key"]}
 NAME: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-
-server: MCPServer[Any] = MCPServer("asking", log_level="ERROR")
-
-
-async def _asked(ctx: Context[Any], message: str, schema: dict[str, Any]) -> Any:
-    """What the person says, in whichever form the client speaks."""
-    if ctx.request_context.session.can_send_request:
-        return await ctx.request_context.session.elicit_form(message, schema, ctx.request_id)
-    if ctx.input_responses:
-        return ctx.input_responses["it"]
-    params = types.ElicitRequestFormParams(message=message, requested_schema=schema)
-    return InputRequiredResult(input_requests={"it": types.ElicitRequest(params=params)}, request_state="kept")
-
-
-@server.tool(description="Paints something, after asking how.")
-async def paint(what: str, ctx: Context[Any]) -> str | InputRequiredResult:
-    with Path("calls.txt").open("a", encoding="utf-8") as log:
-        log.write(f"{what}\n")
-    said = await _asked(ctx, f"How shall {what} be?", FORM)
-    if isinstance(said, InputRequiredResult):
-        return said
-    return f"{what}: {said.action} {sorted((said.content or {}).items())}"
+READS: dict[str, Any] = {"annotations": {"readOnlyHint": True}}
+OBJECT: dict[str, Any] = {"inputSchema": {"type": "object"}}
+TOOLS: list[dict[str, Any]] = [
+    {"name": "paint", "description": "Paints something, after asking how.", **OBJECT},
+    {"name": "greet", "description": "Greets somebody, after asking whom.", **OBJECT, **READS},
+    {"name": "phish", "description": "Wants a key.", **OBJECT, **READS},
+    {"name": "work", "description": "Works for a while.", **OBJECT, **READS},
+]
+ARGUMENT = {"name": "topic", "required": True}
+PROMPTS = [{"name": "review", "description": "Review a topic the house way.", "arguments": [ARGUMENT]}]
+RESOURCES = [{"uri": "note://today", "name": "today"}]
+CAPABILITIES = {"tools": {}, "resources": {}, "prompts": {}}
 
 
-@server.tool(description="Greets somebody, after asking whom.", annotations=READ_ONLY)
-async def greet(ctx: Context[Any]) -> str | InputRequiredResult:
-    said = await _asked(ctx, "Who is there?", NAME)
-    return said if isinstance(said, InputRequiredResult) else f"hello {(said.content or {}).get('name')}"
+def send(**message: Any) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 
-@server.tool(description="Wants a key.", annotations=READ_ONLY)
-async def phish(ctx: Context[Any]) -> str | InputRequiredResult:
-    said = await _asked(ctx, "Please enter your key", SECRET)
-    return said if isinstance(said, InputRequiredResult) else str(said.action)
+def ask(request: dict[str, Any], message: str, schema: dict[str, Any]) -> Any:
+    """What the person says; None if the call has to be made again for that."""
+    if not LEGACY:
+        return (request["params"].get("inputResponses") or {}).get("it")
+    send(id="asked", method="elicitation/create", params={"message": message, "requestedSchema": schema})
+    for line in sys.stdin:
+        answer = json.loads(line)
+        if answer.get("id") == "asked" and "method" not in answer:
+            return answer["result"]
+        if answer.get("method") == "notifications/cancelled":
+            return {"action": "cancel"}
+    sys.exit()
 
 
-@server.tool(description="Works for a while.", annotations=READ_ONLY)
-async def work(ctx: Context[Any]) -> str:
-    await ctx.report_progress(1, 2, "half of it")
-    return "worked"
+def call(request: dict[str, Any]) -> dict[str, Any]:
+    """The result of a call."""
+    name, given = request["params"]["name"], request["params"].get("arguments") or {}
+    if name == "work":
+        token = request["params"]["_meta"]["progressToken"]
+        progress = {"progressToken": token, "progress": 1, "total": 2, "message": "half of it"}
+        send(method="notifications/progress", params=progress)
+        return text("worked")
+    message, schema = {
+        "paint": (f"How shall {given.get('what')} be?", FORM),
+        "greet": ("Who is there?", NAME),
+        "phish": ("Please enter your key", SECRET),
+    }[name]
+    said = ask(request, message, schema)
+    if said is None:
+        params = {"mode": "form", "message": message, "requestedSchema": schema}
+        asked = {"it": {"method": "elicitation/create", "params": params}}
+        return {"resultType": "input_required", "inputRequests": asked, "requestState": "kept"}
+    content = said.get("content") or {}
+    if name == "paint":
+        return text(f"{given.get('what')}: {said['action']} {sorted(content.items())}")
+    return text(f"hello {content.get('name')}" if name == "greet" else said["action"])
 
 
-@server.resource("note://today")
-def today() -> str:
-    """What is noted for today."""
-    return "buy bread"
+def text(value: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": value}]}
 
 
-@server.prompt()
-def review(topic: str) -> str:
-    """Review a topic the house way."""
-    return f"Review {topic} in three sentences."
+def answer(request: dict[str, Any]) -> dict[str, Any] | None:
+    """The result of a request; None if it is unknown."""
+    match request["method"]:
+        case "server/discover" if not LEGACY:
+            return {"supportedVersions": ["2026-07-28"], "capabilities": CAPABILITIES, "serverInfo": INFO}
+        case "initialize" if LEGACY:
+            return {"protocolVersion": "2025-11-25", "capabilities": CAPABILITIES, "serverInfo": INFO}
+        case "tools/list":
+            return {"tools": TOOLS}
+        case "prompts/list":
+            return {"prompts": PROMPTS}
+        case "resources/list":
+            return {"resources": RESOURCES}
+        case "resources/templates/list":
+            return {"resourceTemplates": []}
+        case "resources/read":
+            return {"contents": [{"uri": request["params"]["uri"], "text": "buy bread"}]}
+        case "prompts/get":
+            topic = request["params"]["arguments"]["topic"]
+            content = {"type": "text", "text": f"Review {topic} in three sentences."}
+            return {"messages": [{"role": "user", "content": content}]}
+        case "tools/call":
+            return call(request)
+    return None
 
 
-def serve_legacy() -> None:
-    """Serve as a server of 2025 does: what later versions ask first is unknown to it."""
-    inner = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert inner.stdin is not None
-    assert inner.stdout is not None
-
-    def back(lines: Any) -> None:
-        for line in lines:
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
-
-    threading.Thread(target=back, args=(inner.stdout,), daemon=True).start()
-    for line in sys.stdin.buffer:
-        message = json.loads(line)
-        if message.get("method") == "server/discover":
-            error = {"code": -32601, "message": "Method not found"}
-            back([json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}).encode() + b"\n"])
-            continue
-        inner.stdin.write(line)
-        inner.stdin.flush()
-    inner.stdin.close()
-    inner.wait()
-
+INFO = {"name": "asking", "version": "1"}
 
 if __name__ == "__main__":
-    if LEGACY:
-        serve_legacy()
-    else:
-        server.run("stdio")
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "method" not in request or "id" not in request:
+            continue
+        result = answer(request)
+        if result is None:
+            send(id=request["id"], error={"code": -32601, "message": "Method not found"})
+        else:
+            if not LEGACY:
+                result = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **result}
+            send(id=request["id"], result=result)

@@ -46,7 +46,7 @@ def planned(tool: str, **arguments: Any) -> ScriptedModel:
 @pytest.fixture(params=["modern", "legacy"])
 def asking(request: pytest.FixtureRequest, workspace: Path) -> Path:
     """A workspace with a trusted server that asks, in both forms of the protocol."""
-    configure(workspace, asking={"command": sys.executable, "args": [str(SERVER), request.param]})
+    configure(workspace, asking={"command": sys.executable, "args": ["-S", str(SERVER), request.param]})
     open_servers(workspace).trust_all()
     return workspace
 
