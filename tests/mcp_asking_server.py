@@ -23,8 +23,9 @@ SECRET: dict[str, Any] = {"type": "object", "properties": {"api_key": {"type": "
 NAME: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 READS: dict[str, Any] = {"annotations": {"readOnlyHint": True}}
 OBJECT: dict[str, Any] = {"inputSchema": {"type": "object"}}
+WHAT: dict[str, Any] = {"type": "object", "properties": {"what": {"type": "string"}}}
 TOOLS: list[dict[str, Any]] = [
-    {"name": "paint", "description": "Paints something, after asking how.", **OBJECT},
+    {"name": "paint", "description": "Paints something, after asking how.", "inputSchema": WHAT},
     {"name": "greet", "description": "Greets somebody, after asking whom.", **OBJECT, **READS},
     {"name": "phish", "description": "Wants a key.", **OBJECT, **READS},
     {"name": "work", "description": "Works for a while.", **OBJECT, **READS},

@@ -89,7 +89,7 @@ async def test_a_form_can_be_declined_and_one_that_asks_for_a_secret_is_never_sh
     async with weft(asking, planned("mcp__asking__phish"), approve="never") as runtime:
         phished = await runtime.run("Get the key", record=recorder)
     assert (phished.status, phished.tasks[0].output) == ("done", "decline")
-    assert [one for one in recorder.events if isinstance(one, Warned) and "looks like a secret" in one.text]
+    assert [one for one in recorder.events if isinstance(one, Warned) and "looks like a secret" in str(one)]
 
 
 async def test_progress_reaches_those_who_watch_and_not_the_record(asking: Path) -> None:
@@ -150,7 +150,8 @@ async def test_a_run_waits_for_a_login_and_its_token_is_in_no_record(workspace: 
             waiting = await runtime.run(GOAL)
             assert [one.kind for one in waiting.waiting] == ["login"], waiting.error
             assert "weft mcp login guarded" in waiting.waiting[0].preview
-            assert (await runtime.resume(waiting.run_id)).status == "waiting"
+            again = await runtime.resume(waiting.run_id)
+            assert again.status == "waiting", (again.error, again.tasks)
         assert await asyncio.to_thread(servers.log_in, entry, page, 60.0)
         async with weft(workspace, model, approve="never") as runtime:
             done = await runtime.resume(waiting.run_id)
