@@ -33,7 +33,7 @@ TOOLS: list[dict[str, Any]] = [
 ARGUMENT = {"name": "topic", "required": True}
 PROMPTS = [{"name": "review", "description": "Review a topic the house way.", "arguments": [ARGUMENT]}]
 RESOURCES = [{"uri": "note://today", "name": "today"}]
-CAPABILITIES = {"tools": {}, "resources": {}, "prompts": {}}
+CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
 
 
 def send(**message: Any) -> None:

@@ -16,6 +16,6 @@ tool         a tool of a server, ready to be called
 servers      the servers of a workspace: how each stands, and what they offer (start reading here)
 importing    servers that other programs have configured
 
-Only `transport`, `connection`, `conversation` and `authorisation` import the package `mcp`, at the first connection. May
-import `programs`, `tools` and the modules below them.
+Only `transport`, `connection`, `conversation` and `authorisation` import the package `mcp`, at the first connection.
+May import `programs`, `tools` and the modules below them.
 """
