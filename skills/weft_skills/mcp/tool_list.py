@@ -89,8 +89,8 @@ def tool_list(
     """The list of a server's answer; tools that a model could not call are left out with a warning."""
     rows = [join_surrogates(dict(row)) for row in rows]
     prompts = [join_surrogates(dict(row)) for row in prompts[:MOST_TOOLS]]
-    said = [rows, prompts] if prompts else rows
-    digest = hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    everything = [rows, prompts] if prompts else rows
+    digest = hashlib.sha256(json.dumps(everything, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     found: dict[str, ListedTool] = {}
     warnings = []
     for row in rows[:MOST_TOOLS]:
