@@ -27,10 +27,21 @@ _OPENED: dict[str, Any] = {"type": "object", "properties": {}}
 class Asking(Protocol):
     """What the approvals of a run do for a call."""
 
-    capture: Capture
-    record: Record
-    remind: Record | None
-    known: ApprovalRecord
+    @property
+    def capture(self) -> Capture:
+        """How things are hashed."""
+
+    @property
+    def record(self) -> Record:
+        """Takes events."""
+
+    @property
+    def remind(self) -> Record | None:
+        """Takes events that are not recorded."""
+
+    @property
+    def known(self) -> ApprovalRecord:
+        """What was asked and answered."""
 
     async def answer(self, request: ApprovalRequest) -> Answer:
         """What a person says to a request."""

@@ -38,7 +38,8 @@ class _Storage:
         self.file, self._launch, self._redirect = file, launch, redirect
 
     async def get_tokens(self) -> OAuthToken | None:
-        return _parsed(OAuthToken, self.file.load().get("tokens"))
+        found: OAuthToken | None = _parsed(OAuthToken, self.file.load().get("tokens"))
+        return found
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         expires = time.time() + tokens.expires_in if tokens.expires_in else None
@@ -46,7 +47,7 @@ class _Storage:
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         kept = self.file.load()
-        client = _parsed(OAuthClientInformationFull, kept.get("client"))
+        client: OAuthClientInformationFull | None = _parsed(OAuthClientInformationFull, kept.get("client"))
         own = self._launch.oauth
         if own.client_id:
             is_same = client is not None and client.client_id == own.client_id
