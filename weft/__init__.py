@@ -66,7 +66,7 @@ _MODULES = {
         "CallRetried CallStarted CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart "
         "FileRead ModelLoaded ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked "
         "ResultChecked RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected "
-        "TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
+        "TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolReported ToolStarted Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

@@ -111,6 +111,7 @@ from weft_planner.events import TaskStarted as TaskStarted
 from weft_planner.events import TextStreamed as TextStreamed
 from weft_planner.events import ToolCalled as ToolCalled
 from weft_planner.events import ToolLogged as ToolLogged
+from weft_planner.events import ToolReported as ToolReported
 from weft_planner.events import ToolStarted as ToolStarted
 from weft_planner.events import Warned as Warned
 from weft_planner.model import Message as Message
@@ -254,6 +255,7 @@ __all__ = [
     "ToolFailed",
     "ToolFault",
     "ToolLogged",
+    "ToolReported",
     "ToolSpec",
     "ToolStarted",
     "ToolsRefused",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import webbrowser
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,10 @@ from weft.cli.typed_line import typed_line
 from weft.cli.view import output
 from weft.runs.stored.requests import approve_all
 from weft_planner.approvals import Answer
+from weft_skills.tools.form import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AbstractContextManager
 
     from weft.cli.view.output_mode import OutputMode
@@ -24,9 +26,15 @@ _CHOICES = "Allow it? [y]es, [n]o, [a]ll calls of this tool, [e]dit the argument
 _CHOICES_OF_TASK = "Allow it? [y]es, [n]o, [l]ater: "
 
 
-def approver(mode: OutputMode, paused: Callable[[], AbstractContextManager[None]], *, allow: bool) -> Approve | None:
+def approver(
+    mode: OutputMode,
+    paused: Callable[[], AbstractContextManager[None]],
+    *,
+    allow: bool,
+    log_in: Callable[[str], Awaitable[bool]] | None = None,
+) -> Approve | None:
     """What answers a run's requests in this process: --approve-all, the person at the terminal, or nobody."""
-    at_terminal = TerminalApprover(paused) if confirm.can_ask() and not mode.as_json else None
+    at_terminal = TerminalApprover(paused, log_in) if confirm.can_ask() and not mode.as_json else None
     if not allow:
         return at_terminal.ask if at_terminal is not None else None
 
@@ -42,6 +50,7 @@ class TerminalApprover:
     """Asks one request at a time; `paused` keeps the progress display away meanwhile."""
 
     paused: Callable[[], AbstractContextManager[None]]
+    log_in: Callable[[str], Awaitable[bool]] | None = None
     rest: set[str] = field(default_factory=set)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -53,8 +62,20 @@ class TerminalApprover:
             with self.paused():
                 if request.kind == "question":
                     return await _answer_question(request)
+                if request.kind == "login":
+                    return await self._log_in(request)
                 output.say("\n" + "\n".join(request_text.lines(request)))
                 return await self._decision(request)
+
+    async def _log_in(self, request: ApprovalRequest) -> Answer | None:
+        output.say(f"\n{request.preview}")
+        match (await typed_line("Log in now? [y]es, [n]o, [l]ater: ") or "later").strip().lower()[:1]:
+            case "y" if self.log_in is not None:
+                done = await self.log_in(request_text.server_of(request))
+                return Answer("allow", by="cli") if done else None
+            case "n":
+                return Answer("deny", by="cli")
+        return None
 
     async def _decision(self, request: ApprovalRequest) -> Answer | None:
         choices = _CHOICES_OF_TASK if request.tool is None else _CHOICES
@@ -77,11 +98,37 @@ class TerminalApprover:
 
 
 async def _answer_question(request: ApprovalRequest) -> Answer | None:
-    output.say(f"\n{request.preview}")
+    output.say("\n".join((f"\n{request.preview}", *request_text.form_lines(request))))
+    if request.schema is not None:
+        return await _filled_in(request)
     while (text := await typed_line("Your answer: ")) is not None:
         if text.strip():
             return Answer("answer", text=text.strip(), by="cli")
     return None
+
+
+async def _filled_in(request: ApprovalRequest) -> Answer | None:
+    """A form, field by field; or, if it asks to open a page, whether that was done."""
+    if url := (request.arguments or {}).get("url"):
+        match (await typed_line(f"Open {url}? [y]es, [n]o, [l]ater: ") or "later").strip().lower()[:1]:
+            case "y":
+                await asyncio.to_thread(webbrowser.open, str(url))
+                return Answer("answer", text="yes", by="cli")
+            case "n":
+                return Answer("deny", by="cli")
+        return None
+    while True:
+        given: dict[str, Any] = {}
+        for name in fields(request.schema or {}):
+            text = await typed_line(f"{name} (empty: leave it, -: decline): ")
+            if text is None or text.strip() == "-":
+                return None if text is None else Answer("deny", by="cli")
+            if text.strip():
+                given[name] = text.strip()
+        answer = Answer("answer", text=json.dumps(given, ensure_ascii=False), by="cli")
+        if (wrong := answer.fault(request)) is None:
+            return answer
+        output.say(wrong)
 
 
 async def _edited(request: ApprovalRequest) -> Mapping[str, Any] | None:

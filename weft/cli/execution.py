@@ -10,6 +10,7 @@ import signal
 import sys
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -110,10 +111,24 @@ async def run_with_progress(
                         run_ids.append(event.run_id)
                     view.note(event)
 
-                approve = approver(mode, view.paused, allow=approve_all)
+                approve = approver(mode, view.paused, allow=approve_all, log_in=partial(_log_in, weft))
                 if reviewed is not None:
                     run = reviewed(view.paused)
                 return await run(record=record, stop=stop, approve=approve)
+
+
+async def _log_in(weft: Weft, server: str) -> bool:
+    """Log in at an MCP server of a run's workspace, as a person at the terminal asked for; says why if it fails."""
+    from weft.cli.commands.mcp.login import log_in
+    from weft.cli.commands.mcp.server_table import open_tools
+    from weft_skills.mcp.entry import McpFault
+
+    try:
+        await asyncio.to_thread(log_in, open_tools(weft.paths.workspace).mcp, server)
+    except McpFault as fault:
+        output.say_warning(f"{fault.message}; {fault.hint}")
+        return False
+    return True
 
 
 def show_result(result: Result, shown: ResultOutput) -> int:

@@ -7,6 +7,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from weft.cli.view import width
+from weft_skills.text.control import printable
+from weft_skills.tools.form import fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 _SHORT = 8  # characters of a hash, which tell the requests of a run apart
 _MAX_LINES = 60
+_FIELD_LIMIT = 300
 
 
 def short_id(request: ApprovalRequest) -> str:
@@ -27,6 +30,10 @@ def short_id(request: ApprovalRequest) -> str:
 def title(request: ApprovalRequest) -> str:
     """What is asked for, in a few words."""
     match request.kind:
+        case "login":
+            return f"task {request.task} needs a login"
+        case "question" if request.schema is not None:
+            return f"task {request.task} was asked by {request.tool}"
         case "question":
             return f"task {request.task} asks a question" if request.task else "the planner asks a question"
         case "task":
@@ -42,15 +49,37 @@ def lines(request: ApprovalRequest, max_width: int | None = None) -> Iterator[st
         yield from _arguments(request.arguments, max_width)
     if request.preview and not _repeats(request):
         yield from (f"    {line}" for line in _shortened(_lines(request.preview)))
+    yield from (f"    {line}" for line in form_lines(request))
 
 
 def command(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> str:
     """The command that answers the first request, of a run that `resume` resumes."""
     first = requests[0]
+    if first.kind == "login":
+        return f"{resume[0]} mcp login {shlex.quote(server_of(first))} && {shlex.join(resume)}"
     if first.kind == "question":
         only = sum(request.kind == "question" for request in requests) == 1
-        return f"{shlex.join(resume)} --answer {'TEXT' if only else shlex.quote(f'{short_id(first)}=TEXT')}"
+        what = "TEXT" if first.schema is None or len(fields(first.schema)) == 1 else "JSON"
+        what = "yes" if first.schema is not None and not fields(first.schema) else what
+        return f"{shlex.join(resume)} --answer {what if only else shlex.quote(f'{short_id(first)}={what}')}"
     return shlex.join([*resume, "--approve", short_id(first)])
+
+
+def server_of(request: ApprovalRequest) -> str:
+    """The MCP server that a login is needed at."""
+    return str((request.arguments or {}).get("server") or "")
+
+
+def form_lines(request: ApprovalRequest) -> Iterator[str]:
+    """The fields of a form, each with what it takes; what a server wrote is one line each."""
+    known = fields(request.schema or {})
+    required = (request.schema or {}).get("required") or ()
+    for name, row in known.items():
+        said = str(row.get("description") or row.get("title") or "")
+        kind = f"one of {', '.join(map(str, row['enum']))}" if isinstance(row.get("enum"), list) else row.get("type")
+        notes = [str(kind or "text"), *(["required"] if name in required else [])]
+        notes += [f"default {json.dumps(row['default'], ensure_ascii=False)}"] if "default" in row else []
+        yield printable(f"  {name} ({', '.join(notes)}){': ' if said else ''}{said}")[:_FIELD_LIMIT]
 
 
 def _arguments(arguments: Mapping[str, Any], max_width: int | None) -> Iterator[str]:

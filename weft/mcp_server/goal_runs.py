@@ -107,6 +107,19 @@ class GoalRuns:
         if started is None:
             return None
         task, progress = started.task, started.progress
+        try:
+            return await self._watch(task, progress, seconds, report)
+        except asyncio.CancelledError:
+            started.stop.set()  # the client cancelled its call, so the run ends too; it can be resumed
+            raise
+
+    async def _watch(
+        self,
+        task: asyncio.Task[Result],
+        progress: TaskProgress,
+        seconds: float,
+        report: Callable[[TaskProgress], Awaitable[None]],
+    ) -> Result | None:
         until = asyncio.get_running_loop().time() + seconds
         while not task.done() and (left := until - asyncio.get_running_loop().time()) > 0:
             news = asyncio.ensure_future(progress.news.wait())

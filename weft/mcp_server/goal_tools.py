@@ -72,6 +72,23 @@ class GoalTools:
         begun = await self.runs.begin(partial(self.weft.resume, run_id, answers=given))
         return await self._waited(begun, wait, report)
 
+    async def continue_run(
+        self,
+        run: str,
+        answers: Sequence[tuple[str, Answer]],
+        wait: float,
+        report: Callable[[TaskProgress], Awaitable[None]],
+    ) -> dict[str, Any]:
+        """Continue a run with what the client's own user said."""
+        return await self._waited(
+            await self.runs.begin(partial(self.weft.resume, run, answers=list(answers))), wait, report
+        )
+
+    def waiting(self, run: str) -> list[dict[str, Any]]:
+        """What a run waits for, as `--json` prints it."""
+        store = self._reading()
+        return [opened.request.to_dict() for opened in open_requests(store, self.weft.paths, store.find(run).run_id)]
+
     async def plan_goal(self, goal: str, skills: Sequence[str]) -> dict[str, Any]:
         """The plan for a goal, which is not run."""
         return (await self.weft.plan(Goal(goal, skills=tuple(skills)))).to_dict()

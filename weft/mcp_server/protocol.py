@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import InputRequiredResult, ToolAnnotations
 
+from weft.mcp_server import asking
 from weft.version import __version__
 from weft_executor.stores.errors import UnknownRun
 from weft_skills.errors import WeftError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from weft.mcp_server.goal_runs import TaskProgress
     from weft.mcp_server.goal_tools import GoalTools
 
+_MOST_ROUNDS = 20
 WAIT = 50.0  # clients end calls after 60 seconds
 
 _INSTRUCTIONS = """weft plans a goal as a graph of tasks, runs them in parallel and answers. run_goal starts one. If it
@@ -38,12 +40,16 @@ def build(tools: GoalTools) -> MCPServer[Any]:
     @server.tool()
     async def run_goal(
         goal: str, ctx: Context[Any], skills: list[str] | None = None, wait_seconds: float = WAIT
-    ) -> dict[str, Any]:
+    ) -> dict[str, Any] | InputRequiredResult:
         """Plan and run a goal; answers with the run, or after wait_seconds with its run_id and status "running".
 
         `skills` are names of skills that must be used. The run goes on if you stop waiting: get_run has its answer.
         """
-        return await _told(tools.run_goal(goal, skills or [], wait_seconds, _reporter(ctx)))
+        begin = tools.run_goal(goal, skills or [], wait_seconds, _reporter(ctx))
+        if ctx.request_state:
+            begin.close()
+            begin = _continued(tools, ctx, wait_seconds)
+        return await _with_answers(tools, ctx, await _told(begin), wait_seconds)
 
     @server.tool(annotations=reads)
     async def get_run(run_id: str, ctx: Context[Any], wait_seconds: float = 0) -> dict[str, Any]:
@@ -73,6 +79,34 @@ def build(tools: GoalTools) -> MCPServer[Any]:
         return await _told(asyncio.to_thread(tools.list_runs, limit))
 
     return server
+
+
+async def _continued(tools: GoalTools, ctx: Context[Any], wait: float) -> dict[str, Any]:
+    """Continue the run that asked, when the client makes its call again with the answers."""
+    run = str(ctx.request_state)
+    said = asking.answers(asking.given(ctx), await asyncio.to_thread(tools.waiting, run))
+    if not said:
+        return await tools.get_run(run, 0, _reporter(ctx))
+    return await tools.continue_run(run, said, wait, _reporter(ctx))
+
+
+async def _with_answers(
+    tools: GoalTools, ctx: Context[Any], found: dict[str, Any], wait: float
+) -> dict[str, Any] | InputRequiredResult:
+    """The result of a run; what it waits for is asked of the client's user, if the client can."""
+    brought = bool(ctx.input_responses)
+    for _ in range(_MOST_ROUNDS):
+        waiting = [row for row in found.get("waiting") or () if row["kind"] != "login"]
+        if found.get("status") != "waiting" or not waiting or not asking.can_ask(ctx):
+            break
+        if not asking.in_call(ctx):
+            is_new = not brought or {row["id"] for row in waiting}.isdisjoint(dict(asking.given(ctx)))
+            return asking.needed(found["run_id"], waiting) if is_new else found  # put off: it goes on waiting
+        said = asking.answers(await asking.ask_now(ctx, waiting), waiting)
+        if not said:
+            break
+        found = await _told(tools.continue_run(found["run_id"], said, wait, _reporter(ctx)))
+    return found
 
 
 async def _told(answer: Awaitable[dict[str, Any]]) -> dict[str, Any]:

@@ -1,22 +1,30 @@
-"""The MCP server on standard input and output; nothing else may write there."""
+"""The MCP server on standard input and output, where nothing else may write, or as streamable HTTP on loopback."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import sys
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from weft.mcp_server.goal_tools import GoalTools
 from weft.providers import litellm_model
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncIterator, Callable, Coroutine
+
     from weft.runs.runtime import Weft
 
 
-async def serve(weft: Weft, *, allow_approvals: bool = False) -> list[str]:
-    """Serve until the client disconnects or a signal comes; returns the ids of the runs that this interrupted."""
+_GRACE = 2
+
+
+@asynccontextmanager
+async def opened(weft: Weft, *, allow_approvals: bool = False) -> AsyncIterator[tuple[Any, GoalTools]]:
+    """The server of the `mcp` package, and its tools."""
     try:
         from weft.mcp_server import protocol
     except ImportError as error:
@@ -24,7 +32,42 @@ async def serve(weft: Weft, *, allow_approvals: bool = False) -> list[str]:
     tools = GoalTools(weft, allow_approvals)
     server = protocol.build(tools)
     litellm_model.preload()
-    serving = asyncio.ensure_future(server.run_stdio_async())
+    yield server, tools
+
+
+async def serve(weft: Weft, *, allow_approvals: bool = False) -> list[str]:
+    """Serve until the client disconnects or a signal comes; returns the ids of the runs that this interrupted."""
+    async with opened(weft, allow_approvals=allow_approvals) as (server, tools):
+        return await _until_left(server.run_stdio_async(), tools)
+
+
+async def serve_http(
+    weft: Weft, listening: socket.socket, guard: Callable[[Any], Any], *, allow_approvals: bool = False
+) -> list[str]:
+    """Serve streamable HTTP at `/mcp` until a signal comes; `guard` wraps the application, and refuses strangers."""
+    import uvicorn
+
+    async with opened(weft, allow_approvals=allow_approvals) as (server, tools):
+        from mcp.server.transport_security import TransportSecuritySettings
+
+        # The guard checks Host and Origin, by the rules of `weft serve`.
+        unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+        app = server.streamable_http_app(transport_security=unguarded)
+        config = uvicorn.Config(
+            guard(app), log_level="warning", access_log=False, ws="none", lifespan="off", server_header=False,
+            proxy_headers=False, timeout_graceful_shutdown=_GRACE,
+        )  # fmt: skip
+        web = uvicorn.Server(config)
+        web.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
+        async with app.router.lifespan_context(app):
+            try:
+                return await _until_left(web.serve(sockets=[listening]), tools)
+            finally:
+                web.should_exit = True
+
+
+async def _until_left(running: Coroutine[Any, Any, None], tools: GoalTools) -> list[str]:
+    serving = asyncio.ensure_future(running)
     loop = asyncio.get_running_loop()
     left = asyncio.Event()
     if sys.platform != "win32":

@@ -74,6 +74,11 @@ class Paths:
         return self.data / "trust.json"
 
     @property
+    def logins(self) -> Path:
+        """The folder with the logins at MCP servers, which only the user can read."""
+        return self.data / "mcp-logins"
+
+    @property
     def user_mcp(self) -> Path:
         """The file in which the user names MCP servers for every workspace."""
         return self.user_config.with_name("mcp.json")

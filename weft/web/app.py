@@ -111,6 +111,8 @@ ROUTES = (
     Path("GET", "/evaluations", "evaluations.list_evaluations"),
     Path("GET", "/evaluations/{evaluation}", "evaluations.show_evaluation"),
     Path("GET", "/mcp", "mcp.list_servers"),
+    Path("POST", "/mcp/{name}/login", "mcp.begin_login", changes=True),
+    Path("DELETE", "/mcp/{name}/login", "mcp.end_login", changes=True),
     Path("GET", "/models", "setup.show_models"),
     Path("POST", "/models/pull", "setup.pull_model", changes=True),
     Path("PUT", "/settings/model", "setup.set_model", changes=True),

@@ -62,8 +62,9 @@ class Hosts:
 class Guard:
     """Refuses everyone but the person who was given the token, and seals every answer with the content policy."""
 
-    def __init__(self, app: ASGIApp, token: str, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, token: str, hosts: Hosts, private: str = "/api") -> None:
         self._app = app
+        self._private = private
         self._token = token.encode()
         self._hosts = hosts
 
@@ -71,7 +72,7 @@ class Guard:
         """Handle one request."""
         if scope["type"] != "http":
             return
-        private = scope["path"] == "/api" or scope["path"].startswith("/api/")
+        private = scope["path"] == self._private or scope["path"].startswith(self._private.rstrip("/") + "/")
 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -13,6 +13,7 @@ from weft.settings.settings import resolve
 from weft.settings.untrusted import is_trusted
 from weft.web.changes import Changes
 from weft.web.drafts import Drafts
+from weft.web.logins import WebLogins
 from weft.web.recent import Recent
 from weft.web.streams import Streams
 from weft.web.work import Work
@@ -76,6 +77,7 @@ class Site:
         self.newest = Recent(self._newest, _LINES)
         self.drafts = Drafts(self.paths.workspace)
         self.work = Work(self.journal)
+        self.logins = WebLogins()
         self.queued: dict[
             str, list[tuple[str, Answer]]
         ] = {}  # answers to runs of this process that still do other things

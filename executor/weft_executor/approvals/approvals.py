@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from weft_executor.approvals.call_person import CallPerson
 from weft_executor.approvals.policy import ApprovalPolicy, Ruling
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.approvals.task_slot import slot_released
@@ -27,6 +28,7 @@ from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, Warne
 from weft_skills.tools.current_call import calling
 from weft_skills.tools.effects import effects_of, preview_of, refusal_of
 from weft_skills.tools.envelope import Context, Envelope, failure
+from weft_skills.tools.person import asking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,7 +70,7 @@ class Approvals:
 
     async def call(self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str) -> Envelope:
         """Call a tool if that is allowed; `key` is the call's, and the id of the request."""
-        with calling(key):
+        with calling(key), asking(CallPerson(self, tool, task, key)):
             return await self._call(tool, task, arguments, key)
 
     async def _call(self, tool: Tool, task: str, arguments: Mapping[str, Any], key: str) -> Envelope:
@@ -82,9 +84,24 @@ class Approvals:
         if answer is not None and answer.decision == "edit" and answer.arguments is not None:
             arguments = answer.arguments
         if not effects.repeatable and (effects.writes or answer is not None):
-            self._note(ToolStarted(task, tool.name, key))
-            await self.settle()
+            await self.start(tool, task, key)
         return await tool.call(arguments)
+
+    async def start(self, tool: Tool, task: str, key: str) -> None:
+        """Note that a call is under way which may not be repeated unasked; that is on disk when this returns."""
+        self._note(ToolStarted(task, tool.name, key))
+        await self.settle()
+
+    async def answer(self, request: ApprovalRequest) -> Answer:
+        """What a person says to a request: what is on record, or else what they say now."""
+        given = self._given(request.id)
+        return _answer(given) if given is not None else await self._ask(request)
+
+    async def close(self, request_id: str, by: str) -> None:
+        """Close a request that is still open, because what it asked for was done otherwise."""
+        asked = self.known.asked.get(request_id)
+        if asked is not None and request_id not in self.known.answers:
+            await self._give(asked, Answer(by=by))
 
     async def task(self, task: Task, inputs: str, request: ApprovalRequest) -> Mapping[str, Any] | None:
         """The arguments with which a person allows a task; raises TaskDenied if they do not."""
@@ -195,7 +212,8 @@ class Approvals:
 def given_to(request: ApprovalRequest, answer: Answer, capture: Capture) -> ApprovalGiven:
     """The event of an answer; keys and passwords in it must reach neither a model nor a record."""
     note, text = (capture.secrets.redact(words) for words in (answer.note, answer.text))
-    decision = "answer" if request.kind == "question" else answer.decision
+    is_answer = request.kind == "question" and not (request.schema is not None and answer.decision == "deny")
+    decision = "answer" if is_answer else answer.decision
     arguments = answer.arguments if decision == "edit" else None
     return ApprovalGiven(request.id, decision, note, arguments, answer.by, text, request.task, request.tool)
 

@@ -19,13 +19,14 @@ class ApprovalRecord:
     """The requests by id in the order in which they were first asked, and the answer to each, if there is one.
 
     A request that is asked again, because its call may have been done, has no answer until it is given again.
-    `under_way` are calls that started and have no result; `rest` has the tools whose further calls are allowed, and by
-    whom.
+    `under_way` are calls that started and have no result, each with its task and tool: one that asks for something is
+    made again once that is answered, so it no longer counts. `rest` has the tools whose further calls are allowed, and
+    by whom.
     """
 
     asked: dict[str, ApprovalRequest] = field(default_factory=dict)
     answers: dict[str, ApprovalGiven] = field(default_factory=dict)
-    under_way: set[str] = field(default_factory=set)
+    under_way: dict[str, tuple[str | None, str]] = field(default_factory=dict)
     rest: dict[str, str] = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
@@ -34,15 +35,19 @@ class ApprovalRecord:
             case ApprovalAsked():
                 self.asked[event.id] = event
                 self.answers.pop(event.id, None)
-                self.under_way.discard(event.id)
+                self.under_way.pop(event.id, None)
+                if event.kind in ("question", "login"):
+                    asking = [call for call, who in self.under_way.items() if who == (event.task, event.tool)]
+                    for call in asking:
+                        self.under_way.pop(call)
             case ApprovalGiven():
                 self.answers[event.call] = event
                 if event.decision == "allow_rest" and event.tool and event.holds:
                     self.rest[event.tool] = event.by
             case ToolStarted():
-                self.under_way.add(event.call)
+                self.under_way[event.call] = event.task, event.name
             case ToolCalled():
-                self.under_way.discard(event.call)
+                self.under_way.pop(event.call, None)
             case _:
                 pass
 
@@ -69,4 +74,4 @@ class ApprovalRecord:
 
     def copy(self) -> ApprovalRecord:
         """The same state, to be continued apart."""
-        return ApprovalRecord(dict(self.asked), dict(self.answers), set(self.under_way), dict(self.rest))
+        return ApprovalRecord(dict(self.asked), dict(self.answers), dict(self.under_way), dict(self.rest))

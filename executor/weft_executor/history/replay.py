@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weft_executor.history.difference import (
     difference,
 )
-from weft_executor.history.replay_approvals import ReplayApprovals, wait_for
+from weft_executor.history.replay_approvals import ReplayApprovals, wait_for_call
 from weft_executor.results.memo import FinishedWork, Memo
 from weft_planner.events import (
     CallFinished,
@@ -55,7 +55,7 @@ class ReplayMemo(Memo):
         key = self.tool_key(tool.name, task, arguments)
         recorded = self.finished.envelopes.get(key)
         if recorded is None:
-            wait_for(key, self.approvals)
+            wait_for_call(key, task, tool.name, self.approvals)
             if self.tape.was_cut_off(task):
                 raise self.tape.end_of(task)
             what = f"task {task!r} calls the tool {tool.name} with arguments that are not on record"

@@ -49,6 +49,14 @@ class ReplayApprovals(Approvals):
         )
 
 
+def wait_for_call(key: str, task: str, tool: str, approvals: Approvals) -> None:
+    """Raise if the record waits for an answer to this call, or to what it asked."""
+    wait_for(key, approvals)
+    for request in approvals.known.waiting:
+        if request.kind in ("question", "login") and (request.task, request.tool) == (task, tool):
+            wait_for(request.id, approvals)
+
+
 def wait_for(request_id: str, approvals: Approvals) -> None:
     """Raise if the record waits for an answer to this request."""
     asked = approvals.known.asked.get(request_id)

@@ -121,6 +121,14 @@ class ToolLogged(Event, frozen=True):
     seconds: float
 
 
+class ToolReported(Event, frozen=True):
+    """What a tool's server says while it works: its progress, or a line of its log. It is not recorded."""
+
+    task: str | None
+    name: str
+    text: str
+
+
 class TaskFinished(Event, frozen=True, gc=False):
     """A task ended; `key` is the hash of what its model was asked, if other runs may use its output for the same."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 EntrySource = Literal["workspace", "user"]
 
@@ -19,6 +19,8 @@ CALL_TIMEOUT = 60.0
 # As in Claude Code: ${VAR} and ${VAR:-default}; VS Code writes ${env:VAR}.
 _VARIABLE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _WORKSPACE = "workspaceFolder"  # in VS Code, and not of the environment
+# Claude Code's names, and two more.
+_OAUTH_TEXTS = ("clientId", "clientSecret", "clientMetadataUrl", "scope")
 _ASKED = re.compile(r"\$\{[a-z]+:[^}]*\}")
 
 
@@ -26,6 +28,17 @@ class McpFault(SetupError):
     """An MCP server cannot be used; the message says why, the hint what to do next."""
 
     code = "MCP"
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthClient:
+    """How weft presents itself where a server asks for a login; without a client id it registers itself."""
+
+    client_id: str = ""
+    client_secret: str = ""
+    client_metadata_url: str = ""
+    scope: str = ""
+    callback_port: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +59,14 @@ class ServerLaunch:
     timeout: float = CALL_TIMEOUT
     confined: bool = False
     network: bool = False
+    oauth: OAuthClient = field(default_factory=OAuthClient)
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Values that messages must not repeat."""
-        return tuple(value for value in (*self.env.values(), *self.headers.values()) if len(value) >= 6)
+        return tuple(
+            value for value in (*self.env.values(), *self.headers.values(), self.oauth.client_secret) if len(value) >= 6
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +135,7 @@ class ServerEntry:
             timeout=self.timeout,
             confined=self.confined,
             network=raw.get("network") is True,
+            oauth=_oauth(raw, fill),
         )
 
     def _cwd(self, given: str, workspace: Path) -> Path:
@@ -150,6 +167,17 @@ class ServerEntry:
         yield f"the address {raw.get('url')}", str(raw.get("url") or "")
         for key, value in (raw.get("headers") or {}).items():
             yield f"the header {key} to {raw.get('url')}", str(value)
+        for key in _OAUTH_TEXTS:
+            yield (
+                f"its {key}, sent where {raw.get('url')} asks for a login",
+                str((raw.get("oauth") or {}).get(key) or ""),
+            )
+
+
+def _oauth(raw: Mapping[str, Any], fill: Callable[[str], str]) -> OAuthClient:
+    given = raw.get("oauth") or {}
+    client_id, secret, metadata, scope = (fill(str(given.get(key) or "")) for key in _OAUTH_TEXTS)
+    return OAuthClient(client_id, secret, metadata, scope, int(given.get("callbackPort") or 0))
 
 
 def faults(raw: object) -> Iterator[str]:
@@ -176,8 +204,24 @@ def faults(raw: object) -> Iterator[str]:
             isinstance(table, dict) and all(isinstance(item, str | int | float) for item in table.values())
         ):
             yield f"has {key!r} that is not an object of texts"
+    yield from _oauth_faults(raw)
     if asked := _ASKED.search(str([value for key, value in raw.items() if key != "disabled"]).replace("${env:", "")):
         yield f"contains {asked[0]}, which only the program that it was written for can fill in"
+
+
+def _oauth_faults(raw: Mapping[str, Any]) -> Iterator[str]:
+    given = raw.get("oauth")
+    if given is None:
+        return
+    if not isinstance(given, dict) or not all(isinstance(given.get(key) or "", str) for key in _OAUTH_TEXTS):
+        yield f"has 'oauth' that is not an object with the texts {', '.join(_OAUTH_TEXTS)}"
+        return
+    port = given.get("callbackPort") or 0
+    if not isinstance(port, int) or not 0 <= port < 65_536:
+        yield f"has the callbackPort {port!r:.20}, which is not a port"
+    url = given.get("clientMetadataUrl") or ""
+    if url and not (url.startswith("https://") and url.removeprefix("https://").partition("/")[2]):
+        yield f"has the clientMetadataUrl {url!r:.80}, which is not an https:// address of a document"
 
 
 def _command_faults(raw: Mapping[str, Any]) -> Iterator[str]:

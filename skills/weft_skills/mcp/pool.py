@@ -5,18 +5,32 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from weft_skills.mcp.connection import ServerConnection, close_all
+from weft_skills.mcp.conversation import CallUnderWay
+from weft_skills.tools.person import current_person
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Mapping
     from concurrent.futures import Future
 
-    from weft_skills.mcp.connection import CallAnswer, CheckTools, ServerStart
+    from weft_skills.mcp.authorisation.tokens import TokenFile
+    from weft_skills.mcp.connection import ServerOffer, ServerStart
     from weft_skills.mcp.entry import ServerLaunch
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAccess:
+    """How a server is reached: the hash of its entry, what starts it, on which conditions, and its login."""
+
+    key: str
+    launch: ServerLaunch
+    start: ServerStart
+    login: TokenFile | None = None
 
 
 class ServerPool:
@@ -53,29 +67,24 @@ class ServerPool:
         connection = self._connections.get(key)
         return connection is not None and connection.is_open
 
-    def tools(self, key: str, launch: ServerLaunch, start: ServerStart) -> list[dict[str, Any]]:
-        """The tools that a server lists; waits for them, so not for the thread of a loop."""
+    def offered(self, server: ServerAccess) -> ServerOffer:
+        """What a server offers; waits for it, so not for the thread of a loop."""
 
-        async def listed() -> list[dict[str, Any]]:
-            return await self._connection(key, launch, start).tools()
+        async def listed() -> ServerOffer:
+            return await self._connection(server).offered()
 
         return self._submit(listed).result()
 
-    async def call(
-        self,
-        key: str,
-        launch: ServerLaunch,
-        start: ServerStart,
-        tool: str,
-        arguments: Mapping[str, Any],
-        check: CheckTools,
-    ) -> CallAnswer:
-        """Call a tool; `check` may refuse the tools that its server lists."""
+    async def ask(
+        self, server: ServerAccess, work: Callable[[ServerConnection, CallUnderWay], Coroutine[Any, Any, Result]]
+    ) -> Result:
+        """What a server answers; whom it may ask meanwhile is asked in the caller's own loop."""
+        call = CallUnderWay(current_person(), asyncio.get_running_loop())
 
-        async def called() -> CallAnswer:
-            return await self._connection(key, launch, start).call(tool, arguments, check)
+        async def asked() -> Result:
+            return await work(self._connection(server), call)
 
-        return await asyncio.wrap_future(self._submit(called))
+        return await asyncio.wrap_future(self._submit(asked))
 
     def close(self) -> None:
         """End all servers, and the thread."""
@@ -88,8 +97,15 @@ class ServerPool:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
 
-    def _connection(self, key: str, launch: ServerLaunch, start: ServerStart) -> ServerConnection:
-        return self._connections.setdefault(key, ServerConnection(launch, self._environ, start))
+    def _connection(self, server: ServerAccess) -> ServerConnection:
+        new = ServerConnection(server.launch, self._environ, server.start, server.login)
+        return self._connections.setdefault(server.key, new)
+
+    def forget(self, key: str) -> None:
+        """End a server, such as one whose login has changed; the next call starts it again."""
+        connection = self._connections.pop(key, None)
+        if connection is not None and self._loop is not None:
+            self._submit(connection.close).result()
 
     def _submit(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Future[Result]:
         with self._lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from dataclasses import dataclass, replace
@@ -10,25 +11,38 @@ from typing import TYPE_CHECKING, Any, Literal
 from weft_skills.confinement import choose
 from weft_skills.errors import InputError
 from weft_skills.mcp import config, tool_list
-from weft_skills.mcp.connection import ServerStart
+from weft_skills.mcp.authorisation.tokens import LoginNeeded, TokenFile, login_key
+from weft_skills.mcp.connection import CallAnswer, ServerStart
 from weft_skills.mcp.entry import McpFault
-from weft_skills.mcp.pool import ServerPool
+from weft_skills.mcp.pool import ServerAccess, ServerPool
+from weft_skills.mcp.resources import (
+    GET_PROMPT,
+    LIST_RESOURCES,
+    READ_RESOURCE,
+    prompt_name,
+    prompt_tools,
+    resource_tools,
+)
 from weft_skills.mcp.trust import McpTrust, safe_key
 from weft_skills.text.nearest import nearest_names
+from weft_skills.tools.person import current_person
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from weft_skills.confinement import Confinement
-    from weft_skills.mcp.connection import CallAnswer
+    from weft_skills.mcp.authorisation.tokens import LoginState
+    from weft_skills.mcp.connection import CheckTools, ServerConnection, ServerOffer
+    from weft_skills.mcp.conversation import CallUnderWay
     from weft_skills.mcp.entry import ServerEntry, ServerLaunch
-    from weft_skills.mcp.tool_list import ListedTool, ToolList
+    from weft_skills.mcp.tool_list import ListedPrompt, ListedTool, ToolList
     from weft_skills.programs.trust import Trust
 
-Standing = Literal["active", "untrusted", "changed", "disabled", "broken"]
+Standing = Literal["active", "untrusted", "changed", "disabled", "broken", "login"]
 
+_LOGINS = 3
 _UNLISTED = "its tools are not listed yet: a run lists them, or `weft mcp refresh`"
 _UNTRUSTED = "you have not trusted it yet: review its entry, then pass --trust"
 _NEW_TOOLS = "you have not trusted its tools yet: review them, then pass --trust"
@@ -45,12 +59,16 @@ class ServerState:
     tools: tuple[ListedTool, ...] = ()
     key: str = ""
     warnings: tuple[str, ...] = ()
+    login: LoginState = "none"
+    prompts: tuple[ListedPrompt, ...] = ()
+    resources: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The server as `mcp list --json` prints it."""
         tools = [tool.name for tool in self.tools]
         row = {"name": self.entry.name, "source": self.entry.source, "state": self.state}
-        return row | {"reason": self.reason, "tools": tools}
+        more = {"login": self.login, "prompts": [prompt.name for prompt in self.prompts], "resources": self.resources}
+        return row | {"reason": self.reason, "tools": tools} | more
 
 
 def named(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:
@@ -82,6 +100,7 @@ class McpServers:
         answers: Trust,
         environ: Mapping[str, str],
         confinement: Callable[[], Confinement] = choose,
+        logins: Path | None = None,
     ) -> None:
         self.workspace = workspace
         self.pool = ServerPool(environ)
@@ -90,6 +109,7 @@ class McpServers:
         self._trust = McpTrust(answers)
         self._environ = environ
         self._confinement = confinement
+        self._logins = logins
         self._failed: dict[str, McpFault] = {}
         self._keys: dict[str, str] = {}
         self._listing = threading.Lock()
@@ -112,7 +132,10 @@ class McpServers:
 
     def _after_failure(self, state: ServerState) -> ServerState:
         fault = self._failed.get(state.key)
-        return state if fault is None else replace(state, state="broken", reason=_reason(fault))
+        if fault is None:
+            return state
+        standing: Standing = "login" if isinstance(fault, LoginNeeded) else "broken"
+        return replace(state, state=standing, reason=_reason(fault))
 
     def offer(self, *, start: bool = True) -> ToolOffer:
         """The tools that may be offered; with `start`, as for a planner."""
@@ -121,7 +144,7 @@ class McpServers:
         states, warnings = self.states(start=start)
         found: dict[str, ListedTool] = {}
         for state in states:
-            if state.state in ("untrusted", "changed") or (state.state == "broken" and not state.entry.fault):
+            if state.state in ("untrusted", "changed", "login") or (state.state == "broken" and not state.entry.fault):
                 warnings.append(f"the tools of the MCP server {state.entry.name!r} are not used: {state.reason}")
             warnings += state.warnings
             for tool in state.tools if state.state == "active" else ():
@@ -130,6 +153,11 @@ class McpServers:
                     what = f"the tool {tool.tool!r} of the MCP server {tool.server!r} is not used"
                     warnings.append(f"{what}: {other!r} also has one called {tool.name}")
                 found.setdefault(tool.name, tool)
+        active = [state for state in states if state.state == "active"]
+        for tool in resource_tools([state.entry.name for state in active if state.resources]):
+            found.setdefault(tool.name, tool)
+        for tool in prompt_tools([prompt for state in active for prompt in state.prompts]):
+            found.setdefault(tool.name, tool)
         return ToolOffer(tuple(found.values()), tuple(warnings))
 
     def find(self, name: str) -> ListedTool | None:
@@ -142,18 +170,137 @@ class McpServers:
         if tool is None:
             what = f"no MCP server that is configured and trusted here has the tool {name}"
             raise McpFault(what, hint="go on without it; `weft mcp list` shows the servers")
-        state = next(server for server in self.states()[0] if server.entry.name == tool.server)
-        launch = state.entry.launch(self.workspace, self._environ)
+        if name == LIST_RESOURCES:
+            return await self._list_resources(str(arguments.get("server") or ""))
+        if name == READ_RESOURCE:
+            return await self.read_resource(str(arguments.get("server") or ""), str(arguments.get("uri") or ""))
+        if name == GET_PROMPT:
+            return await self._named_prompt(str(arguments.get("name") or ""), arguments.get("arguments"))
 
-        def check(rows: list[dict[str, Any]]) -> None:
-            listed = self._keep(state.entry, state.key, rows)
-            if not self._trust.trusts_list(state.entry, state.key, listed.digest):
-                raise McpFault(
-                    f"the MCP server {state.entry.name!r} is not called: {_CHANGED}", hint="go on without it"
-                )
+        async def call(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
+            return await connection.call(tool.tool, arguments, check, under_way)
 
-        start = self._start(state.entry, state.key)
-        return await self.pool.call(state.key, launch, start, tool.tool, arguments, check)
+        access, check = self._access(tool.server)
+        return await self._asked(tool.server, access, call)
+
+    async def read_resource(self, server: str, uri: str) -> CallAnswer:
+        """A resource of a trusted server; raises McpFault, or LoginNeeded if nobody can log in now."""
+        access, check = self._access(server)
+
+        async def read(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
+            return await connection.read(uri, check, under_way)
+
+        return await self._asked(server, access, read)
+
+    async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> CallAnswer:
+        """A prompt of a trusted server with its arguments filled in."""
+        access, check = self._access(server)
+
+        async def got(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
+            return await connection.prompt(name, arguments, check, under_way)
+
+        return await self._asked(server, access, got)
+
+    async def _named_prompt(self, name: str, arguments: Any) -> CallAnswer:
+        known = [prompt for state in self.states()[0] if state.state == "active" for prompt in state.prompts]
+        prompt = next((prompt for prompt in known if prompt_name(prompt) == name), None)
+        if prompt is None:
+            what = f"no MCP server that is configured and trusted here has the prompt {name!r:.120}"
+            raise McpFault(what, hint=f"prompts are: {', '.join(map(prompt_name, known[:20])) or 'none'}")
+        given = {str(key): str(value) for key, value in arguments.items()} if isinstance(arguments, dict) else {}
+        missing = [needed for needed in prompt.arguments[: prompt.required] if needed not in given]
+        if missing:
+            raise McpFault(f"the prompt {name} needs {', '.join(missing)}", hint="give them as `arguments`")
+        return await self.get_prompt(prompt.server, prompt.name, given)
+
+    async def _list_resources(self, server: str) -> CallAnswer:
+        names = [state.entry.name for state in self.states()[0] if state.state == "active" and state.resources]
+        if server and server not in names:
+            what = f"no MCP server {server!r} with resources is configured and trusted here"
+            raise McpFault(what, hint=f"servers with resources are: {', '.join(names) or 'none'}")
+        found: dict[str, Any] = {}
+        for name in [server] if server else names:
+            access, check = self._access(name)
+
+            async def listed(connection: ServerConnection, call: CallUnderWay, check: CheckTools = check) -> CallAnswer:
+                return await connection.resources(check, call)
+
+            found[name] = (await self._asked(name, access, listed)).structured["resources"]
+        return CallAnswer(structured={"servers": found})
+
+    async def _asked(
+        self,
+        server: str,
+        access: ServerAccess,
+        work: Callable[[ServerConnection, CallUnderWay], Coroutine[Any, Any, CallAnswer]],
+    ) -> CallAnswer:
+        """What a server answers; where it wants a login, the person is asked for it, and it is asked again."""
+        person = current_person()
+        for _ in range(_LOGINS):
+            try:
+                answer = await self.pool.ask(access, work)
+            except LoginNeeded as needed:
+                if person is None or not await person.log_in(server, needed.message, needed.hint or ""):
+                    raise
+                await asyncio.to_thread(self.pool.forget, access.key)
+                continue
+            if person is not None and access.login is not None and access.login.state == "active":
+                await person.logged_in(server)
+            return answer
+        raise McpFault(f"the MCP server {server!r} wants one login after another", hint="go on without it")
+
+    def _access(self, server: str) -> tuple[ServerAccess, CheckTools]:
+        """How a trusted server is reached, and what refuses it if its tools have changed."""
+        state = next((state for state in self.states()[0] if state.entry.name == server), None)
+        if state is None or state.state not in ("active", "login"):
+            what = f"no MCP server {server!r} is configured and trusted here"
+            raise McpFault(what, hint="go on without it; `weft mcp list` shows the servers")
+        entry, key = state.entry, state.key
+
+        def check(offered: ServerOffer) -> None:
+            listed = self._keep(entry, key, offered)
+            if not self._trust.trusts_list(entry, key, listed.digest):
+                raise McpFault(f"the MCP server {entry.name!r} is not called: {_CHANGED}", hint="go on without it")
+
+        launch = entry.launch(self.workspace, self._environ)
+        return ServerAccess(key, launch, self._start(entry, key), self.login_file(entry)), check
+
+    def login_file(self, entry: ServerEntry) -> TokenFile | None:
+        """Where the login of a server is kept; None for a program, or if it is not known where."""
+        if self._logins is None or not entry.raw.get("url") or entry.fault:
+            return None
+        try:
+            launch = entry.launch(self.workspace, self._environ)
+        except McpFault:
+            return None
+        return TokenFile(self._logins / f"{login_key(launch, entry.source)}.json", entry.name)
+
+    def login_state(self, entry: ServerEntry) -> LoginState:
+        """How the login at a server stands, going by what is kept of it."""
+        file = self.login_file(entry)
+        return file.state if file is not None else "none"
+
+    def log_in(self, entry: ServerEntry, open_page: Callable[[str], Awaitable[None]], seconds: float) -> bool:
+        """Log in at a trusted server; False if it wants no login. Raises McpFault if it fails."""
+        with self._listing:
+            state = self._state(entry, start=False)
+        file = self.login_file(entry)
+        if state.state in ("untrusted", "disabled", "broken") and not (state.state == "untrusted" and state.tools):
+            raise McpFault(
+                f"no login at the MCP server {entry.name!r}: {state.reason}", hint="`weft mcp list` shows it"
+            )
+        try:
+            from weft_skills.mcp.authorisation.login import log_in
+        except ImportError as error:
+            what = f"the MCP server {entry.name!r} needs the package mcp, which is not installed"
+            raise McpFault(what, hint="pip install 'weft[mcp]'") from error
+        launch = entry.launch(self.workspace, self._environ)
+        if file is None:
+            raise McpFault(f"the MCP server {entry.name!r} is a program, which has no login", hint="set its variables")
+        done = asyncio.run(log_in(launch, file, open_page, seconds))
+        self._failed.pop(state.key, None)
+        self.pool.forget(state.key)
+        return done
 
     def _start(self, entry: ServerEntry, key: str) -> ServerStart:
         """What its start depends on: the files of a workspace's server are hashed again just before."""
@@ -173,7 +320,8 @@ class McpServers:
             try:
                 self._fetch(entry, state.key, entry.launch(self.workspace, self._environ))
             except McpFault as fault:
-                return replace(state, state="broken", reason=_reason(fault))
+                standing: Standing = "login" if isinstance(fault, LoginNeeded) else "broken"
+                return replace(state, state=standing, reason=_reason(fault))
             return self._state(entry, start=False)
 
     def untrusted(self, *, start: bool = False) -> list[ServerState]:
@@ -209,6 +357,9 @@ class McpServers:
             return ServerState(entry, "broken", entry.fault)
         if entry.disabled:
             return ServerState(entry, "disabled", f"disabled in {entry.file}")
+        return replace(self._standing(entry, start=start), login=self.login_state(entry))
+
+    def _standing(self, entry: ServerEntry, *, start: bool) -> ServerState:
         key = self._key(entry)
         if key is None:
             return ServerState(entry, "broken", "the files that it names cannot be read, or are too many")
@@ -220,6 +371,10 @@ class McpServers:
             launch = entry.launch(self.workspace, self._environ)
             if start and (listed is None or listed.is_old):
                 listed = self._fetch(entry, key, launch)
+        except LoginNeeded as fault:
+            if listed is None:
+                return ServerState(entry, "login", _reason(fault), key=key)
+            warnings = (f"{_reason(fault)}; until then its last known tools are offered",)
         except McpFault as fault:
             if listed is None:
                 return ServerState(entry, "broken", _reason(fault), key=key)
@@ -240,10 +395,14 @@ class McpServers:
         self, entry: ServerEntry, key: str, listed: ToolList | None, warnings: tuple[str, ...]
     ) -> ServerState:
         if listed is None:
+            file = self.login_file(entry)
+            if file is not None and file.state == "needed":
+                return ServerState(entry, "login", f"it wants a login: weft mcp login {entry.name}", key=key)
             return ServerState(entry, "active", _UNLISTED, key=key)
         warnings = (*listed.warnings, *warnings)
         if self._trust.trusts_list(entry, key, listed.digest):
-            return ServerState(entry, "active", None, listed.tools, key, warnings)
+            more = {"prompts": listed.prompts, "resources": listed.resources}
+            return ServerState(entry, "active", None, listed.tools, key, warnings, **more)  # type: ignore[arg-type]
         changed = self._trust.has_list(key)
         state: Standing = "changed" if changed else "untrusted"
         return ServerState(entry, state, _CHANGED if changed else _NEW_TOOLS, listed.tools, key, warnings)
@@ -254,14 +413,15 @@ class McpServers:
             raise self._failed[key]
         try:
             with self.pool.held():  # a run holds it longer, and keeps the server
-                rows = self.pool.tools(key, launch, self._start(entry, key))
+                access = ServerAccess(key, launch, self._start(entry, key), self.login_file(entry))
+                offered = self.pool.offered(access)
         except McpFault as fault:
             self._failed[key] = fault
             raise
-        return self._keep(entry, key, rows)
+        return self._keep(entry, key, offered)
 
-    def _keep(self, entry: ServerEntry, key: str, rows: list[dict[str, Any]]) -> ToolList:
-        listed = tool_list.tool_list(entry.name, rows)
+    def _keep(self, entry: ServerEntry, key: str, offered: ServerOffer) -> ToolList:
+        listed = tool_list.tool_list(entry.name, offered.tools, offered.prompts, resources=offered.resources)
         tool_list.save(self._cache, key, listed)
         if entry.source == "user" and not self._trust.has_list(key):
             self._trust.trust_list(entry, key, listed.digest)

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.errors import WeftError
+from weft_skills.errors import InputError, SetupError
 from weft_skills.mcp.connection import NoAnswer, ServerEnded
 from weft_skills.mcp.result import ResultReader
 from weft_skills.text.surrogates import join_surrogates
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from weft_skills.errors import WeftError
     from weft_skills.mcp.connection import CallAnswer
     from weft_skills.mcp.servers import McpServers
     from weft_skills.tools.envelope import Code
@@ -50,12 +51,23 @@ class McpTool:
             return ResultReader(self.name, self.artifacts, context, self.disk).envelope(answer, time_since(start))
         except NoAnswer as error:
             return _failed("TIMEOUT", error, context, start)
-        except WeftError as error:
+        except (InputError, SetupError) as error:  # no others: that the run waits is not the tool's failure
             known = self.servers.find(self.name) is not None
             return _failed("EXECUTION_ERROR" if known else "NOT_FOUND", error, context, start)
         except OSError as error:  # the artifacts cannot be written
             what = f"what {self.name} answered cannot be kept: {error.strerror} — ask for less, or go on without it"
             return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
+
+    async def read(self, server: str, uri: str) -> Envelope:
+        """Read a resource, whether or not tools for that are offered."""
+        start = time.monotonic()
+        context = Context(str(self.servers.workspace), {"server": server, "uri": uri})
+        try:
+            with self.servers.held():
+                answer = await self.servers.read_resource(server, uri)
+            return ResultReader(self.name, self.artifacts, context, self.disk).envelope(answer, time_since(start))
+        except (InputError, SetupError) as error:
+            return _failed("TIMEOUT" if isinstance(error, NoAnswer) else "EXECUTION_ERROR", error, context, start)
 
     async def _answer(self, arguments: Mapping[str, Any]) -> CallAnswer:
         try:

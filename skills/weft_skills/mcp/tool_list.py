@@ -24,7 +24,8 @@ MOST_TOOLS = 1_000
 _DESCRIPTION_LIMIT = 2_000
 _SCHEMA_LIMIT = 20_000
 _DAY = 24 * 3600.0
-_VERSION = 1
+_VERSION = 2
+_NAME_LIMIT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,25 @@ class ListedTool:
     idempotent: bool = False
 
     @property
+    def offered_parameters(self) -> dict[str, Any]:
+        """The parameters as models are offered them: which draft of JSON Schema it is does not matter to them."""
+        return {key: value for key, value in self.parameters.items() if key != "$schema"}
+
+    @property
     def effects(self) -> Effects:
         """What a call can change, by what the server says: its list of tools is trusted, or it is not offered."""
         return READ_ONLY if self.read_only else Effects("outside", idempotent=self.idempotent)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPrompt:
+    """A server's prompt: its name, what it is for, and the arguments that it takes, those that it needs first."""
+
+    server: str
+    name: str
+    description: str
+    arguments: tuple[str, ...] = ()
+    required: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +70,8 @@ class ToolList:
     digest: str
     at: float = field(default_factory=time.time)
     warnings: tuple[str, ...] = ()
+    prompts: tuple[ListedPrompt, ...] = ()
+    resources: bool = False
 
     @property
     def is_old(self) -> bool:
@@ -60,10 +79,18 @@ class ToolList:
         return not 0 <= time.time() - self.at < _DAY
 
 
-def tool_list(server: str, rows: Sequence[Mapping[str, Any]]) -> ToolList:
+def tool_list(
+    server: str,
+    rows: Sequence[Mapping[str, Any]],
+    prompts: Sequence[Mapping[str, Any]] = (),
+    *,
+    resources: bool = False,
+) -> ToolList:
     """The list of a server's answer; tools that a model could not call are left out with a warning."""
     rows = [join_surrogates(dict(row)) for row in rows]
-    digest = hashlib.sha256(json.dumps(rows, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    prompts = [join_surrogates(dict(row)) for row in prompts[:MOST_TOOLS]]
+    everything = [rows, prompts] if prompts else rows
+    digest = hashlib.sha256(json.dumps(everything, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
     found: dict[str, ListedTool] = {}
     warnings = []
     for row in rows[:MOST_TOOLS]:
@@ -80,7 +107,18 @@ def tool_list(server: str, rows: Sequence[Mapping[str, Any]]) -> ToolList:
             found[name] = ListedTool(name, server, own, shorten(said, _DESCRIPTION_LIMIT), schema, *flags)
     if len(rows) > MOST_TOOLS:
         warnings.append(f"the MCP server {server!r} has {len(rows):,} tools: only the first {MOST_TOOLS:,} are used")
-    return ToolList(tuple(found.values()), digest, warnings=tuple(warnings))
+    offered = tuple(_prompt(server, row) for row in prompts)
+    return ToolList(tuple(found.values()), digest, warnings=tuple(warnings), prompts=offered, resources=resources)
+
+
+def _prompt(server: str, row: Mapping[str, Any]) -> ListedPrompt:
+    given = row.get("arguments")
+    rows = [part for part in given if isinstance(part, dict)] if isinstance(given, list) else []
+    needed = [_plain_text(str(part.get("name", "")))[:_NAME_LIMIT] for part in rows if part.get("required") is True]
+    others = [_plain_text(str(part.get("name", "")))[:_NAME_LIMIT] for part in rows if part.get("required") is not True]
+    said = _plain_text(str(row.get("description") or row.get("title") or row.get("name", "")))
+    name = str(row.get("name", ""))[:_NAME_LIMIT]
+    return ListedPrompt(server, name, shorten(said, _DESCRIPTION_LIMIT), (*needed, *others)[:50], len(needed))
 
 
 def _schema(given: Any) -> dict[str, Any] | None:
@@ -97,9 +135,7 @@ def _schema(given: Any) -> dict[str, Any] | None:
     schema["type"] = "object"
     schema["properties"] = {str(key): value if isinstance(value, dict) else {} for key, value in rows}
     names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
-    return {key: value for key, value in schema.items() if key not in ("$schema", "required")} | (
-        {"required": names} if names else {}
-    )
+    return {key: value for key, value in schema.items() if key != "required"} | ({"required": names} if names else {})
 
 
 def _plain_text(text: str) -> str:
@@ -122,6 +158,7 @@ def load(folder: Path, key: str) -> ToolList | None:
         if document.pop("v") != _VERSION:
             return None
         tools = tuple(ListedTool(**row) for row in document.pop("tools"))
-        return ToolList(tools, **document | {"warnings": tuple(document["warnings"])})
+        prompts = tuple(ListedPrompt(**row | {"arguments": tuple(row["arguments"])}) for row in document.pop("prompts"))
+        return ToolList(tools, **document | {"warnings": tuple(document["warnings"]), "prompts": prompts})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

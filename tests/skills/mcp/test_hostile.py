@@ -62,7 +62,7 @@ async def test_garbage_and_chatter_do_not_reach_anyone(
 async def test_a_server_that_asks_for_the_model_or_the_person_is_declined(tmp_path: Path) -> None:
     curious = opened(tmp_path, "curious")
     with curious.held():
-        assert (await add(curious)).text == "error error"
+        assert (await add(curious)).text == "error {'action': 'decline'}"
 
 
 async def test_control_characters_and_odd_shapes_become_plain_text(tmp_path: Path) -> None:

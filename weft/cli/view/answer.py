@@ -53,15 +53,19 @@ def _show_artifacts(result: Result, workspace: Path) -> None:
 def show_waiting(result: Result, resume: Sequence[str]) -> None:
     """Print what a person must answer, and the command that answers it."""
     for request in result.waiting:
-        if request.kind == "question":
-            output.say(f"Question: {request.preview}")
+        if request.kind == "login":
+            output.say(f"Waiting for a login: {request.preview}")
+        elif request.kind == "question":
+            output.say("\n".join((f"Question: {request.preview}", *request_text.form_lines(request))))
         else:
             output.say(
                 "\n".join(("Waiting for your approval:", *(f"  {line}" for line in request_text.lines(request))))
             )
     if result.waiting:
         output.say(f"Answer with: {request_text.command(resume, result.waiting)}")
-    if any(request.kind != "question" for request in result.waiting):
+    if any(request.schema is not None for request in result.waiting):
+        output.say("(or --deny ID, to decline it)")
+    if any(request.kind in ("tool", "task") for request in result.waiting):
         output.say("(or --deny ID=NOTE, --edit ID=FILE, --approve-all; see weft resume --help)")
 
 

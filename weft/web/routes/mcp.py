@@ -1,4 +1,4 @@
-"""The MCP servers of the workspace and the user's own, as they stand; none is started, and trust is the terminal's."""
+"""The MCP servers of the workspace and the user's own, as they stand, and their logins; trust is the terminal's."""
 
 from __future__ import annotations
 
@@ -25,6 +25,30 @@ def list_servers(site: Site, _: Request) -> dict[str, Any]:
     states, warnings = tools.mcp.states() if tools.has_mcp else ([], [])
     secrets = Secrets.of(os.environ)
     return {"servers": [_line(state, secrets) for state in states], "warnings": warnings}
+
+
+@in_thread
+def begin_login(site: Site, request: Request) -> dict[str, Any]:
+    """Begin a login at a trusted server; `url` is what the person opens, null if it wants no login."""
+    from weft_skills.mcp.servers import named
+
+    servers = site.workspace.tools.mcp
+    state = named(servers.states()[0], [request.path_params["name"]])[0]
+    url = site.logins.begin(servers, state.entry)
+    return {"name": state.entry.name, "url": url or None, "login": servers.login_state(state.entry)}
+
+
+@in_thread
+def end_login(site: Site, request: Request) -> dict[str, Any]:
+    """Forget the login at a server."""
+    from weft_skills.mcp.servers import named
+
+    servers = site.workspace.tools.mcp
+    state = named(servers.states()[0], [request.path_params["name"]])[0]
+    file = servers.login_file(state.entry)
+    if file is not None:
+        file.remove()
+    return {"name": state.entry.name, "login": "none"}
 
 
 def _line(state: ServerState, secrets: Secrets) -> dict[str, Any]:

@@ -15,6 +15,8 @@ _SUBCOMMANDS = {
         "weft.cli.commands.mcp.check:check",
         "Connect to the trusted MCP servers, or those named, and list their tools. Others are not started.",
     ),
+    "login": ("weft.cli.commands.mcp.login:login", "Log in at an MCP server that asks for it, in your browser."),
+    "logout": ("weft.cli.commands.mcp.login:logout", "Forget the login at an MCP server."),
     "import": (
         "weft.cli.commands.mcp.import_servers:import_servers",
         "Copy MCP servers from Codex to your own, and from VS Code to the workspace's .mcp.json.",
@@ -40,6 +42,7 @@ def mcp() -> None:
     Examples:
       weft mcp list
       weft mcp check --trust
+      weft mcp login github
       weft mcp import
       weft mcp serve
     """

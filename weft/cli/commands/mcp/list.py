@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def list_servers(workspace: Path, mode: OutputMode) -> int:
     """List the configured MCP servers and whether their tools are used. Starts none.
 
-    A server is active, untrusted, changed (its tools differ from those you trusted), disabled or broken.
+    A server is active, untrusted, changed (its tools differ from those you trusted), disabled, broken or waits for a
+    login.
 
     \b
     Examples:

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from weft_skills.mcp.servers import ServerState
 
 
+_LOGINS = {
+    "active": "logged in",
+    "expired": "its login has ended: log in again",
+    "needed": "it wants another login",
+}
+
+
 def open_tools(workspace: Path) -> WorkspaceTools:
     """The tools of a workspace, of which these commands use only the MCP servers."""
     from weft.settings.settings import Settings
@@ -44,6 +51,7 @@ def show(states: Sequence[ServerState], warnings: Sequence[str], mode: OutputMod
     names = max((len(state.entry.name) for state in states), default=0)
     for state in states:
         tools = counted(len(state.tools), "tool") if state.tools else ""
-        notes = "; ".join(filter(None, (tools, state.reason)))
+        login = _LOGINS.get(state.login, "") if state.state != "login" else ""
+        notes = "; ".join(filter(None, (tools, login, state.reason)))
         line = f"{state.entry.name.ljust(names)}  {state.entry.source.ljust(9)}  {state.state.ljust(9)}  {notes}"
         output.print_text(line.rstrip())

@@ -30,6 +30,37 @@ function Question({ text, failed, readOnly, onAnswer }) {
       <div><button type="submit" class="btn primary small" disabled=${!answer.trim()}>Answer and continue</button></div><${Again} failed=${failed} /></div>`}</form>`;
 }
 
+/** A form that a server asks for: a field each, or a page to open. @param {{ request: any, readOnly: boolean, onAnswer: (given: Record<string, any>) => void }} props */
+function Form({ request, readOnly, onAnswer }) {
+  const fields = Object.entries(request.schema?.properties ?? {});
+  const [values, setValues] = useState(/** @type {Record<string, string>} */ ({}));
+  const url = /^https?:\/\//.test(request.arguments?.url ?? "") ? request.arguments.url : "";
+  const send = () => onAnswer({ decision: "answer", text: url ? "yes" : JSON.stringify(Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""))) });
+  return html`<form class="note st-waiting" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); send(); }}>
+    <b><span class="mono">${request.tool}</span> asks you</b><pre class="raw" style="margin:6px 0">${request.preview}</pre>
+    ${url && html`<div><a href=${url} target="_blank" rel="noopener noreferrer">${url}</a></div>`}
+    ${!readOnly && html`<div class="answerbox">${fields.map(([name, row]) => html`<label>${row?.title ?? name}<small class="muted"> ${row?.description ?? ""}</small>
+      <input class="field" aria-label=${name} placeholder=${row?.default ?? ""} value=${values[name] ?? ""} onInput=${(/** @type {any} */ event) => setValues({ ...values, [name]: event.target.value })} /></label>`)}
+      <div class="actions" style="justify-content:flex-start"><button type="submit" class="btn primary small">${url ? "I have done that" : "Answer and continue"}</button>
+        <button type="button" class="btn small danger" onClick=${() => onAnswer({ decision: "deny" })}>Decline</button></div><${Again} failed=${request.failed ?? 0} /></div>`}</form>`;
+}
+
+/** A login that a run waits for. @param {{ request: any, readOnly: boolean, onAnswer: (given: Record<string, any>) => void }} props */
+function Login({ request, readOnly, onAnswer }) {
+  const [url, setUrl] = useState("");
+  const server = request.arguments?.server ?? "";
+  const begin = async () => {
+    const begun = await attempt(() => post(`/mcp/${part(server)}/login`, {}));
+    if (begun && /^https?:\/\//.test(begun.url ?? "")) setUrl(begun.url);
+    else if (begun) note("It wants no login.", {});
+  };
+  return html`<div class="note st-waiting"><b>It needs a login at <span class="mono">${server}</span></b><pre class="raw" style="margin:6px 0">${request.preview}</pre>
+    ${!readOnly && html`<div class="actions" style="justify-content:flex-start">
+      ${url ? html`<a class="btn small primary" href=${url} target="_blank" rel="noopener noreferrer">Open the login page</a>` : html`<button type="button" class="btn small primary" onClick=${begin}>Log in…</button>`}
+      <button type="button" class="btn small" onClick=${() => onAnswer({ decision: "allow" })}>I am logged in: continue</button>
+      <button type="button" class="btn small danger" onClick=${() => onAnswer({ decision: "deny" })}>Go on without it</button></div>`}</div>`;
+}
+
 /** One request with its buttons. @param {{ run: string, request: any, readOnly: boolean, onDone: () => void }} props */
 export function Request({ run, request, readOnly, onDone }) {
   const [reason, setReason] = useState("");
@@ -41,6 +72,8 @@ export function Request({ run, request, readOnly, onDone }) {
     readAsking();
     onDone();
   };
+  if (request.kind === "login") return html`<${Login} request=${request} readOnly=${readOnly} onAnswer=${answer} />`;
+  if (request.kind === "question" && request.schema) return html`<${Form} request=${request} readOnly=${readOnly} onAnswer=${answer} />`;
   if (request.kind === "question") return html`<${Question} text=${request.preview ?? ""} failed=${request.failed ?? 0} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => answer({ decision: "answer", text })} />`;
   const send = () => {
     try {

@@ -1,0 +1,138 @@
+"""weft as the client that the MCP conformance suite starts: it lists the tools of a server and calls them.
+
+The suite gives the address as the last argument, and what the scenario needs in MCP_CONFORMANCE_CONTEXT. A login is
+done by a browser without a window, and a question is answered with the defaults of its form.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from weft_skills.mcp.connection import McpFault
+from weft_skills.mcp.servers import McpServers
+from weft_skills.mcp.tool import McpTool
+from weft_skills.programs.trust import Trust
+from weft_skills.tools.form import parse_answer
+from weft_skills.tools.person import FormAnswer, FormQuestion, asking
+
+_SECONDS = 20.0
+_MOST_REDIRECTS = 5
+_MOST_LOGINS = 3
+_CALLS = {"type": {"string": "text", "integer": 5, "number": 3, "boolean": True, "array": [], "object": {}}}
+
+
+async def browse(url: str) -> None:
+    """Open a page as a browser does: follow every redirect, also the one that leads back to weft."""
+
+    async def follow() -> None:
+        async with httpx2.AsyncClient(follow_redirects=True, max_redirects=_MOST_REDIRECTS) as browser:
+            await browser.get(url)
+
+    asyncio.get_running_loop().create_task(follow())
+
+
+class Defaults:
+    """A person who logs in whenever that is asked for, and leaves forms as they are."""
+
+    def __init__(self, servers: McpServers) -> None:
+        self._servers = servers
+
+    async def fill_in(self, question: FormQuestion) -> FormAnswer:
+        """The defaults of the form, and any value for what has none."""
+        values = parse_answer(question.schema, "{}")[0]
+        rows = question.schema.get("properties") or {}
+        return FormAnswer("accept", {**{name: _value(row) for name, row in rows.items()}, **values})
+
+    async def log_in(self, server: str, why: str, command: str) -> bool:
+        """Log in at once."""
+        print(why, command, sep="; ", file=sys.stderr)
+        return await asyncio.to_thread(log_in, self._servers)
+
+    async def logged_in(self, server: str) -> None:
+        """Nothing waits for it."""
+
+    def hear(self, server: str, text: str) -> None:
+        """Show what the server says."""
+        print(f"{server}: {text}", file=sys.stderr)
+
+
+def _value(row: Any) -> Any:
+    if isinstance(row, dict) and row.get("enum"):
+        return row["enum"][0]
+    kind = row.get("type") if isinstance(row, dict) else None
+    return _CALLS["type"].get(kind if isinstance(kind, str) else "string", "text")
+
+
+def log_in(servers: McpServers) -> bool:
+    """Log in at the only server, without a person."""
+    entry = servers.states()[0][0].entry
+    return servers.log_in(entry, browse, _SECONDS)
+
+
+def opened(url: str, folder: Path, context: dict[str, Any]) -> McpServers:
+    """The server of the suite, as a user's own entry."""
+    oauth: dict[str, Any] = {"clientMetadataUrl": "https://conformance-test.local/client-metadata.json"}
+    if context.get("client_id"):
+        oauth = {"clientId": context["client_id"], "clientSecret": context.get("client_secret") or ""}
+    entry = {"type": "http", "url": url, "timeout": 25_000, "oauth": oauth}
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"suite": entry}}), encoding="utf-8")
+    trust = Trust(folder / "trust.json")
+    return McpServers(folder, folder / "mcp.json", folder / "cache", trust, dict(os.environ), logins=folder / "logins")
+
+
+async def call_all(servers: McpServers, context: dict[str, Any]) -> None:
+    """Call what the scenario names, or else every tool with what its schema asks for."""
+    offered = await asyncio.to_thread(servers.offer)
+    calls = [(str(call["name"]), call.get("arguments") or {}) for call in context.get("toolCalls") or ()]
+    by_own = {tool.tool: tool for tool in offered.tools}
+    if not calls:
+        calls = [(tool.tool, _arguments(tool.parameters)) for tool in offered.tools]
+        if "json_schema_echo" in by_own:  # it wants to see the schema of the other tool as it was kept
+            schema = by_own["json_schema_2020_12_tool"].parameters
+            calls = [("json_schema_echo", {"schema": dict(schema)})]
+    for name, arguments in calls:
+        tool = by_own.get(name)
+        if tool is None:
+            print(f"{name}: not offered", file=sys.stderr)
+            continue
+        envelope = await McpTool(tool.name, tool.description, tool.parameters, servers).call(arguments)
+        print(f"{name}: {envelope.status} {envelope.text[:200]}", file=sys.stderr)
+
+
+def _arguments(schema: Any) -> dict[str, Any]:
+    rows = schema.get("properties") or {}
+    required = schema.get("required") or ()
+    return {name: row.get("default", _value(row)) for name, row in rows.items() if name in required}
+
+
+def main() -> int:
+    """Do what the suite wants to see, and end with 0 if the server could be used."""
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
+    with tempfile.TemporaryDirectory() as name:
+        servers = opened(sys.argv[-1], Path(name), context)
+        try:
+            with servers.held():
+                state = servers.refresh(servers.states()[0][0].entry)
+                for _ in range(_MOST_LOGINS):  # an authorisation server may have moved meanwhile
+                    if state.state == "login":
+                        log_in(servers)
+                        state = servers.refresh(state.entry)
+                print(f"{state.state}: {state.reason}", file=sys.stderr)
+                with asking(Defaults(servers)):
+                    asyncio.run(call_all(servers, context))
+        except McpFault as fault:
+            print(f"{fault.message}; {fault.hint}", file=sys.stderr)
+            return 1
+        return 0 if state.state == "active" else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""`weft mcp serve --http` for the MCP conformance suite, which sends no token: it is added to requests without one.
+
+Prints the address, and serves an empty workspace until it is ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from weft.mcp_server.serve import serve_http
+from weft.runs.runtime import Weft
+from weft.settings.settings import Settings
+from weft.web.guard import Guard, Hosts
+from weft.web.serve import bind
+
+_TOKEN = "of-the-suite"  # noqa: S105 - it guards an empty folder
+
+
+def main() -> int:
+    """Serve until a signal comes."""
+    listening = bind("127.0.0.1", 0, allow_remote=False)
+    port = listening.getsockname()[1]
+
+    def guard(app: Any) -> Any:
+        inner = Guard(app, _TOKEN, Hosts("127.0.0.1", port), private="/")
+
+        async def with_token(scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] == "http" and not any(name == b"authorization" for name, _ in scope["headers"]):
+                scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {_TOKEN}".encode())]}
+            await inner(scope, receive, send)
+
+        return with_token
+
+    with tempfile.TemporaryDirectory() as name:
+        print(f"http://127.0.0.1:{port}/mcp", flush=True)
+        asyncio.run(serve_http(Weft(Path(name), Settings()), listening, guard))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
