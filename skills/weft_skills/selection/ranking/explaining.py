@@ -103,7 +103,7 @@ def _change(document: int, best: Passage, margin: float, selection: Selection | 
     """What would change that a skill was selected, or was not."""
     needs = f"{best.need:.2f}, selected from {best.threshold:.2f}"
     if best.sounds_everyday:
-        needs += " since it sounds like everyday talk"
+        needs += "; it sounds like everyday talk"
     if selection is not None:
         if selection.certain:
             return "nothing: it is certain"

@@ -81,5 +81,5 @@ def test_a_goal_that_sounds_like_everyday_talk_takes_more_to_select_a_skill(pool
             "Deploy the API after a failed release",
         )
     ]
-    assert "since it sounds like everyday talk" in explained[0]
+    assert "it sounds like everyday talk" in explained[0]
     assert "everyday talk" not in explained[1]
