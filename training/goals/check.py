@@ -30,6 +30,7 @@ SHAPES = {
     "nested": (5, 90, 60),
     "named": (3, 90, 40),
     "languages": (0, 120, 180),
+    "everyday-languages": (0, 120, 120),
 }
 # Two goals of one set that share more of their words than this are one goal written twice.
 ALIKE = 0.6

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GOALS = Path(__file__).parents[1] / "goals"
 EVERYTHING, LIBRARY = "all", "library"
 JOINED = 300
-_EVERYDAY = ("everyday-short", "everyday-long", "everyday-bench")
+_EVERYDAY = ("everyday-short", "everyday-long", "everyday-bench", "everyday-languages")
 _JOINED_FROM = (2, 2, 3, 2, 4, 3)
 
 

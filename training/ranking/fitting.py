@@ -31,13 +31,9 @@ NAMES = Signals._fields
 # What training starts from and is drawn to: words count most.
 START = (1.0, 2.5, 2.0, 0.5, 0.3, 0.3)
 # Goals that share no word with their skill cannot all be told from everyday ones: they count little for the need.
-LITTLE = {"other-words": 0.15, "language-zh": 0.1, "language-de": 0.1, "language-other": 0.1}
-# The shares of everyday goals, and of parts of them, that may select a skill.
-WRONG, WRONG_PART = 0.01, 0.0025
-# From which log odds of everyday talk on a goal takes more to select a skill, and how much more. In the half `tune` it
-# costs one goal of UltraTool and one of TMDB; half the weight does the same there, and the larger was taken after a
-# look at the other half.
-EVERYDAY = {"from": 1.0, "weight": 0.6}
+LITTLE = {"other-words": 0.2, "language-zh": 0.4, "language-de": 0.4, "language-other": 0.4}
+# The share of everyday goals that may select a skill, and of those that may do so by a part.
+WRONG, WRONG_PART = 0.008, 0.0015
 # A skill is certain from the probability at which this share of the first selections is right. Goals of a corpus that
 # are written to lie between two of its skills are left out: of those 0.87 are right at best.
 CERTAIN = 0.995
@@ -84,7 +80,6 @@ class Fitted:
             "need_part": need_part,
             "right": right,
             "thresholds": {name: round(value, 4) for name, value in self.thresholds.items()},
-            "everyday": EVERYDAY,
         }
 
 
@@ -159,19 +154,19 @@ def _loss(weights: Any, rows: Sequence[tuple[Any, Any]], counts: Any, start: Any
 # Needs
 
 
-def features_of(text: Text, size: int, passage: Any) -> dict[str, float]:
+def features_of(text: Text, passage: Any) -> dict[str, float]:
     """What tells whether a text needs a skill."""
-    if not len(text.candidates):
-        return need_features(Signals(), 0.0, text.words, size)
-    best = Signals(*map(float, text.signals[int(np.argmax(text.signals @ passage))]))
-    return need_features(best, text.most_meaning, text.words, size)
+    best = Signals()
+    if len(text.candidates):
+        best = Signals(*map(float, text.signals[int(np.argmax(text.signals @ passage))]))
+    return need_features(best, text.outlook)
 
 
 def needs(read: Read, fitted: Fitted) -> list[float]:
     """The probability that the whole goal needs a skill, then that each part does."""
     found: list[float] = []
     for text in read.texts:
-        features = features_of(text, read.size, fitted.passage)
+        features = features_of(text, fitted.passage)
         weights = fitted.need
         if found:
             features, weights = {**features, "context": _context(found[0])}, fitted.need_part
@@ -191,7 +186,7 @@ def _need(fitted: Fitted, reads: Sequence[Read], share: Callable[[Read], float])
     totals = {needs: sum(count for read, count in every if bool(read.expected) is needs) for needs in (True, False)}
     whole = [
         (
-            features_of(read.texts[0], read.size, fitted.passage),
+            features_of(read.texts[0], fitted.passage),
             bool(read.expected),
             count / totals[bool(read.expected)],
         )
@@ -200,19 +195,20 @@ def _need(fitted: Fitted, reads: Sequence[Read], share: Callable[[Read], float])
     fitted.need = _logistic(whole)
     parts = []
     for read, count in every:
-        context = _context(needs(Read(read.goal, read.size, read.expected, read.texts[:1]), fitted)[0])
+        context = _context(needs(Read(read.goal, read.expected, read.texts[:1]), fitted)[0])
         for text in read.texts[1:]:
             order = text.candidates[np.argsort(-(text.signals @ fitted.passage))] if len(text.candidates) else []
             needed = bool(read.expected.intersection(order[:2]))
             if not needed and read.expected.intersection(order[:5]):
                 continue  # unclear
-            features = {**features_of(text, read.size, fitted.passage), "context": context}
+            features = {**features_of(text, fitted.passage), "context": context}
             doubt = 1.0 if needed or not read.expected else 0.5  # another part may be the one that needs it
             parts.append((features, needed, doubt * count / totals[bool(read.expected)] / (len(read.texts) - 1)))
     fitted.need_part = _logistic(parts)
     everyday = [needs(read, fitted) for read in reads if read.goal.set.startswith("everyday")]
-    fitted.thresholds["whole"] = float(np.quantile([found[0] for found in everyday], 1 - WRONG))
-    fitted.thresholds["part"] = float(np.quantile([max(found[1:], default=0.0) for found in everyday], 1 - WRONG_PART))
+    part = float(np.quantile([max(found[1:], default=0.0) for found in everyday], 1 - WRONG_PART))
+    left = [1.0 if max(found[1:], default=0.0) >= part else found[0] for found in everyday]
+    fitted.thresholds |= {"whole": float(np.quantile(left, 1 - WRONG)), "part": part}
 
 
 # The right skill

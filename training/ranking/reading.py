@@ -13,7 +13,7 @@ from weft_skills.selection.ranking.bm25 import Scorer
 from weft_skills.selection.ranking.combination import FEW_PARTS
 from weft_skills.selection.ranking.pool import Pool
 from weft_skills.selection.ranking.reading import GoalReading
-from weft_skills.selection.ranking.signals import Signals
+from weft_skills.selection.ranking.signals import Outlook, Signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,12 +27,11 @@ SIGNALS = len(Signals())
 
 @dataclass(slots=True)
 class Text:
-    """A goal or a part of one: its candidates, a row of signals for each, the highest cosine, the number of words."""
+    """A goal or a part of one: its candidates, a row of signals for each, and what it is like beside all skills."""
 
     candidates: Any
     signals: Any
-    most_meaning: float
-    words: int
+    outlook: Outlook
     says_something: bool
 
 
@@ -41,7 +40,6 @@ class Read:
     """A goal that was read: its whole first, then its parts; `expected` are the numbers of its skills in the pool."""
 
     goal: Goal
-    size: int
     expected: frozenset[int]
     texts: list[Text]
 
@@ -63,12 +61,11 @@ def read_all(development: Development, table: Table | None) -> Iterator[Read]:
         reading = GoalReading(goal.text, pools[goal.pool])
         expected = frozenset(numbers[goal.pool][name] for name in goal.expected)
         texts = [_text(passage) for passage in (reading.whole, *reading.parts)]
-        yield Read(goal, len(development.pools[goal.pool]), expected, texts)
+        yield Read(goal, expected, texts)
 
 
 def _text(passage: Passage) -> Text:
     rows = [tuple(fit.signals) for fit in passage.fits.values()]
     signals = np.array(rows).reshape(len(rows), SIGNALS)
     candidates = np.array(list(passage.fits), dtype=int)
-    words = passage.words
-    return Text(candidates, signals, passage.most_meaning, len(words.spelling), words.say_something)
+    return Text(candidates, signals, passage.outlook, passage.words.say_something)

@@ -18,7 +18,7 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.index.numbering import DEAD
-from weft_skills.selection.index.vectors import Lanes, Weights, columns, exact
+from weft_skills.selection.index.vectors import Lanes, Weights, columns, deviation, exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +30,8 @@ LEADING = 32
 _LENGTH, _MIDDLE = 126, 1 << 15
 # How many skills are compared again for each one that is wanted.
 AGAIN = 20
+# How many skills, evenly taken from all, tell how widely cosines are spread.
+SAMPLE = 512
 _ZERO = 128
 _LANE = 2
 
@@ -97,7 +99,16 @@ class LeadingVectors:
         lanes = Lanes(memoryview(columns(rows, self.dimensions)), len(rows))
         products = lanes.products(weights.whole, weights.lift) if rows else []
         found = dict(zip(near, products, strict=True))
-        return NearCosines(found, weights, exact(vector, self._mean), lambda at: exact(vector, self._row(at)))
+        spread = deviation(self._sample.products(weights.whole, weights.lift)) / weights.unit
+        mean = exact(vector, self._mean)
+        return NearCosines(found, weights, mean, spread, lambda at: exact(vector, self._row(at)))
+
+    @cached_property
+    def _sample(self) -> Lanes:
+        """The columns of skills taken evenly from all."""
+        every = max(1, self._firsts[-1] // SAMPLE)
+        _, rows = self._rows(range(0, self._firsts[-1], every))
+        return Lanes(memoryview(columns(rows, self.dimensions)), len(rows))
 
     def _best(self, leading: Sequence[float], most: int) -> list[int]:
         """The places, in all indexes together, of the `most` skills that are best by the leading dimensions."""
@@ -159,6 +170,7 @@ class NearCosines:
     found: Mapping[int, int]
     weights: Weights
     mean: float
+    deviation: float
     other: Callable[[int], float]
 
     def __getitem__(self, at: int) -> float:

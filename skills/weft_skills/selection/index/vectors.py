@@ -121,6 +121,12 @@ def exact(vector: Sequence[float], row: Iterable[float]) -> float:
     return (math.fsum(map(mul, vector, row)) - _ZERO * math.fsum(vector)) / _SCALE
 
 
+def deviation(lanes: Sequence[int]) -> float:
+    """The standard deviation of whole numbers."""
+    count = len(lanes)
+    return math.sqrt(max(0, count * sum(map(mul, lanes, lanes)) - sum(lanes) ** 2)) / count if count else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Cosines:
     """The cosine of each skill of a pool with a text: as whole numbers from `zero`, `unit` for a cosine of one."""
@@ -136,6 +142,11 @@ class Cosines:
     def mean(self) -> float:
         """The mean of all."""
         return (sum(self.lanes) / len(self.lanes) - self.zero) / self.unit
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of all."""
+        return deviation(self.lanes) / self.unit
 
     def nearest(self, count: int) -> list[int]:
         """The numbers of the nearest skills, nearest first."""

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_skills.selection.ranking.signals import Signals
+    from weft_skills.selection.ranking.signals import Outlook, Signals
 
 FILE = Path(__file__).parents[2] / "data" / "combination.json"
 FEW_PARTS = 3
-# The evidence of a skill that fewer than two words speak for, an everyday word counting half, stays below this.
-_TWO_WORDS = 0.375
+# From which log odds of everyday talk on a goal takes more to select a skill.
+EVERYDAY = 1.0
+# A standard deviation of cosines below this is that of a pool with hardly any skills.
+_LEAST_DEVIATION = 0.02
 Weights = tuple[float, ...]
 
 
@@ -44,7 +46,6 @@ class Combination:
     whole: float
     part: float
     certain: float
-    everyday: tuple[float, float]
 
     @classmethod
     @cache
@@ -62,7 +63,6 @@ class Combination:
             data["need_part"],
             data["right"],
             **{name: float(data["thresholds"][name]) for name in ("whole", "part", "certain")},
-            everyday=(float(data["everyday"]["from"]), float(data["everyday"]["weight"])),
         )
 
     def passage(self, signals: Signals) -> float:
@@ -87,11 +87,6 @@ class Combination:
     def needed_by_part(self, features: Mapping[str, float], whole: float) -> float:
         """The same for a part of a goal; `whole` is the goal's own probability."""
         return probability(self.need_of_part, {**features, "context": max(-6.0, min(6.0, log_odds(whole)))})
-
-    def raised(self, threshold: float, everyday: float) -> float:
-        """The need from which a text selects a skill, if the log odds that its goal is everyday talk are high."""
-        least, weight = self.everyday
-        return curve(log_odds(threshold) + weight * (everyday - least)) if everyday > least else threshold
 
     def probably_right(self, features: Mapping[str, float]) -> float:
         """The probability that a skill with these features is the right one."""
@@ -127,23 +122,25 @@ def log_odds(probability: float) -> float:
     return math.log(max(probability, 1e-6) / max(1 - probability, 1e-6))
 
 
-def need_features(best: Signals, most_meaning: float, words: int, skills: int) -> dict[str, float]:
-    """What tells whether a text needs a skill, by the number of its words and of all skills.
+def need_features(best: Signals, text: Outlook) -> dict[str, float]:
+    """What tells whether a text needs a skill: the signals of its best skill, and what it is like beside all skills.
 
-    `best` are the signals of its best skill, `most_meaning` is the highest cosine of any.
+    A cosine means more if the pool's cosines are widely spread (`stands_out` weighs against it), and where the text has
+    words that no skill has (`unsaid`), as one in another language does.
     """
+    words = math.log(0.1 + best.words)
     return {
         "bias": 1.0,
         "words": min(best.words, 6.0),
-        "log_words": math.log(0.1 + best.words),
+        "log_words": words,
         "meaning": best.meaning,
-        "agreement": min(best.words, 4.0) * max(0.0, best.meaning),
-        "lone": float(best.evidence < _TWO_WORDS),
-        "wordless": float(best.evidence == 0),
-        "name": best.name,
-        "other_meaning": most_meaning - best.meaning,
-        "brevity": 1 / (1 + words),
-        "pool": math.log10(skills),
+        "other_meaning": text.most_meaning - best.meaning,
+        "stands_out": (text.most_meaning - text.mean) / max(text.deviation, _LEAST_DEVIATION),
+        "unsaid": text.most_meaning * (1 - text.known),
+        "known": text.known,
+        "field": text.mean * words,
+        "everyday": max(0.0, text.everyday - EVERYDAY),
+        "pool": math.log10(text.skills),
     }
 
 

@@ -103,7 +103,7 @@ def _change(document: int, best: Passage, margin: float, selection: Selection | 
     """What would change that a skill was selected, or was not."""
     needs = f"{best.need:.2f}, selected from {best.threshold:.2f}"
     if best.sounds_everyday:
-        needs += " since it sounds like everyday talk"
+        needs += "; it sounds like everyday talk"
     if selection is not None:
         if selection.certain:
             return "nothing: it is certain"
@@ -121,7 +121,8 @@ def _change(document: int, best: Passage, margin: float, selection: Selection | 
 def _words(document: int, passage: Passage) -> str:
     """The words of a text that a skill's description lacks."""
     has = set(passage.shared(document)[0])
-    lacking = [word for word in passage.words.spelling.values() if word not in has and len(word) > 2][:6]
+    words = (word for word in passage.words.spelling.values() if len(word) > (2 if word.isascii() else 1))
+    lacking = [word for word in words if word not in has][:6]
     if not lacking:
         return "its description has every word of the goal"
     return "its description lacks " + ", ".join(f'"{word}"' for word in lacking)

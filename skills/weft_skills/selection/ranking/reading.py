@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from weft_skills.selection.index.nesting import hubs_first
 from weft_skills.selection.parts import parts_of
 from weft_skills.selection.ranking.bm25 import TermPlaces
-from weft_skills.selection.ranking.combination import need_features, right_features
+from weft_skills.selection.ranking.combination import EVERYDAY, need_features, right_features
 from weft_skills.selection.ranking.goal_words import GoalWords
-from weft_skills.selection.ranking.signals import Signals
+from weft_skills.selection.ranking.signals import Outlook, Signals
 from weft_skills.selection.ranking.strength import strength
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ BUNDLED = 0.6
 _FOUR_WORDS = 4
 # The need of a text of a few words that asks, without saying so, for what its best skill does.
 ASKED, _SHORT = 0.9, 10
-# The cosine below which meaning alone, without a shared word, says nothing.
-BY_MEANING_ALONE = 0.5
 
 
 class Fit(NamedTuple):
@@ -119,14 +117,13 @@ class Passage:
 
     @property
     def threshold(self) -> float:
-        """The need from which it selects a skill; a goal that sounds like everyday talk takes more."""
-        combination, goal = self.pool.combination, self._whole or self
-        return combination.raised(combination.part if self.is_part else combination.whole, goal.everyday)
+        """The need from which it selects a skill."""
+        return self.pool.combination.part if self.is_part else self.pool.combination.whole
 
     @property
     def sounds_everyday(self) -> bool:
         """Whether it takes more to select a skill, since the goal sounds like everyday talk."""
-        return (self._whole or self).everyday > self.pool.combination.everyday[0]
+        return (self._whole or self).everyday > EVERYDAY
 
     @property
     def selects(self) -> bool:
@@ -140,13 +137,18 @@ class Passage:
             return 0.0
         if self._asks_for(self.ranked[0]):
             return ASKED
-        pool, best = self.pool, self.ranked[0].signals
-        if not best.evidence and best.meaning < BY_MEANING_ALONE:
-            return 0.0
-        features = need_features(best, self.most_meaning, len(self.words.spelling), pool.scorer.data.total)
+        features = need_features(self.ranked[0].signals, self.outlook)
         if self._whole is None:
-            return pool.combination.needed(features)
-        return pool.combination.needed_by_part(features, self._whole.need)
+            return self.pool.combination.needed(features)
+        return self.pool.combination.needed_by_part(features, self._whole.need)
+
+    @property
+    def outlook(self) -> Outlook:
+        """What it is like beside all skills of the pool."""
+        data, everyday = self.pool.scorer.data, (self._whole or self).everyday
+        known = sum(data.term(word) is not None for word in self.words.spelling) / max(1, len(self.words.spelling))
+        deviation = self._near.deviation if self._near is not None else 0.0
+        return Outlook(self.most_meaning, self._mean, deviation, known, everyday, data.total)
 
     def _asks_for(self, fit: Fit) -> bool:
         """Whether a short text asks, without saying so, for what a skill says it does."""

@@ -1,4 +1,4 @@
-"""What speaks for a skill, as numbers that can be weighed against each other."""
+"""What speaks for a skill, and what a text is like beside the skills of a pool, as numbers that can be weighed."""
 
 from __future__ import annotations
 
@@ -22,3 +22,22 @@ class Signals(NamedTuple):
     nearness: float = 0.0
     name: float = 0.0
     evidence: float = 0.0
+
+
+class Outlook(NamedTuple):
+    """What a text is like beside all skills of a pool.
+
+    most_meaning   the highest cosine of any skill
+    mean           the mean cosine of all
+    deviation      how widely the cosines are spread
+    known          the share of its words that some skill has
+    everyday       the log odds that the goal is everyday talk
+    skills         how many skills there are
+    """
+
+    most_meaning: float = 0.0
+    mean: float = 0.0
+    deviation: float = 0.0
+    known: float = 0.0
+    everyday: float = 0.0
+    skills: int = 1

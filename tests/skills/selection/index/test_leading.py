@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from array import array
+from statistics import pstdev
 
 import pytest
 
@@ -52,6 +53,7 @@ def test_the_cosine_of_any_skill_and_the_mean_are_those_of_plain_sums() -> None:
     plain = [dot(vector, goal) for vector in vectors]
     assert [found[at] for at in range(300)] == pytest.approx(plain, abs=0.03)
     assert found.mean == pytest.approx(math.fsum(plain) / 300, abs=0.01)
+    assert found.deviation == pytest.approx(pstdev(plain), abs=0.01)
 
 
 def test_skills_that_are_gone_are_nobodys_neighbours() -> None:

@@ -81,5 +81,13 @@ def test_a_goal_that_sounds_like_everyday_talk_takes_more_to_select_a_skill(pool
             "Deploy the API after a failed release",
         )
     ]
-    assert "since it sounds like everyday talk" in explained[0]
+    assert "it sounds like everyday talk" in explained[0]
     assert "everyday talk" not in explained[1]
+
+
+def test_a_goal_in_another_language_selects_a_skill_that_shares_no_word(pool: list[Skill]) -> None:
+    assert RankedDetector().detect("部署失败以后继续发布", pool)[0].name == "continuous-delivery"
+
+
+def test_a_goal_without_spaces_says_which_words_a_description_lacks(pool: list[Skill]) -> None:
+    assert 'lacks "部署"' in RankedDetector().explain("部署失败以后继续发布", pool, 2).candidates[1].change
