@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 # Lines that the prompt, and what is typed there, take.
 _BELOW = 3
+_SAME = 0.2  # seconds for which a drawing stands
 
 
 class TurnView:
@@ -27,6 +29,7 @@ class TurnView:
     def __init__(self) -> None:
         self._state = RunState()
         self.said: list[str] = []
+        self._drawn: tuple[float, int, int, str] = (float("-inf"), 0, 0, "")
 
     def note(self, event: Event) -> None:
         """Take an event into account."""
@@ -39,7 +42,15 @@ class TurnView:
                 self.said.append(escape_controls(text))
 
     def drawn(self, width: int, height: int) -> str:
-        """The lines for a terminal of this size, with its codes for colours."""
+        """The lines for a terminal of this size, with its codes for colours; the prompt asks several times a frame."""
+        at, *size, text = self._drawn
+        now = time.monotonic()
+        if size != [width, height] or now - at >= _SAME:
+            text = self._draw(width, height)
+            self._drawn = now, width, height, text
+        return text
+
+    def _draw(self, width: int, height: int) -> str:
         room = max(height - _BELOW, 2)
         console = Console(
             file=StringIO(),
