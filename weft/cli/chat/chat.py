@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,4 +100,6 @@ class Chat:
 
     def continue_command(self) -> str:
         """The command that goes on with this conversation."""
-        return f"{output.program()} chat --conversation {self.conversation.id}"
+        weft = self.weft
+        program, _, _, *where = execution.resume_command("", weft.paths.workspace, weft.journal.url)
+        return shlex.join([program, "chat", "--conversation", self.conversation.id, *where])
