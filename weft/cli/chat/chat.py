@@ -1,4 +1,4 @@
-"""A chat: turns and commands one after the other, whoever types them."""
+"""A chat: turns and commands one after the other."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Chat:
         self.conversation = Conversation(weft, self.conversation.id)
 
     def continue_command(self) -> str:
-        """The command that goes on with this conversation."""
+        """The command that continues this conversation."""
         weft = self.weft
         program, _, _, *where = execution.resume_command("", weft.paths.workspace, weft.journal.url)
         return shlex.join([program, "chat", "--conversation", self.conversation.id, *where])

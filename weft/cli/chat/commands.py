@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan
 
 COMMANDS = {
-    "/plan": "show the last plan; /plan GOAL makes one, /plan edit and /plan run go on with it",
+    "/plan": "show the last plan; /plan GOAL makes one, /plan edit and /plan run continue it",
     "/skills": "which skills were selected, and which were used",
     "/model": "show the model, or use another: /model NAME",
     "/files": "the files that the next turn is given",
     "/cost": "what this conversation has cost",
     "/tasks": "the tasks of the last turn",
     "/why": "what a task was told, and what came of it: /why TASK",
-    "/retry": "go on with the last turn, or do it again",
+    "/retry": "continue the last turn, or do it again",
     "/undo": "take back the last turn and its file changes",
     "/save": "write the last answer to a file: /save FILE",
     "/open": "show the last turn in a browser",
@@ -180,7 +180,7 @@ async def _save(chat: Chat, rest: str) -> None:
         raise InputError("name a file", hint="/save FILE")
     text = _last(chat).answer
     if text is None:
-        raise InputError("the last turn has no answer", hint="/retry goes on with it")
+        raise InputError("the last turn has no answer", hint="/retry continues it")
     path = Path(os.path.expanduser(rest))  # noqa: ASYNC240, PTH111 - a lookup of the home folder
     try:
         await asyncio.to_thread(path.write_text, text if text.endswith("\n") else f"{text}\n", encoding="utf-8")

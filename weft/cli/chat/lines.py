@@ -53,7 +53,7 @@ def _texts(first: str | None) -> Iterator[str]:
 
 
 async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Result | None:
-    """Run a turn, or go on with the last one, and print how it ended."""
+    """Run a turn, or continue the last one, and print how it ended."""
     stop = Stop()
     with execution.interruptible(stop, lambda: None), progress(chat.mode) as view:
         approve = approve_all if allow_all else None

@@ -78,7 +78,7 @@ class TerminalChat:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
         if self.chat.conversation.last is not None:
-            output.say(f"Go on with: {self.chat.continue_command()}")
+            output.say(f"Continue with: {self.chat.continue_command()}")
 
     async def _read(self) -> str:
         """A line, typed while nothing runs; Ctrl-C clears it, and a second one leaves."""

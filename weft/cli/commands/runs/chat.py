@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("goal", required=False)
-@click.option("--continue", "go_on", is_flag=True, help="Go on with the last conversation of the workspace.")
-@click.option("--conversation", metavar="ID", help="Go on with this conversation: its id, or a prefix of it.")
+@click.option("--continue", "go_on", is_flag=True, help="Continue with the last conversation of the workspace.")
+@click.option("--conversation", metavar="ID", help="Continue with this conversation: its id, or a prefix of it.")
 @options.models
 @options.yes
 @options.skills
@@ -107,7 +107,7 @@ def chat(
 
 
 def _begun(weft: Weft, name: str | None, *, asks: bool) -> tuple[Conversation, bool]:
-    """The conversation to go on with, or a new one, and whether its last turn has to go on."""
+    """The conversation to continue, or a new one, and whether its last turn has to go on."""
     from weft.runs.conversations.conversation import Conversation
 
     if name is None and (last := next(weft.journal.store.conversations(1), None)) is not None and asks:
@@ -120,7 +120,7 @@ def _begun(weft: Weft, name: str | None, *, asks: bool) -> tuple[Conversation, b
                 else None
             )
         else:
-            output.say(f"The last conversation: {what}. `{output.program()} chat --continue` goes on with it.")
+            output.say(f"The last conversation: {what}. `{output.program()} chat --continue` continues it.")
     if name is None:
         return Conversation.new(weft), False
     begun = Conversation.open(weft, name)
