@@ -65,7 +65,7 @@ class Conversation:
         return StoredTurns(self.weft.journal.store, self.weft.paths)
 
     def turns(self, most: int | None = None) -> list[StoredTurn]:
-        """Its turns in their order, or the last so many; those that were taken back are left out."""
+        """Its turns in order, or with `most` the last of them; those that were taken back are left out."""
         return self.stored.turns(self.id, most)
 
     @property

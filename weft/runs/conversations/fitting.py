@@ -54,7 +54,7 @@ def seen(
             kept.append(one)
             whole, left = whole - size, left - size
             continue
-        whole = 0  # those before it are no nearer
+        whole = 0  # what is older is summed up too
         one = replace(one, fits=False)
         if one.summary:
             one = replace(one, goal="", answer="")

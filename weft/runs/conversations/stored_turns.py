@@ -82,7 +82,7 @@ class StoredTurns:
                 yield summary
 
     def turns(self, conversation: str, most: int | None = None) -> list[StoredTurn]:
-        """The turns of a conversation, in their order; the last so many."""
+        """The turns of a conversation, in order; with `most`, the last of them."""
         found: list[StoredTurn] = []
         for summary in self.newest_first(conversation):
             if most is not None and len(found) == most:
