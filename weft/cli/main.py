@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _COMMANDS = {
     "run": ("weft.cli.commands.runs.run:run", "Plan and run a goal, then print the answer."),
     "plan": ("weft.cli.commands.runs.plan:plan", "Make a plan for a goal without running it."),
+    "chat": ("weft.cli.commands.runs.chat:chat", "Talk with weft: each goal is a turn that sees the earlier ones."),
     "batch": ("weft.cli.commands.batches.batch:batch", "Run every goal in a file."),
     "eval": (
         "weft.cli.commands.evaluations.group:evaluation",

@@ -56,7 +56,7 @@ class PlanReview:
         """The plan to run, as the person may have edited it; None if they leave it."""
         with self.paused():
             text = None
-            output.say(_drawn(plan))
+            output.say(drawn(plan))
             while True:
                 match (await typed_line(_CHOICES) or "n").strip().lower()[:1]:
                     case "y":
@@ -67,7 +67,7 @@ class PlanReview:
                         text, edited = await self._edited(plan, text)
                         if edited is not None:
                             plan, text = edited, None
-                            output.say(_drawn(plan))
+                            output.say(drawn(plan))
                     case _:
                         continue
 
@@ -76,7 +76,7 @@ class PlanReview:
         from weft.runs.plans import plan_file
 
         try:
-            text = await _in_editor(text if text is not None else plan_file.dump(plan, "yaml", self.goal))
+            text = await in_editor(text if text is not None else plan_file.dump(plan, "yaml", self.goal))
             found = plan_file.parse(text, "as edited", self.weft.workspace.known())
         except InputError as error:
             output.say(f"{error.message}\n{error.hint}")
@@ -92,12 +92,12 @@ def reviewed_run(weft: Weft, goal: Goal, paused: Callable[[], AbstractContextMan
     return partial(weft.run, goal, review=PlanReview(weft, goal.text, paused).ask)
 
 
-def _drawn(plan: Plan) -> str:
+def drawn(plan: Plan) -> str:
     graph = plan_graph.draw(plan, width.of(sys.stderr))
     return f"\nThe plan has {counted(len(plan.tasks), 'task')}:\n\n{graph}\n"
 
 
-async def _in_editor(text: str) -> str:
+async def in_editor(text: str) -> str:
     """The text as a person leaves it in their editor."""
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="weft-review-") as folder:  # for this user alone

@@ -1,0 +1,105 @@
+"""A chat: turns and commands one after the other."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.cli import execution
+from weft.cli.chat.typed_goal import typed_goal
+from weft.cli.view import answer, output
+from weft.runs.conversations.conversation import Conversation
+from weft.runs.runtime import Weft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft.cli.view.output_mode import OutputMode
+    from weft.models.open import OpenModel
+    from weft.runs.goal import Goal
+    from weft.runs.stop import Stop
+    from weft.settings.settings import Settings
+    from weft_executor.history.result import Result
+    from weft_planner.approvals import Approve
+    from weft_planner.events import Record
+    from weft_planner.plan.plan import Plan
+
+
+@dataclass(slots=True)
+class Chat:
+    """A conversation, and what the person at it has chosen; `base` is what every goal is given.
+
+    `planned` is a goal with a plan that was made and not run yet. `open_models` makes what opens models, by settings.
+    """
+
+    conversation: Conversation
+    mode: OutputMode
+    base: Goal
+    open_models: Callable[[Settings], OpenModel | None]
+    planned: tuple[str, Plan] | None = None
+    results: list[Result] = field(default_factory=list)
+    status: int = 0
+
+    @property
+    def weft(self) -> Weft:
+        """The runtime of the next turn."""
+        return self.conversation.weft
+
+    def goal(self, text: str) -> Goal:
+        """The goal in a typed text; files are looked for in the current folder first, then in the workspace."""
+        names = self.skill_names()
+        return typed_goal(text, self.base, names, (Path.cwd(), self.weft.paths.workspace))
+
+    def skill_names(self) -> list[str]:
+        """The skills that a goal can name."""
+        return sorted(skill.name for skill in self.weft.workspace.skills.registry.list_skills())
+
+    async def turn(
+        self, goal: Goal, record: Record | None = None, stop: Stop | None = None, approve: Approve | None = None
+    ) -> Result:
+        """Run a goal as the next turn."""
+        return self._kept(await self.conversation.turn(goal, record=record, stop=stop, approve=approve))
+
+    async def resume(
+        self, record: Record | None = None, stop: Stop | None = None, approve: Approve | None = None
+    ) -> Result | None:
+        """Continue the last turn, if it was cut off or waits."""
+        result = await self.conversation.resume(record=record, stop=stop, approve=approve)
+        return self._kept(result) if result is not None else None
+
+    def _kept(self, result: Result) -> Result:
+        self.results.append(result)
+        self.status = execution.EXIT[result.status]
+        return result
+
+    def show(self, result: Result) -> None:
+        """Print how a turn ended."""
+        if self.mode.as_json:
+            output.print_json(result.to_dict(), indent=None)
+            return
+        resume = execution.resume_command(result.run_id, self.weft.paths.workspace, result.journal)
+        answer.show(result, None, resume, self.weft.paths.workspace, quiet=self.mode.quiet)
+
+    def use_model(self, name: str) -> None:
+        """Use another model from the next turn on."""
+        settings = replace(self.weft.settings, model=name)
+        self._rebuild(settings)
+
+    def clear(self) -> None:
+        """Begin another conversation."""
+        self.conversation = Conversation.new(self.weft)
+        self.planned = None
+        self.results.clear()
+
+    def _rebuild(self, settings: Settings) -> None:
+        before = self.weft
+        weft = Weft(before.paths.workspace, settings, open_model=self.open_models(settings), journal=before.journal)
+        self.conversation = Conversation(weft, self.conversation.id)
+
+    def continue_command(self) -> str:
+        """The command that continues this conversation."""
+        weft = self.weft
+        program, _, _, *where = execution.resume_command("", weft.paths.workspace, weft.journal.url)
+        return shlex.join([program, "chat", "--conversation", self.conversation.id, *where])

@@ -1,0 +1,66 @@
+"""A chat without a terminal: goals come line by line, and each answer is printed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from weft.cli import execution
+from weft.cli.chat import commands
+from weft.cli.view import output
+from weft.cli.view.progress import progress
+from weft.runs.goal import Goal
+from weft.runs.stop import Stop
+from weft.runs.stored.requests import approve_all
+from weft_skills.errors import WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weft.cli.chat.chat import Chat
+    from weft_executor.history.result import Result
+
+_LONGEST = 200_000
+
+
+async def talk(chat: Chat, first: str | None, *, resume: bool, allow_all: bool) -> int:
+    """Take goals from stdin until it ends; returns the exit status of the last turn."""
+    if resume:
+        await _shown(chat, "resume", allow_all=allow_all)
+    for text in _texts(first):
+        try:
+            following = await commands.carry_out(chat, text) if text.startswith("/") else chat.goal(text)
+        except commands.Quit:
+            break
+        except WeftError as error:
+            chat.status = output.say_error(
+                error.message, error.hint, code=error.code, status=error.exit_status, as_json=chat.mode.as_json
+            )
+            continue
+        if following is not None:
+            result = await _shown(chat, following, allow_all=allow_all)
+            if result is not None and result.status == "interrupted":
+                break
+    return chat.status
+
+
+def _texts(first: str | None) -> Iterator[str]:
+    if first is not None:
+        yield first
+    while line := sys.stdin.readline(_LONGEST):
+        if line.strip():
+            yield line.strip()
+
+
+async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Result | None:
+    """Run a turn, or continue the last one, and print how it ended."""
+    stop = Stop()
+    with execution.interruptible(stop, lambda: None), progress(chat.mode) as view:
+        approve = approve_all if allow_all else None
+        if isinstance(following, Goal):
+            result: Result | None = await chat.turn(following, view.note, stop, approve)
+        else:
+            result = await chat.resume(view.note, stop, approve)
+    if result is not None:
+        chat.show(result)
+    return result
