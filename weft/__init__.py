@@ -65,8 +65,8 @@ _MODULES = {
         "AnswerChecked AnswerJudged ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallProgressed "
         "CallRetried CallStarted CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart "
         "FileRead ModelLoaded ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked "
-        "ResultChecked RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected "
-        "TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
+        "ResultChecked RunFinished RunNoted RunResumed RunStarted RunTagged SkillLoaded SkillPrint SkillShortened "
+        "SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolStarted Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

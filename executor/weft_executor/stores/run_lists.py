@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
+from weft_executor.stores.columns import JOINED
 from weft_executor.stores.errors import UnknownRun
-from weft_executor.stores.row import BatchCount, RunSummary
+from weft_executor.stores.row import BatchCount, RunCount, RunSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 DEAD = "interrupted"  # what a run is whose process died before it could say so
+# What the runs of a journal are counted by, day by day.
+COUNTED = (
+    "SELECT substr(started, 1, 10), status, code, model, skills, skills_used, tags, count(*), "
+    "coalesce(sum(cost_usd), 0.0), count(cost_usd), coalesce(sum(tokens), 0) FROM runs "
+    "WHERE status <> 'running' AND {since} GROUP BY 1, 2, 3, 4, 5, 6, 7"
+)
+# How long runs took that are done.
+TIMES = "SELECT substr(started, 1, 10), seconds FROM runs WHERE status = 'done' AND seconds IS NOT NULL AND {since}"
 LIST_RUNS = "list runs with `weft trace list`"
-
-
-class RunFilter(TypedDict, total=False):
-    """Which runs a list has: those older than `before`, of some statuses, of one batch; `text` is looked for."""
-
-    before: str
-    status: Collection[str]
-    text: str
-    batch: str | None
 
 
 def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
     """The summary in the columns of `SUMMARY`; a run whose process died is interrupted."""
     summary = RunSummary(*columns)  # type: ignore[arg-type]  # the columns are in the fields' order
-    summary = replace(summary, skills=tuple(str(summary.skills).split()))
+    tags = parts("tags", str(summary.tags))
+    summary = replace(summary, skills=parts("skills", str(summary.skills)), tags=tags)
     return replace(summary, status=DEAD) if summary.status == "running" and not leased else summary
+
+
+def parts(column: str, text: str) -> tuple[str, ...]:
+    """The parts of a column that has several."""
+    return tuple(part for part in text.split(JOINED[column]) if part)
 
 
 def only_match(run: str, rows: Sequence[tuple[Any, ...]], journal: object) -> tuple[Any, ...]:
@@ -61,9 +67,18 @@ def by_batch(ended: Iterable[BatchCount], running: Iterable[RunSummary]) -> list
     return sorted(merged, key=lambda count: newest[count.batch], reverse=True)
 
 
-def literal(text: str) -> str:
-    """A text in which LIKE sees no wildcards."""
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+def day_count(columns: Sequence[Any]) -> RunCount:
+    """The count in columns of `COUNTED`."""
+    day, status, code, model, skills, used, tags, *figures = columns
+    own = None if used is None else parts("skills", used)
+    return RunCount(day, status, code, model, parts("skills", skills), own, parts("tags", tags), *figures)
+
+
+def running_count(run: RunSummary) -> RunCount:
+    """A run that has not ended, or whose process died, as a count of its own."""
+    cost, tokens = run.cost_usd, run.tokens or 0
+    figures = 1, cost or 0.0, int(cost is not None), tokens
+    return RunCount(run.started[:10], run.status, run.code, run.model, run.skills, None, run.tags, *figures)
 
 
 def _count(run: RunSummary) -> BatchCount:

@@ -5,41 +5,46 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from weft_executor.stores.columns import SUMMARY
+from weft_executor.stores.columns import SUMMARY, clean
 from weft_executor.stores.lease import Holder, is_gone
 from weft_executor.stores.row import BatchCount, RunSummary
-from weft_executor.stores.run_lists import by_batch, literal, read_summary, stored_statuses
+from weft_executor.stores.run_filter import RunFilter, conditions
+from weft_executor.stores.run_lists import (
+    COUNTED,
+    TIMES,
+    by_batch,
+    day_count,
+    read_summary,
+    running_count,
+    stored_statuses,
+)
+from weft_executor.stores.sqlite import search
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Unpack
+
+    from weft_executor.stores.row import RunCount
 
 
-def summaries(
-    connection: sqlite3.Connection,
-    *,
-    before: str = "",
-    status: Collection[str] = (),
-    text: str = "",
-    batch: str | None = None,
-) -> Iterator[RunSummary]:
+def summaries(connection: sqlite3.Connection, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
     """The runs that fit, newest first."""
-    clauses, given = ["1"], list[str]()
-    if before:
-        clauses.append("run_id < ?")
-        given.append(before)
-    if batch is not None:
-        clauses.append("batch = ?")
-        given.append(batch)
-    if status:
+    clauses, given = conditions(wanted)
+    if status := wanted.get("status"):
         stored = stored_statuses(status)
         clauses.append(f"status IN ({', '.join('?' * len(stored))})")
         given += stored
-    if text:
-        clauses.append("(goal LIKE ? ESCAPE '\\' OR run_id LIKE ? ESCAPE '\\' OR skills LIKE ? ESCAPE '\\')")
-        given += [f"%{literal(text)}%", f"{literal(text)}%", f"%{literal(text)}%"]
-    query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {' AND '.join(clauses)} ORDER BY run_id DESC"  # noqa: S608
-    for row in connection.execute(query, given):
+    if tag := wanted.get("tag"):
+        clauses.append("instr(char(10) || tags || char(10), char(10) || ? || char(10))")
+        given.append(tag)
+    if text := wanted.get("text"):
+        clause, more = search.condition(connection, text)
+        clauses.append(clause)
+        given += more
+    where = " AND ".join(["1", *clauses])
+    query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {where} ORDER BY run_id DESC"  # noqa: S608
+    for row in connection.execute(query, [clean(value) for value in given]):
         found = summary(row)
         if not status or found.status in status:
             yield found
@@ -65,3 +70,16 @@ def batches(connection: sqlite3.Connection) -> list[BatchCount]:
     )
     running = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE batch IS NOT NULL AND status = 'running'"  # noqa: S608
     return by_batch((BatchCount(*row) for row in counted), map(summary, connection.execute(running)))
+
+
+def counts(connection: sqlite3.Connection, since: str) -> list[RunCount]:
+    """How many runs there are of each kind, for each day since a time."""
+    counted = connection.execute(COUNTED.format(since="started >= ?"), (since,)).fetchall()
+    running = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE status = 'running' AND started >= ?"  # noqa: S608
+    begun = connection.execute(running, (since,)).fetchall()
+    return [*map(day_count, counted), *(running_count(summary(row)) for row in begun)]
+
+
+def times(connection: sqlite3.Connection, since: str) -> list[tuple[str, float]]:
+    """The day and the seconds of each run that is done, since a time."""
+    return connection.execute(TIMES.format(since="started >= ?"), (since,)).fetchall()

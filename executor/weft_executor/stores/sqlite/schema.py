@@ -67,7 +67,18 @@ _TABLES = f"""
 """
 # What makes each version out of the one before it. The first is 0.1.0's; a later one is added below it, and the version
 # of a file says how many of them it has.
-STEPS: Sequence[str] = (_TABLES,)
+# Tags and notes, what lists are filtered by, and whether a run is in the index (`search.py` makes that).
+_FOUND = """
+    ALTER TABLE runs ADD COLUMN model TEXT;
+    ALTER TABLE runs ADD COLUMN tokens INTEGER;
+    ALTER TABLE runs ADD COLUMN code TEXT;
+    ALTER TABLE runs ADD COLUMN tags TEXT NOT NULL DEFAULT '';
+    ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT '';
+    ALTER TABLE runs ADD COLUMN skills_used TEXT;
+    ALTER TABLE runs ADD COLUMN indexed INTEGER;
+    CREATE INDEX runs_unindexed ON runs (id) WHERE indexed IS NULL
+"""
+STEPS: Sequence[str] = (_TABLES, _FOUND)
 VERSION = len(STEPS)
 
 
