@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 from weft_executor.stores.row import COST_PLACES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft_executor.stores.row import RunCount
+    from weft_executor.stores.run_lists import CountedBy
     from weft_executor.stores.store import Store
+
+    Counts = Mapping[CountedBy, Sequence[RunCount]]
 
 # How runs end that did not do all they were asked for.
 FAILURES = ("failed", "partial", "stopped", "interrupted")
 MOST_DAYS = 366
 # How many causes, skills, models and tags are named.
 _MOST = 50
+_LISTS: tuple[CountedBy, ...] = ("cause", "model", "skills", "tags")
 
 
 @dataclass(slots=True)
@@ -32,12 +36,13 @@ class _Sum:
     tokens: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
 
-    def add(self, count: RunCount) -> None:
+    def add(self, count: RunCount, status: str = "") -> None:
         self.runs += count.runs
         self.cost += count.cost_usd
         self.unpriced += count.runs - count.priced
         self.tokens += count.tokens
-        self.statuses[count.status] += count.runs
+        if status:
+            self.statuses[status] += count.runs
 
     def to_dict(self, times: Sequence[float]) -> dict[str, Any]:
         ordered = sorted(times)
@@ -60,23 +65,25 @@ def statistics(store: Store | None, days: int, now: datetime | None = None) -> d
     """
     today = (now or datetime.now(UTC)).date()
     first = today - timedelta(days=days - 1)
-    counts = list(store.counts(first.isoformat())) if store is not None else []
+    since = first.isoformat()
     times: dict[str, list[float]] = defaultdict(list)
-    for day, seconds in store.times(first.isoformat()) if store is not None else ():
+    for day, seconds in store.times(since) if store is not None else ():
         times[day].append(seconds)
     total, by_day = _Sum(), {(first + timedelta(days=number)).isoformat(): _Sum() for number in range(days)}
-    for count in counts:
-        total.add(count)
-        by_day.setdefault(count.day, _Sum()).add(count)  # a clock may have been ahead
+    for count in store.counts("day", since) if store is not None else ():
+        day, status = (part or "" for part in count.key)
+        total.add(count, status)
+        by_day.setdefault(day, _Sum()).add(count, status)  # a clock may have been ahead
+    counts: Counts = {by: list(store.counts(by, since)) for by in _LISTS} if store is not None else {}
     return {
         "since": first.isoformat(),
         "until": today.isoformat(),
         "total": total.to_dict([one for some in times.values() for one in some]),
         "days": [{"day": day} | one.to_dict(times.get(day, [])) for day, one in sorted(by_day.items())],
-        "failures": _causes(counts),
-        "skills": _skills(counts),
-        "models": _named("model", _by(counts, lambda count: (count.model,) if count.model else ())),
-        "tags": _named("tag", _by(counts, lambda count: count.tags)),
+        "failures": _causes(counts.get("cause", ())),
+        "skills": _skills(counts.get("skills", ())),
+        "models": _named("model", counts.get("model", ())),
+        "tags": _named("tag", counts.get("tags", ())),
     }
 
 
@@ -87,10 +94,10 @@ def _share(ordered: Sequence[float], share: float) -> float | None:
 
 def _causes(counts: Iterable[RunCount]) -> list[dict[str, Any]]:
     """How often which error ended a run, the most frequent first; without a code, its status is the cause."""
-    causes: Counter[tuple[str, str | None]] = Counter()
-    for count in counts:
-        if count.status in FAILURES:
-            causes[count.status, count.code] += count.runs
+    ended = [count for count in counts if count.key[0] in FAILURES]
+    causes: Counter[tuple[str | None, ...]] = Counter()
+    for count in ended:
+        causes[count.key] += count.runs
     return [{"status": status, "code": code, "runs": runs} for (status, code), runs in causes.most_common(_MOST)]
 
 
@@ -100,27 +107,29 @@ def _skills(counts: Iterable[RunCount]) -> list[dict[str, Any]]:
     used: Counter[str] = Counter()
     ignored: Counter[str] = Counter()
     for count in counts:
-        if count.skills_used is None:
+        chosen, used_ones = count.key
+        if used_ones is None:
             continue
-        selected.update(dict.fromkeys(count.skills, count.runs))
-        used.update(dict.fromkeys(count.skills_used, count.runs))
-        ignored.update(dict.fromkeys(set(count.skills) - set(count.skills_used), count.runs))
-    names = sorted(selected.keys() | used.keys(), key=lambda name: (-selected[name] - used[name], name))
+        names, own = set((chosen or "").split()), set(used_ones.split())
+        for name in names:
+            selected[name] += count.runs
+        for name in own:
+            used[name] += count.runs
+        for name in names - own:
+            ignored[name] += count.runs
+    ordered = sorted(selected.keys() | used.keys(), key=lambda name: (-selected[name] - used[name], name))
     return [
         {"name": name, "selected": selected[name], "used": used[name], "ignored": ignored[name]}
-        for name in names[:_MOST]
+        for name in ordered[:_MOST]
     ]
 
 
-def _by(counts: Iterable[RunCount], names: Any) -> dict[str, _Sum]:
-    found: dict[str, _Sum] = defaultdict(_Sum)
+def _named(what: str, counts: Iterable[RunCount]) -> list[dict[str, Any]]:
+    """The runs of each model or tag, the most frequent first."""
+    sums: dict[str, _Sum] = defaultdict(_Sum)
     for count in counts:
-        for name in names(count):
-            found[name].add(count)
-    return found
-
-
-def _named(what: str, sums: dict[str, _Sum]) -> list[dict[str, Any]]:
+        for name in filter(None, (count.key[0] or "").split("\n")):
+            sums[name].add(count)
     most = sorted(sums.items(), key=lambda pair: (-pair[1].runs, pair[0]))[:_MOST]
     return [
         {what: name, "runs": one.runs, "cost_usd": round(one.cost, COST_PLACES), "tokens": one.tokens}

@@ -35,6 +35,7 @@ _TYPES = (
 _CALLS = ("call_finished", "call_broken")
 # How many runs are written together: others wait for it to end.
 _TOGETHER = 20
+_CATCHING_UP = 100
 # How long ended runs wait for others to be indexed with, and how long the end of a process waits for them, in seconds.
 _LINGER = 0.3
 _CLOSING = 2.0
@@ -82,14 +83,17 @@ class Indexer:
 def catch_up(store: Store, seconds: float) -> bool:
     """Index runs that are not in the index yet, newest first, for so many seconds; whether all are in it now."""
     until = time.monotonic() + seconds
-    passed: set[str] = set()  # those that change faster than they are read, or that cannot be read
+    tried: set[str] = set()
+    stuck = 0  # how many change faster than they are read
     while True:
-        some = [(run, last) for run, last in store.unindexed(_TOGETHER + len(passed)) if run.run_id not in passed]
+        found = store.unindexed(_CATCHING_UP + stuck)
+        some = [(run, last) for run, last in found if run.run_id not in tried]
+        stuck = len(found) - len(some)
         if not some:
-            return not passed
+            return not stuck
         _index(store, some)
-        passed = {run.run_id for run, _ in store.unindexed(len(some), [run.run_id for run, _ in some])} | passed
-        if time.monotonic() > until or len(passed) > _TOGETHER:
+        tried.update(run.run_id for run, _ in some)
+        if time.monotonic() > until:
             return False
 
 

@@ -77,20 +77,10 @@ class RunIndex:
     code: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunCount:
-    """The runs of one day that have the same status, cause of failure, model, skills and tags.
+class RunCount(NamedTuple):
+    """The runs that have the same `key`: how many, their cost, how many have a known cost, and their tokens."""
 
-    `priced` counts those whose cost is known; `skills_used` is None where they are not indexed yet.
-    """
-
-    day: str
-    status: str
-    code: str | None
-    model: str | None
-    skills: tuple[str, ...]
-    skills_used: tuple[str, ...] | None
-    tags: tuple[str, ...]
+    key: tuple[str | None, ...]
     runs: int
     cost_usd: float
     priced: int

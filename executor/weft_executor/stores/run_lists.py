@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft_executor.stores.columns import JOINED
 from weft_executor.stores.errors import UnknownRun
 from weft_executor.stores.row import BatchCount, RunCount, RunSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 DEAD = "interrupted"  # what a run is whose process died before it could say so
-# What the runs of a journal are counted by, day by day.
-COUNTED = (
-    "SELECT substr(started, 1, 10), status, code, model, skills, skills_used, tags, count(*), "
-    "coalesce(sum(cost_usd), 0.0), count(cost_usd), coalesce(sum(tokens), 0) FROM runs "
-    "WHERE status <> 'running' AND {since} GROUP BY 1, 2, 3, 4, 5, 6, 7"
-)
+CountedBy = Literal["day", "cause", "model", "skills", "tags"]
+# What runs can be counted by, and its columns. A run that has no end yet is counted apart where its status counts.
+COUNTED: Mapping[CountedBy, str] = {
+    "day": "substr(started, 1, 10), status",
+    "cause": "status, code",
+    "model": "model",
+    "skills": "skills, skills_used",
+    "tags": "tags",
+}
+_BY_STATUS = ("day", "cause")
 # How long runs took that are done.
 TIMES = "SELECT substr(started, 1, 10), seconds FROM runs WHERE status = 'done' AND seconds IS NOT NULL AND {since}"
 LIST_RUNS = "list runs with `weft trace list`"
@@ -67,18 +71,25 @@ def by_batch(ended: Iterable[BatchCount], running: Iterable[RunSummary]) -> list
     return sorted(merged, key=lambda count: newest[count.batch], reverse=True)
 
 
-def day_count(columns: Sequence[Any]) -> RunCount:
-    """The count in columns of `COUNTED`."""
-    day, status, code, model, skills, used, tags, *figures = columns
-    own = None if used is None else parts("skills", used)
-    return RunCount(day, status, code, model, parts("skills", skills), own, parts("tags", tags), *figures)
+def count_query(by: CountedBy, since: str) -> str:
+    """The query that counts runs; `since` is a condition."""
+    columns = COUNTED[by]
+    ended = " AND status <> 'running'" if by in _BY_STATUS else ""
+    places = ", ".join(str(number) for number, _ in enumerate(columns.replace("(started, 1, 10)", "").split(","), 1))
+    return (
+        f"SELECT {columns}, count(*), coalesce(sum(cost_usd), 0.0), count(cost_usd), coalesce(sum(tokens), 0) "  # noqa: S608
+        f"FROM runs WHERE {since}{ended} GROUP BY {places}"
+    )
 
 
-def running_count(run: RunSummary) -> RunCount:
-    """A run that has not ended, or whose process died, as a count of its own."""
-    cost, tokens = run.cost_usd, run.tokens or 0
-    figures = 1, cost or 0.0, int(cost is not None), tokens
-    return RunCount(run.started[:10], run.status, run.code, run.model, run.skills, None, run.tags, *figures)
+def run_counts(by: CountedBy, rows: Iterable[Sequence[Any]], running: Iterable[RunSummary]) -> Iterator[RunCount]:
+    """The counts in rows of such a query, and those of runs that have no end yet."""
+    for *key, runs, cost, priced, tokens in rows:
+        yield RunCount(tuple(key), runs, float(cost), priced, int(tokens))
+    for run in running if by in _BY_STATUS else ():
+        key = (run.started[:10], run.status) if by == "day" else (run.status, run.code)
+        cost = run.cost_usd
+        yield RunCount(key, 1, cost or 0.0, int(cost is not None), run.tokens or 0)
 
 
 def _count(run: RunSummary) -> BatchCount:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunCount, RunIndex, RunSummary, StoreStatus
     from weft_executor.stores.run_filter import RunFilter
+    from weft_executor.stores.run_lists import CountedBy
 
 
 class Store(Protocol):
@@ -51,8 +52,8 @@ class Store(Protocol):
     def index(self, runs: Sequence[RunIndex]) -> None:
         """Put runs into the index, except those that were written to since they were read."""
 
-    def counts(self, since: str) -> Iterator[RunCount]:
-        """How many runs there are of each kind, for each day since a time."""
+    def counts(self, by: CountedBy, since: str) -> Iterator[RunCount]:
+        """How many runs have started since a time, by day and status, by cause of failure, and so on."""
 
     def times(self, since: str) -> Iterator[tuple[str, float]]:
         """The day and the seconds of each run that is done, since a time."""

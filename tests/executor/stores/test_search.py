@@ -124,11 +124,11 @@ def test_what_earlier_versions_did_not_count_is_read_from_the_events(place: Plac
     add(store, "old", "a goal", tokens=None)
     usage = {"calls": 1, "prompt_tokens": 30, "completion_tokens": 4}
     reply = {"text": "x", "tool_calls": [], "usage": usage, "cost": 0.1}
-    store.append([row("old", 6, "call_finished", role="task", task="scan", model="m", reply=reply)], {})
+    store.append([row("old", 6, "call_finished", role="task", task="scan", model="m", reply=reply, seconds=1.0)], {})
     assert catch_up(store, 60.0)
     assert (store.find("old").tokens, store.find("old").model) == (34, "openai/small")
-    (count,) = store.counts("2026")
-    assert (count.skills_used, count.tokens, count.runs) == (("stock-taking",), 34, 1)
+    (count,) = store.counts("skills", "2026")
+    assert (count.key, count.tokens, count.runs) == (("stock-taking idle-one", "stock-taking"), 34, 1)
 
 
 def test_a_run_whose_record_is_damaged_is_found_by_its_goal_and_holds_up_no_other(place: Place) -> None:
@@ -195,10 +195,14 @@ def test_runs_are_counted_by_day_status_cause_and_skills(place: Place) -> None:
     add(store, "b", "goal", tokens=5, tags=("t",), cost_usd=None)
     add(store, "c", "goal", status="running")
     assert catch_up(store, 60.0)
-    counts = {count.status: count for count in store.counts("2026-01-01")}
-    done = counts["done"]
-    assert (done.day, done.runs, done.tokens, done.cost_usd, done.priced) == ("2026-01-01", 2, 15, 0.5, 1)
-    assert (done.skills, done.skills_used, done.tags) == (("stock-taking", "idle-one"), ("stock-taking",), ("t",))
-    assert counts["interrupted"].runs == 1
+    counts = {count.key: count for count in store.counts("day", "2026-01-01")}
+    done = counts["2026-01-01", "done"]
+    assert (done.runs, done.tokens, done.cost_usd, done.priced) == (2, 15, 0.5, 1)
+    assert counts["2026-01-01", "interrupted"].runs == 1
+    assert {count.key: count.runs for count in store.counts("cause", "2026")} == {
+        ("done", None): 2,
+        ("interrupted", None): 1,
+    }
+    assert {count.key: count.runs for count in store.counts("tags", "2026")} == {("t",): 2, ("",): 1}
     assert sorted(store.times("2026")) == [("2026-01-01", 1.0), ("2026-01-01", 1.0)]
-    assert not list(store.counts("2027"))
+    assert not list(store.counts("day", "2027"))

@@ -12,13 +12,12 @@ from weft_executor.stores.postgres.leases import AGE, JOINED, is_leased
 from weft_executor.stores.row import BatchCount, Row, RunSummary
 from weft_executor.stores.run_filter import RunFilter, conditions
 from weft_executor.stores.run_lists import (
-    COUNTED,
     TIMES,
     by_batch,
-    day_count,
+    count_query,
     only_match,
     read_summary,
-    running_count,
+    run_counts,
     stored_statuses,
 )
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from weft_executor.stores.postgres.connections import Connection, Connections
     from weft_executor.stores.row import RunCount
+    from weft_executor.stores.run_lists import CountedBy
 
 _SELECT = f"SELECT {SUMMARY}, holder, {AGE} FROM {JOINED}"  # noqa: S608 - no input
 _ROWS = "SELECT e.run, r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN runs r ON r.id = e.run"
@@ -79,11 +79,12 @@ def _plain(value: Any) -> Any:
     return clean(value.replace("\0", "")) if isinstance(value, str) else value
 
 
-def counts(connections: Connections, since: str) -> list[RunCount]:
-    """How many runs there are of each kind, for each day since a time."""
-    counted = _all(connections, COUNTED.format(since="started >= %(since)s"), {"since": since})
-    begun = _all(connections, f"{_SELECT} WHERE status = 'running' AND started >= %(since)s", {"since": since})
-    return [*(day_count((*row[:-1], int(row[-1]))) for row in counted), *map(running_count, map(summary, begun))]
+def counts(connections: Connections, by: CountedBy, since: str) -> list[RunCount]:
+    """How many runs have started since a time, by something."""
+    given = {"since": since}
+    begun = _all(connections, f"{_SELECT} WHERE status = 'running' AND started >= %(since)s", given)
+    counted = _all(connections, count_query(by, "started >= %(since)s"), given)
+    return list(run_counts(by, counted, map(summary, begun)))
 
 
 def times(connections: Connections, since: str) -> list[tuple[Any, ...]]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.postgres.connections import Connection
     from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunCount, RunIndex, RunSummary
     from weft_executor.stores.run_filter import RunFilter
+    from weft_executor.stores.run_lists import CountedBy
 
 
 class PostgresStore:
@@ -96,9 +97,9 @@ class PostgresStore:
 
         self._connections.write(attempt)
 
-    def counts(self, since: str) -> Iterator[RunCount]:
-        """How many runs there are of each kind, for each day since a time."""
-        return iter(run_list.counts(self._connections, since))
+    def counts(self, by: CountedBy, since: str) -> Iterator[RunCount]:
+        """How many runs have started since a time, by something."""
+        return iter(run_list.counts(self._connections, by, since))
 
     def times(self, since: str) -> Iterator[tuple[str, float]]:
         """The day and the seconds of each run that is done, since a time."""

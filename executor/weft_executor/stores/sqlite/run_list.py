@@ -10,12 +10,11 @@ from weft_executor.stores.lease import Holder, is_gone
 from weft_executor.stores.row import BatchCount, RunSummary
 from weft_executor.stores.run_filter import RunFilter, conditions
 from weft_executor.stores.run_lists import (
-    COUNTED,
     TIMES,
     by_batch,
-    day_count,
+    count_query,
     read_summary,
-    running_count,
+    run_counts,
     stored_statuses,
 )
 from weft_executor.stores.sqlite import search
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from weft_executor.stores.row import RunCount
+    from weft_executor.stores.run_lists import CountedBy
 
 
 def summaries(connection: sqlite3.Connection, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
@@ -72,12 +72,11 @@ def batches(connection: sqlite3.Connection) -> list[BatchCount]:
     return by_batch((BatchCount(*row) for row in counted), map(summary, connection.execute(running)))
 
 
-def counts(connection: sqlite3.Connection, since: str) -> list[RunCount]:
-    """How many runs there are of each kind, for each day since a time."""
-    counted = connection.execute(COUNTED.format(since="started >= ?"), (since,)).fetchall()
+def counts(connection: sqlite3.Connection, by: CountedBy, since: str) -> list[RunCount]:
+    """How many runs have started since a time, by something."""
     running = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE status = 'running' AND started >= ?"  # noqa: S608
-    begun = connection.execute(running, (since,)).fetchall()
-    return [*map(day_count, counted), *(running_count(summary(row)) for row in begun)]
+    begun = map(summary, connection.execute(running, (since,)))
+    return list(run_counts(by, connection.execute(count_query(by, "started >= ?"), (since,)), begun))
 
 
 def times(connection: sqlite3.Connection, since: str) -> list[tuple[str, float]]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.lease import Handover, StopRequest
     from weft_executor.stores.row import BatchCount, RunCount, RunIndex, RunSummary
     from weft_executor.stores.run_filter import RunFilter
+    from weft_executor.stores.run_lists import CountedBy
 
 
 class SqliteStore:
@@ -120,10 +121,10 @@ class SqliteStore:
         with self._database.indexing() as connection:
             search.write(connection, runs)
 
-    def counts(self, since: str) -> Iterator[RunCount]:
-        """How many runs there are of each kind, for each day since a time."""
+    def counts(self, by: CountedBy, since: str) -> Iterator[RunCount]:
+        """How many runs have started since a time, by something."""
         with self._database.reading() as connection:
-            yield from run_list.counts(connection, since)
+            yield from run_list.counts(connection, by, since)
 
     def times(self, since: str) -> Iterator[tuple[str, float]]:
         """The day and the seconds of each run that is done, since a time."""
