@@ -51,7 +51,7 @@ def moment(name: str, text: str) -> str:
 
 
 def _spelt(at: datetime) -> str:
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond:06}Z"
+    return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _number(name: str, text: str) -> float:
