@@ -71,6 +71,7 @@ async def test_words_of_an_answer_a_value_and_a_note_find_a_run_and_the_address_
         await page.get_by_role("textbox", name=re.compile("^Tags")).fill("to review, baseline")
         await page.get_by_role("textbox", name="Note").fill("The one for Ada")
         await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
         await expect(row.get_by_role("link", name="to review")).to_be_visible()
         await search.fill("ada handbook")
         await expect(page.locator("table.list tbody tr")).to_have_count(1)

@@ -35,12 +35,12 @@ function Shown({ figures }) {
   const { total, days } = figures;
   const share = total.runs ? Math.round((total.failures / total.runs) * 100) : 0;
   return html`${!figures.indexed && html`<div class="note"><b>Some runs are still being read</b><div>Skills are counted of the others; this takes a moment after an update.</div></div>`}
-    <div class="cards">
-      <${Card} name="Runs" figure=${count(total.runs)} more=${`${count(total.statuses.done ?? 0)} done`}><${Bars} days=${days} of=${(/** @type {Figures} */ one) => one.runs} said=${(/** @type {Figures} */ one) => counted(one.runs, "run")} /></${Card}>
-      <${Card} name="Not all done" figure=${count(total.failures)} more=${`${share} % of all`}><${Bars} days=${days} state="failed" of=${(/** @type {Figures} */ one) => one.failures} said=${(/** @type {Figures} */ one) => `${count(one.failures)} not all done`} /></${Card}>
-      <${Card} name="Cost" figure=${money(total.cost_usd)} more=${total.unpriced ? `without ${counted(total.unpriced, "run")} of unknown price` : "all prices known"}><${Bars} days=${days} of=${(/** @type {Figures} */ one) => one.cost_usd} said=${(/** @type {Figures} */ one) => money(one.cost_usd)} /></${Card}>
-      <${Card} name="Tokens" figure=${count(total.tokens)} more=${`${count(Math.round(total.tokens / total.runs))} a run`}><${Bars} days=${days} of=${(/** @type {Figures} */ one) => one.tokens} said=${(/** @type {Figures} */ one) => counted(one.tokens, "token")} /></${Card}>
-      <${Card} name="Time to answer" figure=${seconds(total.median_seconds)} more=${`half of those done; 95 % within ${seconds(total.p95_seconds)}`}><${Bars} days=${days} state="done" of=${(/** @type {Figures} */ one) => one.median_seconds ?? 0} said=${(/** @type {Figures} */ one) => `half within ${seconds(one.median_seconds)}`} /></${Card}></div>
+    <div class="measures">
+      <${Measure} name="Runs" figure=${count(total.runs)} more=${`${count(total.statuses.done ?? 0)} done`}><${Bars} days=${days} of=${(/** @type {Figures} */ one) => one.runs} said=${(/** @type {Figures} */ one) => counted(one.runs, "run")} /></${Measure}>
+      <${Measure} name="Not all done" figure=${count(total.failures)} more=${`${share} % of all`}><${Bars} days=${days} state="failed" of=${(/** @type {Figures} */ one) => one.failures} said=${(/** @type {Figures} */ one) => `${count(one.failures)} not all done`} /></${Measure}>
+      <${Measure} name="Cost" figure=${money(total.cost_usd)} more=${total.unpriced ? `without ${counted(total.unpriced, "run")} of unknown price` : "all prices known"}><${Bars} days=${days} of=${(/** @type {Figures} */ one) => one.cost_usd} said=${(/** @type {Figures} */ one) => money(one.cost_usd)} /></${Measure}>
+      <${Measure} name="Tokens" figure=${count(total.tokens)} more=${`${count(Math.round(total.tokens / total.runs))} a run`}><${Bars} days=${days} of=${(/** @type {Figures} */ one) => one.tokens} said=${(/** @type {Figures} */ one) => counted(one.tokens, "token")} /></${Measure}>
+      <${Measure} name="Time to answer" figure=${seconds(total.median_seconds)} more=${`half of those done; 95 % within ${seconds(total.p95_seconds)}`}><${Bars} days=${days} state="done" of=${(/** @type {Figures} */ one) => one.median_seconds ?? 0} said=${(/** @type {Figures} */ one) => `half within ${seconds(one.median_seconds)}`} /></${Measure}></div>
     <div class="halves"><section aria-label="Why runs were not all done"><h2 class="sec">Why runs were not all done</h2>${figures.failures.length ? html`<${Table} head=${["Status", "Cause", "Runs"]} rows=${figures.failures.map((/** @type {Figures} */ one) => [
       html`<${Pill} status=${one.status} word=${runWord(/** @type {any} */ (one))} />`,
       one.code ? html`<a class="mono" href=${runs({ status: one.status, code: one.code, since: figures.since })}>${one.code}</a>` : html`<a href=${runs({ status: one.status, since: figures.since })}>no error was named</a>`, count(one.runs)])} />` : html`<p class="muted">All were done.</p>`}
@@ -53,7 +53,7 @@ function Shown({ figures }) {
 }
 
 /** @param {{ name: string, figure: string, more: string, children?: any }} props */
-const Card = ({ name, figure, more, children }) => html`<section class="panel card" aria-label=${name}><div class="pad"><h2 class="sec">${name}</h2><b class="figure">${figure}</b><p class="muted">${more}</p>${children}</div></section>`;
+const Measure = ({ name, figure, more, children }) => html`<section class="panel measure" aria-label=${name}><div class="pad"><h2 class="sec">${name}</h2><b class="figure">${figure}</b><p class="muted">${more}</p>${children}</div></section>`;
 
 /** A bar for each day; the table below has the figures. @param {{ days: Figures[], of: (day: Figures) => number, said: (day: Figures) => string, state?: string }} props */
 function Bars({ days, of, said, state = "running" }) {

@@ -37,8 +37,8 @@ export function Runs() {
   const [open, setOpen] = useState(false);
   const search = useRef(/** @type {HTMLInputElement | null} */ (null));
   const readOnly = about.value?.read_only ?? false;
-  const current = useRef({ lines, asked, address });
-  current.current = { lines, asked, address };
+  const current = useRef({ asked, address });
+  current.current = { asked, address };
   const ask = (/** @type {string} */ before) => get(`/runs?${new URLSearchParams({ ...current.current.asked, before, most: String(PAGE) })}`);
   const read = () => attempt(async () => {
     const page = await ask("");
@@ -64,7 +64,7 @@ export function Runs() {
   latest.current = read;
   const heard = (/** @type {Line[]} */ changed, /** @type {string[]} */ gone) => {
     const now = current.current;
-    if (isPlain(now.asked)) setLines(merged(now.lines ?? [], changed, gone, (line) => fits(now.asked, line)));
+    if (isPlain(now.asked)) setLines((known) => merged(known ?? [], changed, gone, (line) => fits(now.asked, line)));
     else latest.current();
   };
   useChanges({ runs: heard, again: () => latest.current() });
@@ -73,7 +73,7 @@ export function Runs() {
   const filtered = address !== "";
   const tag = async (/** @type {Line} */ line) => {
     const done = await changeTags(/** @type {any} */ (line));
-    if (done) setLines((current.current.lines ?? []).map((one) => (one.run_id === line.run_id ? { ...one, ...done } : one)));
+    if (done) setLines((now) => now && now.map((one) => (one.run_id === line.run_id ? { ...one, ...done } : one)));
   };
   return html`<main id="main"><header class="top"><div class="title"><h1>Runs</h1><div class="actions">
       ${marked.length > 0 && html`<a class="btn" href=${marked.length === 2 ? `/compare?a=${part(marked[1])}&b=${part(marked[0])}` : `/compare?a=${part(marked[0])}`}><${Icon} name="compare" />${marked.length === 2 ? "Compare the two" : "Compare with…"}</a>`}
