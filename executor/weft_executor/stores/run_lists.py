@@ -87,9 +87,8 @@ def run_counts(by: CountedBy, rows: Iterable[Sequence[Any]], running: Iterable[R
     for *key, runs, cost, priced, tokens in rows:
         yield RunCount(tuple(key), runs, float(cost), priced, int(tokens))
     for run in running if by in _BY_STATUS else ():
-        key = (run.started[:10], run.status) if by == "day" else (run.status, run.code)
-        cost = run.cost_usd
-        yield RunCount(key, 1, cost or 0.0, int(cost is not None), run.tokens or 0)
+        own: tuple[str | None, ...] = (run.started[:10], run.status) if by == "day" else (run.status, run.code)
+        yield RunCount(own, 1, run.cost_usd or 0.0, int(run.cost_usd is not None), run.tokens or 0)
 
 
 def _count(run: RunSummary) -> BatchCount:

@@ -59,7 +59,7 @@ const Measure = ({ name, figure, more, children }) => html`<section class="panel
 function Bars({ days, of, said, state = "running" }) {
   const most = Math.max(...days.map(of), 0) || 1;
   const top = days.reduce((best, one) => (of(one) > of(best) ? one : best), days[0]);
-  return html`<div class="bars st-${state}" role="img" aria-label="Day by day; most on ${top.day}: ${said(top)}">${days.map((one) => html`<i key=${one.day} title="${one.day}: ${said(one)}" style=${{ height: of(one) ? `${Math.max(3, (of(one) / most) * 100)}%` : "1px" }}></i>`)}</div>`;
+  return html`<div class="bars st-${state}${days.length > 60 ? " many" : ""}" role="img" aria-label="Day by day; most on ${top.day}: ${said(top)}">${days.map((one) => html`<i key=${one.day} title="${one.day}: ${said(one)}" style=${{ height: of(one) ? `${Math.max(3, (of(one) / most) * 100)}%` : "1px" }}></i>`)}</div>`;
 }
 
 /** @param {{ head: string[], rows: any[][] }} props the first column is text, the figures stand right */
