@@ -17,7 +17,7 @@ import tempfile
 import time
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table
@@ -57,7 +57,7 @@ def write_runs(store: SqliteStore, count: int, now: float) -> None:
             ]
             code = "MODEL_FAILED" if failed else None
             end = {"status": "failed" if failed else "done", "answer": answer, "seconds": 3.0, "code": code}
-            bodies = [
+            bodies: list[tuple[str, dict[str, Any]]] = [
                 ("run_started", {"run_id": run, "goal": goal, "workspace": "/w", "settings": {"model": "openai/m"}}),
                 ("plan_made", {"plan": {"tasks": tasks}, "attempts": 1}),
                 ("task_finished", {"task": "survey", "status": "done", "seconds": 1.0, "output": answer[:200]}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.store import Store
 
 
-def add(store: Store, run_id: str, goal: str, answer: str = "", **more: object) -> None:
+def add(store: Store, run_id: str, goal: str, answer: str = "", **more: Any) -> None:
     """A run that has ended, as its process would have written it."""
     plan = {"tasks": [
         {"id": "scan", "title": "Survey the shelves", "action_type": "skill", "name": "stock-taking"},
