@@ -59,7 +59,7 @@ class _Sum:
 
 
 def statistics(store: Store | None, days: int, now: datetime | None = None) -> dict[str, Any]:
-    """The runs that started on the last so many days (UTC, today among them), as `trace stats --json` prints them.
+    """The runs that started in the last `days` days (UTC, today among them), as `trace stats --json` prints them.
 
     Costs are of the runs whose price is known, the others are counted as `unpriced`; seconds are of runs that are done.
     """
