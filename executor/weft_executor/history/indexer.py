@@ -81,7 +81,7 @@ class Indexer:
 
 
 def catch_up(store: Store, seconds: float) -> bool:
-    """Index runs that are not in the index yet, newest first, until `seconds` have passed; whether all are in it now."""
+    """Index runs that are not in it yet, newest first, until `seconds` have passed; whether all are now."""
     until = time.monotonic() + seconds
     tried: set[str] = set()
     stuck = 0  # how many change faster than they are read
