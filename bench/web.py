@@ -27,6 +27,7 @@ from bench.harness.result import Benchmark, Column, Findings, Options, Table, ce
 from bench.web_browser import BIG, Figures, browsing, chromium, measure_big, measure_live, measure_start, serving
 from bench.web_runs import layered, write_ended, write_many
 from weft.traces.page_script import STATIC
+from weft_executor.history.indexer import catch_up
 from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def run(options: Options) -> Findings:
             asyncio.run(measure_start(figures, browser, workspace))
         write_ended(store, BIG, layered(20, 10 if options.quick else 100))
         write_many(store, runs)
+        while not catch_up(store, 60.0):
+            pass
         store.close()
         with serving(workspace) as server:
             measure_lists(figures, server, runs)

@@ -68,9 +68,9 @@ _MODULES = {
         "AnswerChecked AnswerJudged ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallProgressed "
         "CallRetried CallStarted CatalogueTaken ConditionChecked ConversationTurn EarlierOutput EarlierOutputRead "
         "EarlierRun EarlierTurn Event FileKept FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted SkillLoaded "
-        "SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
-        "ToolLogged ToolReported ToolStarted TurnResult TurnSummarised TurnTakenBack Warned"
+        "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunNoted RunResumed RunStarted RunTagged "
+        "SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed "
+        "ToolCalled ToolLogged ToolReported ToolStarted TurnResult TurnSummarised TurnTakenBack Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

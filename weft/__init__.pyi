@@ -106,8 +106,10 @@ from weft_planner.events import Record as Record
 from weft_planner.events import ReplanAsked as ReplanAsked
 from weft_planner.events import ResultChecked as ResultChecked
 from weft_planner.events import RunFinished as RunFinished
+from weft_planner.events import RunNoted as RunNoted
 from weft_planner.events import RunResumed as RunResumed
 from weft_planner.events import RunStarted as RunStarted
+from weft_planner.events import RunTagged as RunTagged
 from weft_planner.events import SkillLoaded as SkillLoaded
 from weft_planner.events import SkillPrint as SkillPrint
 from weft_planner.events import SkillShortened as SkillShortened
@@ -238,8 +240,10 @@ __all__ = [
     "RunExists",
     "RunFinished",
     "RunHeld",
+    "RunNoted",
     "RunResumed",
     "RunStarted",
+    "RunTagged",
     "Score",
     "Selection",
     "ServerFailed",

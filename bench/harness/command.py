@@ -34,6 +34,7 @@ NAMES = (
     "crash",
     "growth",
     "web",
+    "run_search",
     "cluster",
     "local_model",
 )

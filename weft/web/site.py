@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from weft.web.recent import Recent
 from weft.web.streams import Streams
 from weft.web.work import Work
 from weft_executor.stores.errors import UnknownRun
-from weft_skills.errors import InputError
+from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +49,8 @@ GIVEN = frozenset(
 _STAMP = 1.5
 _LINES = 0.4
 _NEWEST = 200
+# How long a request waits for runs that are not in the index, in seconds.
+_CATCH_UP = 0.5
 
 
 class Site:
@@ -70,6 +74,7 @@ class Site:
         self._store: Store | None = None
         self._journal: Journal | None = None
         self._workspace: Workspace | None = None
+        self._indexing: threading.Thread | None = None
         self.selecting = threading.Lock()
         self.changes = Changes(self.store)
         self.streams = Streams()
@@ -117,6 +122,28 @@ class Site:
 
                 self._store = records.recorded_runs(self.paths, settings)
             return self._store
+
+    def catch_up(self) -> bool:
+        """Put runs into the index that are not in it yet; whether all are. What takes long goes on in a thread."""
+        from weft_executor.history.indexer import catch_up
+
+        store = self.reading()
+        if self._indexing is not None and self._indexing.is_alive():
+            return False
+        try:
+            if catch_up(store, _CATCH_UP):
+                return True
+        except WeftError:  # a journal that cannot be written can be searched as it is
+            return True
+
+        def work() -> None:
+            with suppress(WeftError):
+                while not self.streams.closing and not catch_up(store, _CATCH_UP) and store.unindexed(_NEWEST):
+                    pass
+
+        self._indexing = threading.Thread(target=work, name="index", daemon=True)
+        self._indexing.start()
+        return False
 
     def reading(self) -> Store:
         """The recorded runs; raises if there are none."""
@@ -188,6 +215,8 @@ class Site:
         interrupted = await self.work.close()
         self.changes.close()
         self.drafts.close()
+        if self._indexing is not None:
+            await asyncio.to_thread(self._indexing.join, 5 * _CATCH_UP)
         if self._journal is not None:
             self._journal.close()
         if self._store is not None:

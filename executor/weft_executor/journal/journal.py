@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from weft_executor.journal.log import Log
 from weft_executor.journal.open_store import open_store
 from weft_executor.journal.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from weft_executor.capture.capture import Capture
     from weft_executor.stores.lease import StopRequest
@@ -17,12 +17,26 @@ if TYPE_CHECKING:
     from weft_executor.stores.store import Store
 
 
-class Journal:
-    """An open journal; opening one that cannot be used raises at once."""
+class RunIndexer(Protocol):
+    """Puts runs into the index when they have ended, in its own time."""
 
-    def __init__(self, url: str) -> None:
+    def add(self, run_ids: Sequence[str]) -> None:
+        """Accept runs that have been released; must not block."""
+
+    def close(self) -> None:
+        """Finish what can be finished soon."""
+
+
+class Journal:
+    """An open journal; opening one that cannot be used raises at once.
+
+    `index` makes what indexes its runs, if anything does.
+    """
+
+    def __init__(self, url: str, index: Callable[[Store], RunIndexer] | None = None) -> None:
         self.store: Store = open_store(url)
-        self._writer = Writer(self.store)
+        self._indexer = index(self.store) if index is not None else None
+        self._writer = Writer(self.store, self._indexer.add if self._indexer is not None else None)
 
     @property
     def url(self) -> str:
@@ -73,4 +87,6 @@ class Journal:
     def close(self) -> None:
         """Write what is left and close."""
         self._writer.close()
+        if self._indexer is not None:
+            self._indexer.close()
         self.store.close()

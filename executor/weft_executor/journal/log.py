@@ -154,7 +154,11 @@ class Log:
     def captured(self, entry: LogEntry) -> RunSummary:
         """The run's summary as it is stored after an entry."""
         before = entry.summary
-        return replace(before, goal=self.capture.text(before.goal), done=before.done + entry.done)
+        text = self.capture.text
+        captured = replace(before, goal=text(before.goal), done=before.done + entry.done)
+        if before.tags or before.note:
+            return replace(captured, tags=tuple(map(text, before.tags)), note=text(before.note))
+        return captured
 
     def settle(self) -> Awaitable[None]:
         """Wait until everything recorded so far is on disk."""

@@ -12,8 +12,10 @@ from weft_planner.events import (
     PlanChanged,
     PlanMade,
     RunFinished,
+    RunNoted,
     RunResumed,
     RunStarted,
+    RunTagged,
     SkillsSelected,
     TaskFinished,
     TaskReused,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 CHANGING = frozenset(
     {
         RunStarted, RunResumed, SkillsSelected, PlanMade, PlanChanged, CallBroken, CallFinished, TaskFinished,
-        TaskReused, RunFinished,
+        TaskReused, RunFinished, RunTagged, RunNoted,
     }
 )  # fmt: skip
 
@@ -40,9 +42,10 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             batch, place = event.batch, event.conversation
             summary = replace(summary, goal=event.goal, started=at, parent=event.parent)
             conversation = place.id if place is not None else None
-            return replace(summary, batch=batch, batch_goal=event.batch_goal, conversation=conversation)
+            begun = replace(summary, batch=batch, batch_goal=event.batch_goal, conversation=conversation)
+            return replace(begun, model=_model(event))
         case RunResumed():
-            return replace(summary, status="running")
+            return replace(summary, status="running", code=None, model=_model(event) or summary.model)
         case SkillsSelected(task=None):
             return replace(summary, skills=tuple(one.name for one in event.selections))
         case PlanMade():
@@ -52,19 +55,36 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             return changed if summary.early is None else _early(changed, event)
         case CallBroken():
             before = summary.cost_usd
-            return replace(summary, cost_usd=None if before is None else before + (event.cost or 0.0))
+            cost = None if before is None else before + (event.cost or 0.0)
+            return replace(summary, cost_usd=cost, tokens=_sum(summary.tokens, event.usage.tokens))
         case CallFinished(reply=reply):
             before = summary.cost_usd
-            return replace(summary, cost_usd=None if before is None or reply.cost is None else before + reply.cost)
+            cost = None if before is None or reply.cost is None else before + reply.cost
+            return replace(summary, cost_usd=cost, tokens=_sum(summary.tokens, reply.usage.tokens))
         case TaskReused(source="cache"):
             return summary  # its end follows
         case TaskFinished(status="done") | TaskReused():  # each task once: a resumed run does not record them again
             early = None if summary.early is None else summary.early | {event.task}
             return replace(summary, done=summary.done + 1, early=early)
         case RunFinished():
-            return replace(summary, status=event.status, seconds=(summary.seconds or 0.0) + event.seconds)
+            seconds = (summary.seconds or 0.0) + event.seconds
+            return replace(summary, status=event.status, seconds=seconds, code=event.code)
+        case RunTagged():
+            return replace(summary, tags=event.tags)
+        case RunNoted():
+            return replace(summary, note=event.note)
         case _:
             return summary
+
+
+def _model(event: RunStarted | RunResumed) -> str | None:
+    named = event.settings.get("model")
+    return named if isinstance(named, str) else None
+
+
+def _sum(before: int | None, more: int) -> int | None:
+    """Tokens with more of them; unknown if an earlier version began to count."""
+    return None if before is None else before + more
 
 
 def _early(summary: RunSummary, event: PlanChanged) -> RunSummary:

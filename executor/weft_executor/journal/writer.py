@@ -15,7 +15,7 @@ from weft_executor.stores.lease import BEAT, Handover, myself
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from weft_executor.stores.lease import StopRequest
     from weft_executor.stores.row import RunSummary
@@ -59,10 +59,12 @@ class Writer:
     """A thread that commits what it is given, in order; after the first failure it writes nothing more.
 
     A run that was lost to another process fails alone: nothing more is written to it, and only its waiters raise.
+    `on_release` is told of the runs that others may have from now on.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, on_release: Callable[[Sequence[str]], None] | None = None) -> None:
         self.store = store
+        self._on_release = on_release
         self.holder = myself()
         self.leases: set[str] = set()
         self.failure: WeftError | None = None
@@ -222,6 +224,8 @@ class Writer:
                 taken, released = ([one for one in some if one not in error.run_ids] for some in (taken, released))
         self.leases.update(taken)
         self.leases.difference_update(released)
+        if released and self._on_release is not None:
+            self._on_release(released)
 
     def _without_lost(self, batch: Commit) -> Commit:
         if not self.lost:

@@ -16,9 +16,27 @@ if TYPE_CHECKING:
 
 # The columns of a summary, in the order of its fields.
 SUMMARY = (
-    "run_id, goal, status, started, seconds, tasks, cost_usd, parent, done, skills, batch, batch_goal, conversation"
+    "run_id, goal, status, started, seconds, tasks, cost_usd, parent, done, skills, batch, batch_goal, conversation, "
+    "model, tokens, code, tags, note"
 )
 _NAMES = SUMMARY.split(", ")
+# What stands between the parts of a column that has several: a tag may have spaces.
+JOINED = {"skills": " ", "tags": "\n"}
+# The columns that change while a run is written.
+CHANGING = (
+    "goal",
+    "status",
+    "seconds",
+    "tasks",
+    "cost_usd",
+    "done",
+    "skills",
+    "model",
+    "tokens",
+    "code",
+    "tags",
+    "note",
+)
 # The conditions of partial indexes: a query has to have one word for word, or the index is not used.
 SELECTIONS = "type IN ('run_started', 'skills_selected')"
 APPROVALS = "type IN ('approval_asked', 'approval_given')"
@@ -26,8 +44,10 @@ APPROVALS = "type IN ('approval_asked', 'approval_given')"
 
 def summary_values(summary: RunSummary) -> list[object]:
     """A summary's values in the order of `SUMMARY`."""
-    values = [clean(getattr(summary, name)) for name in _NAMES]
-    return [" ".join(value) if isinstance(value, tuple) else value for value in values]
+    return [
+        clean(JOINED[name].join(getattr(summary, name)) if name in JOINED else getattr(summary, name))
+        for name in _NAMES
+    ]
 
 
 def encoded(row: Row | EncodedRow) -> EncodedRow:

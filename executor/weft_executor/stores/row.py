@@ -83,6 +83,32 @@ class ConversationSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class RunIndex:
+    """What the index has of a run: the words that it is found by, and what a list of runs does not read of its events.
+
+    `last` is the number of the last event when it was read.
+    """
+
+    run_id: str
+    last: int
+    words: str
+    skills_used: tuple[str, ...] = ()
+    model: str | None = None
+    tokens: int | None = None
+    code: str | None = None
+
+
+class RunCount(NamedTuple):
+    """The runs that have the same `key`: how many, their cost, how many have a known cost, and their tokens."""
+
+    key: tuple[str | None, ...]
+    runs: int
+    cost_usd: float
+    priced: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStatus:
     """What `weft journal status` says of a store; `partitions` and `workers` are None where it has none.
 
@@ -105,7 +131,8 @@ class StoreStatus:
 class RunSummary:
     """A run in one line of a list; `status` is a run's status, or `running`.
 
-    `done` counts the tasks that have a result; `skills` are those selected.
+    `done` counts the tasks that have a result; `skills` are those selected. `code` names the error that ended it;
+    `tokens` and `model` are None in a run that an earlier version recorded, until it is indexed.
     Until there is a plan, `early` has the tasks with a result, as the plan may do without them, and `early_parts`
     counts the items that have grown; neither is stored.
     """
@@ -123,6 +150,11 @@ class RunSummary:
     batch: str | None = None
     batch_goal: str | None = None
     conversation: str | None = None
+    model: str | None = None
+    tokens: int | None = 0
+    code: str | None = None
+    tags: tuple[str, ...] = ()
+    note: str = ""
     early: frozenset[str] | None = field(default=frozenset(), repr=False, compare=False)
     early_parts: int = field(default=0, repr=False, compare=False)
 
@@ -136,4 +168,9 @@ class RunSummary:
             "seconds": None if self.seconds is None else round(self.seconds, 3),
             "tasks": self.tasks,
             "cost_usd": None if self.cost_usd is None else round(self.cost_usd, COST_PLACES),
+            "tokens": self.tokens,
+            "model": self.model,
+            "code": self.code,
+            "tags": list(self.tags),
+            "note": self.note,
         }

@@ -4,36 +4,42 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
+from weft_executor.stores.columns import JOINED
 from weft_executor.stores.errors import UnknownRun
-from weft_executor.stores.row import BatchCount, ConversationSummary, RunSummary
+from weft_executor.stores.row import BatchCount, ConversationSummary, RunCount, RunSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 DEAD = "interrupted"  # what a run is whose process died before it could say so
+CountedBy = Literal["day", "cause", "model", "skills", "tags"]
+# What runs can be counted by, and its columns. A run that has no end yet is counted apart where its status counts.
+COUNTED: Mapping[CountedBy, str] = {
+    "day": "substr(started, 1, 10), status",
+    "cause": "status, code",
+    "model": "model",
+    "skills": "skills, skills_used",
+    "tags": "tags",
+}
+_BY_STATUS = ("day", "cause")
+# How long runs took that are done.
+TIMES = "SELECT substr(started, 1, 10), seconds FROM runs WHERE status = 'done' AND seconds IS NOT NULL AND {since}"
 LIST_RUNS = "list runs with `weft trace list`"
-
-
-class RunFilter(TypedDict, total=False):
-    """Which runs a list has: those older than `before`, of some statuses, of one batch or conversation.
-
-    `text` is looked for.
-    """
-
-    before: str
-    status: Collection[str]
-    text: str
-    batch: str | None
-    conversation: str | None
 
 
 def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
     """The summary in the columns of `SUMMARY`; a run whose process died is interrupted."""
     summary = RunSummary(*columns)  # type: ignore[arg-type]  # the columns are in the fields' order
-    summary = replace(summary, skills=tuple(str(summary.skills).split()))
+    tags = parts("tags", str(summary.tags))
+    summary = replace(summary, skills=parts("skills", str(summary.skills)), tags=tags)
     return replace(summary, status=DEAD) if summary.status == "running" and not leased else summary
+
+
+def parts(column: str, text: str) -> tuple[str, ...]:
+    """The parts of a column that has several."""
+    return tuple(part for part in text.split(JOINED[column]) if part)
 
 
 def only_match(run: str, rows: Sequence[tuple[Any, ...]], journal: object) -> tuple[Any, ...]:
@@ -71,9 +77,24 @@ def as_conversation(counted: Sequence[Any], first: RunSummary, last: RunSummary)
     return ConversationSummary(name, first.goal, turns, first.run_id, last.run_id, last.status, cost)
 
 
-def literal(text: str) -> str:
-    """A text in which LIKE sees no wildcards."""
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+def count_query(by: CountedBy, since: str) -> str:
+    """The query that counts runs; `since` is a condition."""
+    columns = COUNTED[by]
+    ended = " AND status <> 'running'" if by in _BY_STATUS else ""
+    places = ", ".join(str(number) for number, _ in enumerate(columns.replace("(started, 1, 10)", "").split(","), 1))
+    return (
+        f"SELECT {columns}, count(*), coalesce(sum(cost_usd), 0.0), count(cost_usd), coalesce(sum(tokens), 0) "  # noqa: S608
+        f"FROM runs WHERE {since}{ended} GROUP BY {places}"
+    )
+
+
+def run_counts(by: CountedBy, rows: Iterable[Sequence[Any]], running: Iterable[RunSummary]) -> Iterator[RunCount]:
+    """The counts in rows of such a query, and those of runs that have no end yet."""
+    for *key, runs, cost, priced, tokens in rows:
+        yield RunCount(tuple(key), runs, float(cost), priced, int(tokens))
+    for run in running if by in _BY_STATUS else ():
+        own: tuple[str | None, ...] = (run.started[:10], run.status) if by == "day" else (run.status, run.code)
+        yield RunCount(own, 1, run.cost_usd or 0.0, int(run.cost_usd is not None), run.tokens or 0)
 
 
 def _count(run: RunSummary) -> BatchCount:

@@ -9,8 +9,18 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from weft_executor.stores.lease import Handover, Holder, StopRequest
-    from weft_executor.stores.row import BatchCount, ConversationSummary, EncodedRow, Row, RunSummary, StoreStatus
-    from weft_executor.stores.run_lists import RunFilter
+    from weft_executor.stores.row import (
+        BatchCount,
+        ConversationSummary,
+        EncodedRow,
+        Row,
+        RunCount,
+        RunIndex,
+        RunSummary,
+        StoreStatus,
+    )
+    from weft_executor.stores.run_filter import RunFilter
+    from weft_executor.stores.run_lists import CountedBy
 
 
 class Store(Protocol):
@@ -36,10 +46,26 @@ class Store(Protocol):
         """Store whole runs that arrive in pieces, all or nothing; raises `RunExists` if one is already stored."""
 
     def summaries(self, most: int | None = None, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
-        """The runs, newest first: those older than the run `before`, of some statuses, of one batch or conversation.
+        """The runs, newest first, that a filter lets through.
 
-        `text` is looked for in goals, ids and selected skills.
+        The words of `text` are looked for in the index, and of runs that are not in it yet in goals, skills, tags and
+        notes.
         """
+
+    def unindexed(self, most: int, run_ids: Collection[str] = ()) -> Sequence[tuple[RunSummary, int]]:
+        """Runs that no process holds and that the index has not, or not as they are now; some of these, or any.
+
+        Each comes with the number of its last event.
+        """
+
+    def index(self, runs: Sequence[RunIndex]) -> None:
+        """Put runs into the index, except those that were written to since they were read."""
+
+    def counts(self, by: CountedBy, since: str) -> Iterator[RunCount]:
+        """How many runs have started since a time, by day and status, by cause of failure, and so on."""
+
+    def times(self, since: str) -> Iterator[tuple[str, float]]:
+        """The day and the seconds of each run that is done, since a time."""
 
     def batches(self) -> Iterator[BatchCount]:
         """How many runs each batch has in each status, newest batch first."""
@@ -54,6 +80,9 @@ class Store(Protocol):
         self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0
     ) -> Iterator[Row]:
         """A run's rows in order: all of them, or those of some types, of one task, or after a number."""
+
+    def last_event(self, run_id: str) -> int:
+        """The number of a run's last event; 0 if it has none."""
 
     def changed(self) -> int:
         """A number that differs from the last one if any process has written since; cheap enough to ask often."""

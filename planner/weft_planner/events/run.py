@@ -160,6 +160,18 @@ class RunFinished(Event, frozen=True):
     data: Any = None
 
 
+class RunTagged(Event, frozen=True):
+    """A person tagged the run; `tags` are all that it has from now on. No part of the run itself."""
+
+    tags: tuple[str, ...] = ()
+
+
+class RunNoted(Event, frozen=True):
+    """A person wrote a note about the run, in place of an earlier one. No part of the run itself."""
+
+    note: str = ""
+
+
 class AnswerJudged(Event, frozen=True):
     """A judge was asked about the run after its end, in an evaluation; no part of the run itself.
 

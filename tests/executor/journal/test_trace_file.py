@@ -74,6 +74,8 @@ EVENTS: list[Event] = [
     events.Warned("w"),
     events.AnswerChecked("hash", ("it lacks the field 'x'",)),
     events.AnswerJudged("openai/judge", (Message("user", "Does it hold?"),), Reply("no"), "hash"),
+    events.RunTagged(("baseline", "to review")),
+    events.RunNoted("the one for the report"),
     events.RunFinished("done", "a", None, None, 2.0, data={"rows": [1, [2]]}),
     events.RunFinished("done", "[1]", None, None, 2.0, data=[1, [2]]),
 ]

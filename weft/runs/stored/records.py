@@ -23,6 +23,7 @@ from weft_executor.capture.capture import Capture
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import Secrets
 from weft_executor.capture.shared_lists import SharedLists
+from weft_executor.history.indexer import Indexer
 from weft_executor.journal.journal import Journal
 from weft_executor.results.artifacts import Artifacts, make_home
 from weft_executor.stores.errors import BadStore, UnknownRun
@@ -62,7 +63,7 @@ def open_journal(paths: Paths, settings: Settings) -> Journal:
                 hint="make the folder writable, or put the journal elsewhere with --journal sqlite:///path",
             ) from error
     refuse_links(paths, settings)
-    return Journal(url(paths, settings))
+    return Journal(url(paths, settings), Indexer)
 
 
 def first_event(store: Store, run: str, paths: Paths) -> RunStarted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.traces import transfer
+from weft.traces import run_search, transfer
 from weft.traces.read import Trace
 from weft.traces.timeline import TYPES
 from weft.web import bodies, shapes
@@ -22,23 +22,22 @@ if TYPE_CHECKING:
 
 @in_thread
 def list_runs(site: Site, request: Request) -> dict[str, Any]:
-    """A page of runs, newest first; `next` is the id to ask for the page after it with."""
+    """A page of runs, newest first; `next` is the id to ask for the page after it with.
+
+    `indexed` says whether the search knows all runs; if not, the rest is being read.
+    """
     given = request.query_params
     most = max(1, bodies.number(request, "most", 100, bodies.PAGE))
-    statuses = [part for text in given.getlist("status") for part in text.split(",") if part]
+    names = {name: value for name, value in given.items() if name not in ("most", "q", "status")}
+    wanted = run_search.run_filter(names | {"text": given.get("q"), "status": ",".join(given.getlist("status"))})
     store = site.store()
     if store is None:
-        return {"runs": [], "next": None}
-    found = store.summaries(
-        most + 1,
-        before=given.get("before", ""),
-        status=statuses,
-        text=given.get("q", ""),
-        batch=given.get("batch") or None,
-    )
+        return {"runs": [], "next": None, "indexed": True}
+    indexed = site.catch_up() if wanted.keys() & {"text", "model", "code"} else True
+    found = store.summaries(most + 1, **wanted)
     runs = list(found)
     lines = [shapes.summary(run) for run in runs[:most]]
-    return {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None}
+    return {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None, "indexed": indexed}
 
 
 @in_thread
@@ -48,7 +47,7 @@ def show_run(site: Site, request: Request) -> dict[str, Any]:
     held_by = site.held_by(run)
     store = site.reading()
     document = shapes.run(store.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
-    return document | {"journal": store.url}
+    return document | {"journal": store.url, "tags": list(run.tags), "note": run.note}
 
 
 @in_thread

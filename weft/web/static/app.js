@@ -21,6 +21,7 @@ import { PlanEditor } from "./goal/plan_editor.js";
 import { Approvals } from "./pages/approvals.js";
 import { BatchPage } from "./pages/batch.js";
 import { Batches } from "./pages/batches.js";
+import { Dashboard } from "./pages/dashboard.js";
 import { EvaluationPage, Evaluations } from "./pages/evaluations.js";
 import { Models } from "./pages/models.js";
 import { Runs } from "./pages/runs.js";
@@ -30,7 +31,7 @@ import { RunPage } from "./run/run_page.js";
 import { SkillPage } from "./skills/skill.js";
 import { Skills } from "./skills/skills.js";
 
-const LINKS = [["/runs", "Runs", "runs"], ["/new", "New goal", "plus"], ["/approvals", "Approvals", "ask"], ["/batches", "Batches", "batches"], ["/evaluations", "Evaluations", "compare"], ["/skills", "Skills", "skills"], ["/models", "Models", "models"]];
+const LINKS = [["/runs", "Runs", "runs"], ["/dashboard", "Dashboard", "time"], ["/new", "New goal", "plus"], ["/approvals", "Approvals", "ask"], ["/batches", "Batches", "batches"], ["/evaluations", "Evaluations", "compare"], ["/skills", "Skills", "skills"], ["/models", "Models", "models"]];
 /** Pages that are reached from others belong to the link of those. */
 const BELOW = /** @type {Record<string, string>} */ ({ "/plan": "/new", "/compare": "/runs", "/replay": "/runs", "/doctor": "/settings" });
 
@@ -45,6 +46,7 @@ function view(path) {
     case "approvals": return html`<${Approvals} />`;
     case "compare": return html`<${Compare} />`;
     case "replay": return html`<${Replay} />`;
+    case "dashboard": return html`<${Dashboard} />`;
     case "batches": return second ? html`<${BatchPage} key=${second} id=${second} />` : html`<${Batches} />`;
     case "evaluations": return second ? html`<${EvaluationPage} key=${second} id=${second} />` : html`<${Evaluations} />`;
     case "skills": return second ? html`<${SkillPage} key=${second} name=${second} />` : html`<${Skills} />`;

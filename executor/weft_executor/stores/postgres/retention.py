@@ -46,6 +46,7 @@ def delete_runs(
         keys = [deleted[run_id] for _, run_id, *_ in found if run_id in deleted]
         rest = [key for key in keys if key // PARTITION not in whole]
         connection.execute("DELETE FROM events WHERE run = ANY(%s)", (rest,))
+        connection.execute("DELETE FROM run_words WHERE run = ANY(%s)", (keys,))
         connection.execute("DELETE FROM runs WHERE id = ANY(%s)", (keys,))
 
 

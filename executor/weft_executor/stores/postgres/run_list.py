@@ -6,15 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 from weft_executor.capture.json_text import decode
 from weft_executor.stores import texts
-from weft_executor.stores.columns import SUMMARY, missing
+from weft_executor.stores.columns import SUMMARY, clean, missing
+from weft_executor.stores.postgres import search
 from weft_executor.stores.postgres.leases import AGE, JOINED, is_leased
 from weft_executor.stores.row import BatchCount, ConversationSummary, Row, RunSummary
-from weft_executor.stores.run_lists import as_conversation, by_batch, literal, only_match, read_summary, stored_statuses
+from weft_executor.stores.run_filter import RunFilter, conditions
+from weft_executor.stores.run_lists import (
+    TIMES,
+    as_conversation,
+    by_batch,
+    count_query,
+    only_match,
+    read_summary,
+    run_counts,
+    stored_statuses,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Unpack
 
     from weft_executor.stores.postgres.connections import Connection, Connections
+    from weft_executor.stores.row import RunCount
+    from weft_executor.stores.run_lists import CountedBy
 
 _SELECT = f"SELECT {SUMMARY}, holder, {AGE} FROM {JOINED}"  # noqa: S608 - no input
 _ROWS = "SELECT e.run, r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN runs r ON r.id = e.run"
@@ -23,30 +37,10 @@ _ROWS = "SELECT e.run, r.run_id, e.seq, e.at, e.type, e.body FROM events e JOIN 
 PAGE = 500
 
 
-def summaries(
-    connections: Connections,
-    most: int | None,
-    *,
-    before: str = "",
-    status: Collection[str] = (),
-    text: str = "",
-    batch: str | None = None,
-    conversation: str | None = None,
-) -> Iterator[RunSummary]:
+def summaries(connections: Connections, most: int | None, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
     """The runs that fit, newest first."""
-    clauses, given = ["TRUE"], dict[str, Any]()
-    if batch is not None:
-        clauses.append("batch = %(batch)s")
-        given["batch"] = batch
-    if conversation is not None:
-        clauses.append("conversation = %(conversation)s")
-        given["conversation"] = conversation
-    if status:
-        clauses.append("status = ANY(%(status)s)")
-        given["status"] = stored_statuses(status)
-    if text:
-        clauses.append("(goal ILIKE %(within)s OR run_id ILIKE %(start)s OR skills ILIKE %(within)s)")
-        given |= {"within": f"%{literal(text)}%", "start": f"{literal(text)}%"}
+    clauses, given = _conditions(wanted)
+    before, status = wanted.get("before", ""), wanted.get("status", ())
     left = most
     while left is None or left > 0:
         bound = [*clauses, "run_id < %(before)s"] if before else clauses
@@ -61,6 +55,42 @@ def summaries(
         if len(page) < size:
             return
         before = page[-1][0]
+
+
+def _conditions(wanted: RunFilter) -> tuple[list[str], dict[str, Any]]:
+    """The conditions of a filter, and their values; `before` moves on from page to page."""
+    plain, values = conditions({name: value for name, value in wanted.items() if name != "before"})
+    given: dict[str, Any] = {f"value{number}": _plain(value) for number, value in enumerate(values)}
+    clauses = ["TRUE", *(sql.replace("?", f"%(value{number})s") for number, sql in enumerate(plain))]
+    if status := wanted.get("status"):
+        clauses.append("status = ANY(%(status)s)")
+        given["status"] = [_plain(one) for one in stored_statuses(status)]
+    if tag := wanted.get("tag"):
+        clauses.append("%(tag)s = ANY(string_to_array(tags, E'\\n'))")
+        given["tag"] = _plain(tag)
+    if text := wanted.get("text"):
+        clause, more = search.condition(text)
+        clauses.append(clause)
+        given |= more
+    return clauses, given
+
+
+def _plain(value: Any) -> Any:
+    """A value that PostgreSQL accepts."""
+    return clean(value.replace("\0", "")) if isinstance(value, str) else value
+
+
+def counts(connections: Connections, by: CountedBy, since: str) -> list[RunCount]:
+    """How many runs have started since a time, by something."""
+    given = {"since": since}
+    begun = _all(connections, f"{_SELECT} WHERE status = 'running' AND started >= %(since)s", given)
+    counted = _all(connections, count_query(by, "started >= %(since)s"), given)
+    return list(run_counts(by, counted, map(summary, begun)))
+
+
+def times(connections: Connections, since: str) -> list[tuple[Any, ...]]:
+    """The day and the seconds of each run that is done, since a time."""
+    return _all(connections, TIMES.format(since="started >= %(since)s"), {"since": since})
 
 
 def batches(connections: Connections) -> list[BatchCount]:

@@ -89,10 +89,23 @@ STEPS = (
         """,
         oldest_reader=FIRST,
     ),
+    # Tags and notes, what lists are filtered by, and the index. An older weft leaves them alone: what it adds to a run
+    # that is in the index already is not found.
+    Step(
+        """
+        ALTER TABLE runs ADD COLUMN model TEXT, ADD COLUMN tokens BIGINT, ADD COLUMN code TEXT,
+            ADD COLUMN tags TEXT NOT NULL DEFAULT '', ADD COLUMN note TEXT NOT NULL DEFAULT '',
+            ADD COLUMN skills_used TEXT, ADD COLUMN indexed INTEGER;
+        CREATE INDEX runs_unindexed ON runs (id) WHERE indexed IS NULL;
+        CREATE TABLE run_words (run BIGINT PRIMARY KEY, words TSVECTOR NOT NULL);
+        CREATE INDEX run_words_by_word ON run_words USING gin (words);
+        """,
+        oldest_reader=FIRST,
+    ),
 )
 VERSION = FIRST + len(STEPS) - 1
 # The oldest tables that this version can use.
-OLDEST = 4
+OLDEST = VERSION
 
 
 class SchemaVersion(NamedTuple):

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_executor.stores.columns import SUMMARY, clean, summary_values
+from weft_executor.stores.columns import CHANGING, SUMMARY, clean, summary_values
 from weft_executor.stores.errors import LeaseLost
 from weft_executor.stores.postgres import leases
 from weft_executor.stores.postgres.schema import PARTITION
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from weft_executor.stores.postgres.connections import Connection
     from weft_executor.stores.row import EncodedRow, RunSummary
 
-_TYPES = ["text", "text", "text", "text", "float8", "int", "float8", "text", "int", *["text"] * 4]
+_KINDS = {"seconds": "float8", "cost_usd": "float8", "tasks": "int", "done": "int", "tokens": "bigint"}
+_TYPES = [_KINDS.get(name, "text") for name in SUMMARY.split(", ")]
 _GIVEN = f"unnest({', '.join(f'%s::{kind}[]' for kind in _TYPES)}) AS n ({SUMMARY})"
-_CHANGING = ["goal", "status", "seconds", "tasks", "cost_usd", "done", "skills"]
 _NEW = (
     f"INSERT INTO runs ({SUMMARY}) SELECT {SUMMARY} FROM {_GIVEN} ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608
-    f"{', '.join(f'{name} = excluded.{name}' for name in _CHANGING)} RETURNING run_id, id"
+    f"{', '.join(f'{name} = excluded.{name}' for name in CHANGING)}, indexed = NULL RETURNING run_id, id"
 )
 # Runs that are known to be there are updated: an insert that ends as an update uses up a key.
 _KNOWN = (
-    f"UPDATE runs r SET {', '.join(f'{name} = n.{name}' for name in _CHANGING)} FROM {_GIVEN} "  # noqa: S608
+    f"UPDATE runs r SET {', '.join(f'{name} = n.{name}' for name in CHANGING)}, indexed = NULL FROM {_GIVEN} "  # noqa: S608
     "WHERE r.run_id = n.run_id"
 )
 _FENCE = "SELECT run_id FROM runs WHERE run_id = ANY(%s) AND holder = %s ORDER BY run_id FOR SHARE"

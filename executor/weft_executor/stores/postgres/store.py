@@ -9,7 +9,7 @@ import psycopg
 
 from weft_executor.stores.columns import encoded, index_condition
 from weft_executor.stores.errors import LeaseLost, RunExists, RunHeld
-from weft_executor.stores.postgres import leases, messages, retention, run_list, schema
+from weft_executor.stores.postgres import leases, messages, retention, run_list, schema, search
 from weft_executor.stores.postgres.address import address_of
 from weft_executor.stores.postgres.connections import Connections
 from weft_executor.stores.postgres.statements import Append, WriteCache
@@ -22,8 +22,17 @@ if TYPE_CHECKING:
 
     from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.postgres.connections import Connection
-    from weft_executor.stores.row import BatchCount, ConversationSummary, EncodedRow, Row, RunSummary
-    from weft_executor.stores.run_lists import RunFilter
+    from weft_executor.stores.row import (
+        BatchCount,
+        ConversationSummary,
+        EncodedRow,
+        Row,
+        RunCount,
+        RunIndex,
+        RunSummary,
+    )
+    from weft_executor.stores.run_filter import RunFilter
+    from weft_executor.stores.run_lists import CountedBy
 
 
 class PostgresStore:
@@ -81,6 +90,29 @@ class PostgresStore:
         """The runs, newest first; a run whose process died is interrupted."""
         return run_list.summaries(self._connections, most, **wanted)
 
+    def unindexed(self, most: int, run_ids: Collection[str] = ()) -> list[tuple[RunSummary, int]]:
+        """Runs that no worker has and that the index has not as they are now, with their last events' numbers."""
+        rows = self._connections.read(lambda connection: search.unindexed(connection, most, run_ids))
+        return [(run_list.summary(row[:-1]), row[-1] or 0) for row in rows if not leases.is_leased(*row[-3:-1])]
+
+    def index(self, runs: Sequence[RunIndex]) -> None:
+        """Put runs into the index."""
+
+        def attempt(connection: Connection, _: bool) -> None:
+            with connection.transaction():
+                connection.execute("SET LOCAL synchronous_commit = off")  # it can be made again
+                search.write(connection, runs)
+
+        self._connections.write(attempt)
+
+    def counts(self, by: CountedBy, since: str) -> Iterator[RunCount]:
+        """How many runs have started since a time, by something."""
+        return iter(run_list.counts(self._connections, by, since))
+
+    def times(self, since: str) -> Iterator[tuple[str, float]]:
+        """The day and the seconds of each run that is done, since a time."""
+        return ((day, seconds) for day, seconds in run_list.times(self._connections, since))
+
     def batches(self) -> Iterator[BatchCount]:
         """How many runs each batch has in each status."""
         return iter(run_list.batches(self._connections))
@@ -113,6 +145,12 @@ class PostgresStore:
         """The rows of some types, of every run."""
         clause = f"{index_condition(types)}e.type = ANY(%(types)s)"
         return run_list.rows(self._connections, clause, {"types": list(types)})
+
+    def last_event(self, run_id: str) -> int:
+        """The number of a run's last event."""
+        last = "SELECT max(e.seq) FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = %s"
+        found = self._connections.read(lambda connection: connection.execute(last, (run_id,)).fetchone())
+        return int(found[0] or 0) if found else 0
 
     def changed(self) -> int:
         """The transactions that the server knows: any that writes changes them when it begins and when it ends."""

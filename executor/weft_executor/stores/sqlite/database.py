@@ -33,6 +33,7 @@ class Database:
         self.path = path
         self._lock = threading.Lock()
         self._writable = True
+        self._indexer: sqlite3.Connection | None = None
         self._watcher: sqlite3.Connection | None = None
         self._watching = threading.Lock()
         if not create and not path.is_file():
@@ -64,6 +65,19 @@ class Database:
         with self._lock:
             try:
                 yield self._connection
+            except (sqlite3.Error, OSError) as error:
+                raise messages.store_failed(self.path, error) from error
+
+    @contextmanager
+    def indexing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that need not be on disk when it ends; those who write wait for it, so it has to be short."""
+        with self._lock:
+            try:
+                if self._indexer is None:
+                    self._indexer = self._connect("rw")
+                    self._indexer.execute("PRAGMA synchronous = NORMAL")
+                with transaction(self._indexer):
+                    yield self._indexer
             except (sqlite3.Error, OSError) as error:
                 raise messages.store_failed(self.path, error) from error
 
@@ -101,6 +115,9 @@ class Database:
                 self._watcher.close()
                 self._watcher = None
         with self._lock, suppress(sqlite3.Error):
+            if self._indexer is not None:
+                self._indexer.close()
+                self._indexer = None
             self._connection.close()
 
     @property

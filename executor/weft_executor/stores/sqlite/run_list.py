@@ -5,45 +5,47 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from weft_executor.stores.columns import SUMMARY
+from weft_executor.stores.columns import SUMMARY, clean
 from weft_executor.stores.lease import Holder, is_gone
 from weft_executor.stores.row import BatchCount, ConversationSummary, RunSummary
-from weft_executor.stores.run_lists import as_conversation, by_batch, literal, read_summary, stored_statuses
+from weft_executor.stores.run_filter import RunFilter, conditions
+from weft_executor.stores.run_lists import (
+    TIMES,
+    as_conversation,
+    by_batch,
+    count_query,
+    read_summary,
+    run_counts,
+    stored_statuses,
+)
+from weft_executor.stores.sqlite import search
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Unpack
+
+    from weft_executor.stores.row import RunCount
+    from weft_executor.stores.run_lists import CountedBy
 
 
-def summaries(
-    connection: sqlite3.Connection,
-    *,
-    before: str = "",
-    status: Collection[str] = (),
-    text: str = "",
-    batch: str | None = None,
-    conversation: str | None = None,
-) -> Iterator[RunSummary]:
+def summaries(connection: sqlite3.Connection, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
     """The runs that fit, newest first."""
-    clauses, given = ["1"], list[str]()
-    if before:
-        clauses.append("run_id < ?")
-        given.append(before)
-    if batch is not None:
-        clauses.append("batch = ?")
-        given.append(batch)
-    if conversation is not None:
-        clauses.append("conversation = ?")
-        given.append(conversation)
-    if status:
+    clauses, given = conditions(wanted)
+    if status := wanted.get("status"):
         stored = stored_statuses(status)
         clauses.append(f"status IN ({', '.join('?' * len(stored))})")
         given += stored
-    if text:
-        clauses.append("(goal LIKE ? ESCAPE '\\' OR run_id LIKE ? ESCAPE '\\' OR skills LIKE ? ESCAPE '\\')")
-        given += [f"%{literal(text)}%", f"{literal(text)}%", f"%{literal(text)}%"]
-    query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {' AND '.join(clauses)} ORDER BY run_id DESC"  # noqa: S608
-    for row in connection.execute(query, given):
+    if tag := wanted.get("tag"):
+        clauses.append("instr(char(10) || tags || char(10), char(10) || ? || char(10))")
+        given.append(tag)
+    if text := wanted.get("text"):
+        clause, more = search.condition(connection, text)
+        clauses.append(clause)
+        given += more
+    where = " AND ".join(["1", *clauses])
+    query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {where} ORDER BY run_id DESC"  # noqa: S608
+    for row in connection.execute(query, [clean(value) for value in given]):
         found = summary(row)
         if not status or found.status in status:
             yield found
@@ -81,3 +83,15 @@ def conversations(connection: sqlite3.Connection) -> Iterator[ConversationSummar
     for *columns, first, last in counted:
         ends = [summary(connection.execute(query, (run_id,)).fetchone()) for run_id in (first, last)]
         yield as_conversation(columns, *ends)
+
+
+def counts(connection: sqlite3.Connection, by: CountedBy, since: str) -> list[RunCount]:
+    """How many runs have started since a time, by something."""
+    running = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE status = 'running' AND started >= ?"  # noqa: S608
+    begun = map(summary, connection.execute(running, (since,)))
+    return list(run_counts(by, connection.execute(count_query(by, "started >= ?"), (since,)), begun))
+
+
+def times(connection: sqlite3.Connection, since: str) -> list[tuple[str, float]]:
+    """The day and the seconds of each run that is done, since a time."""
+    return connection.execute(TIMES.format(since="started >= ?"), (since,)).fetchall()

@@ -67,15 +67,27 @@ _TABLES = f"""
 """
 # What makes each version out of the one before it. The first is 0.1.0's; a later one is added below it, and the version
 # of a file says how many of them it has.
-STEPS: Sequence[str] = (
-    _TABLES,
-    """
+# Tags and notes, what lists are filtered by, and whether a run is in the index (`search.py` makes that).
+_FOUND = """
+    ALTER TABLE runs ADD COLUMN model TEXT;
+    ALTER TABLE runs ADD COLUMN tokens INTEGER;
+    ALTER TABLE runs ADD COLUMN code TEXT;
+    ALTER TABLE runs ADD COLUMN tags TEXT NOT NULL DEFAULT '';
+    ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT '';
+    ALTER TABLE runs ADD COLUMN skills_used TEXT;
+    ALTER TABLE runs ADD COLUMN indexed INTEGER;
+    CREATE INDEX runs_unindexed ON runs (id) WHERE indexed IS NULL
+"""
+_CONVERSATIONS = """
     ALTER TABLE runs ADD COLUMN conversation TEXT;
     CREATE INDEX runs_by_conversation ON runs (conversation, run_id) WHERE conversation IS NOT NULL
-    """,
-)
+"""
+STEPS: Sequence[str] = (_TABLES, _CONVERSATIONS, _FOUND)
 # What a file of an earlier version lacks in `runs`, for one that can only be read.
-_LACKED = ((2, "NULL AS conversation"),)
+_LACKED = (
+    (2, "NULL AS conversation"),
+    (3, "NULL AS model, NULL AS tokens, NULL AS code, '' AS tags, '' AS note, NULL AS skills_used, NULL AS indexed"),
+)
 VERSION = len(STEPS)
 
 

@@ -6,7 +6,7 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING
 
-from weft_executor.stores.columns import SUMMARY, clean, summary_values
+from weft_executor.stores.columns import CHANGING, SUMMARY, clean, summary_values
 from weft_executor.stores.errors import LeaseLost
 from weft_executor.stores.row import NO_TEXTS
 
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from weft_executor.stores.lease import Handover
     from weft_executor.stores.row import EncodedRow, Row, RunSummary
 
-_PLACES = ", ".join("?" * len(SUMMARY.split(", ")))
 _SUMMARIES = (
-    f"INSERT INTO runs ({SUMMARY}) VALUES ({_PLACES}) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
-    "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
-    "cost_usd = excluded.cost_usd, done = excluded.done, skills = excluded.skills"
+    f"INSERT INTO runs ({SUMMARY}) VALUES ({', '.join('?' * (SUMMARY.count(',') + 1))}) "  # noqa: S608 - no input
+    f"ON CONFLICT (run_id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in CHANGING)}, indexed = NULL"
 )
 _EVENTS = "INTO events (run, seq, at, type, body)"
 _RESULTS = "OR REPLACE INTO results (run, seq, key)"

@@ -15,7 +15,7 @@ from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFai
 from weft_executor.stores.lease import Holder
 from weft_executor.stores.row import EncodedRow, Row, StoreStatus
 from weft_executor.stores.run_lists import LIST_RUNS, only_match
-from weft_executor.stores.sqlite import run_import, run_list
+from weft_executor.stores.sqlite import run_import, run_list, search
 from weft_executor.stores.sqlite.database import Database
 from weft_executor.stores.sqlite.schema import VERSION
 from weft_executor.stores.sqlite.statements import (
@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from weft_executor.stores.lease import Handover, StopRequest
-    from weft_executor.stores.row import BatchCount, ConversationSummary, RunSummary
-    from weft_executor.stores.run_lists import RunFilter
+    from weft_executor.stores.row import BatchCount, ConversationSummary, RunCount, RunIndex, RunSummary
+    from weft_executor.stores.run_filter import RunFilter
+    from weft_executor.stores.run_lists import CountedBy
 
 
 class SqliteStore:
@@ -109,6 +110,27 @@ class SqliteStore:
         with self._database.reading() as connection:
             yield from islice(run_list.summaries(connection, **wanted), most)
 
+    def unindexed(self, most: int, run_ids: Collection[str] = ()) -> list[tuple[RunSummary, int]]:
+        """Runs that no process holds and that the index has not as they are now, with their last events' numbers."""
+        with self._database.reading() as connection:
+            rows = search.unindexed(connection, most, run_ids)
+        return [(run_list.summary(row[:-1]), row[-1] or 0) for row in rows if not run_list.is_leased(*row[-3:-1])]
+
+    def index(self, runs: Sequence[RunIndex]) -> None:
+        """Put runs into the index."""
+        with self._database.indexing() as connection:
+            search.write(connection, runs)
+
+    def counts(self, by: CountedBy, since: str) -> Iterator[RunCount]:
+        """How many runs have started since a time, by something."""
+        with self._database.reading() as connection:
+            yield from run_list.counts(connection, by, since)
+
+    def times(self, since: str) -> Iterator[tuple[str, float]]:
+        """The day and the seconds of each run that is done, since a time."""
+        with self._database.reading() as connection:
+            yield from run_list.times(connection, since)
+
     def batches(self) -> Iterator[BatchCount]:
         """How many runs each batch has in each status."""
         with self._database.reading() as connection:
@@ -151,6 +173,12 @@ class SqliteStore:
         """The rows of some types, of every run."""
         wanted = ", ".join("?" * len(types))
         yield from self._rows(f"{index_condition(types)}e.type IN ({wanted}) ORDER BY e.run, e.seq", list(types))
+
+    def last_event(self, run_id: str) -> int:
+        """The number of a run's last event."""
+        last = "SELECT max(e.seq) FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = ?"
+        with self._database.reading() as connection:
+            return int(connection.execute(last, (run_id,)).fetchone()[0] or 0)
 
     def changed(self) -> int:
         """SQLite's count of commits by others."""
@@ -213,12 +241,13 @@ class SqliteStore:
         """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
         deleted = []
         with self._transaction() as connection:
+            indexed = (("run_words", "rowid"),) if search.has_table(connection) else ()
             for run_id in run_ids:
                 # Checked inside the transaction: a process may have claimed the run since it was chosen.
                 found = connection.execute("SELECT id, holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
                 if found is None or run_list.is_leased(found[1], found[2]):
                     continue
-                for table, key in (("events", "run"), ("results", "run"), ("uses", "run"), ("runs", "id")):
+                for table, key in (("events", "run"), ("results", "run"), ("uses", "run"), *indexed, ("runs", "id")):
                     connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (found[0],))  # noqa: S608 - no input
                 self._keys.pop(run_id, None)
                 deleted.append(run_id)

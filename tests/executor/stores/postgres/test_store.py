@@ -359,7 +359,7 @@ def test_tables_of_before_the_first_release_are_refused_and_stay(database: Datab
 
 
 def test_an_older_schema_is_migrated_by_command_only(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    more = (*schema.STEPS, schema.Step("ALTER TABLE runs ADD COLUMN note TEXT", oldest_reader=schema.FIRST))
+    more = (*schema.STEPS, schema.Step("ALTER TABLE runs ADD COLUMN later TEXT", oldest_reader=schema.FIRST))
     before = schema.VERSION
     monkeypatch.setattr(schema, "STEPS", more)
     monkeypatch.setattr(schema, "VERSION", before + 1)

@@ -107,8 +107,8 @@ def test_a_file_of_an_older_version_is_migrated(path: Path) -> None:
     store.append([row("old", 1)], {"old": line("old")})
     store.close()
     connection = sqlite3.connect(path, isolation_level=None)
-    schema.migrate(connection, str(path), (*schema.STEPS, "ALTER TABLE runs ADD COLUMN note TEXT"))
-    assert connection.execute("SELECT run_id, note FROM runs").fetchall() == [("old", None)]
+    schema.migrate(connection, str(path), (*schema.STEPS, "ALTER TABLE runs ADD COLUMN later TEXT"))
+    assert connection.execute("SELECT run_id, later FROM runs").fetchall() == [("old", None)]
     assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION + 1,)
     connection.close()
 

@@ -1,4 +1,4 @@
-"""`weft trace`: list, show, compare, export, import and delete recorded runs."""
+"""`weft trace`: find, show, count, tag, compare, export, import and delete recorded runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from weft.cli.lazy_group import LazyGroup
 _SUBCOMMANDS = {
     "list": ("weft.cli.commands.traces.list:list_runs", "List the runs of this workspace, newest first."),
     "show": ("weft.cli.commands.traces.show:show", "Show a run: its graph, timing and critical path."),
+    "stats": ("weft.cli.commands.traces.stats:stats", "Count runs, costs, failures and skills, day by day."),
+    "tag": ("weft.cli.commands.traces.tagging:tag", "Tag a run, to find it by `weft trace list --tag`."),
+    "untag": ("weft.cli.commands.traces.tagging:untag", "Take tags from a run."),
+    "note": ("weft.cli.commands.traces.tagging:note", "Write a note about a run, in place of an earlier one."),
     "diff": ("weft.cli.commands.traces.diff:diff", "Compare two runs."),
     "export": (
         "weft.cli.commands.traces.export:export",
@@ -21,13 +25,13 @@ _SUBCOMMANDS = {
 
 @click.group(cls=LazyGroup, subcommands=_SUBCOMMANDS)
 def trace() -> None:
-    """List, show, compare, export, import and delete recorded runs.
+    """Find, show, count, tag, compare, export, import and delete recorded runs.
 
     No model is called.
 
     \b
     Examples:
-      weft trace list
+      weft trace list redis latency
       weft trace show last
       weft trace show last --task survey
       weft trace export last -o run.jsonl

@@ -17,44 +17,79 @@ if TYPE_CHECKING:
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
     from weft_executor.stores.row import RunSummary
+    from weft_executor.stores.run_filter import RunFilter
 
 _DEFAULT_LIMIT = 50
+# How long a search waits for runs that are not in the index, in seconds.
+_CATCH_UP = 5.0
 
 
 @click.command("list")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option(
     "--limit", type=click.IntRange(1), metavar="N", help="List at most N runs (default: 50; with --json, all)."
 )
+@click.option("--status", metavar="STATUS", help="Only these, separated by commas: failed,partial.")
+@click.option("--skill", metavar="NAME", help="Only runs that selected this skill.")
+@click.option("--model", "model_name", metavar="NAME", help="Only runs with this model, with or without its provider.")
+@click.option("--tag", metavar="TEXT", help="Only runs with this tag.")
+@click.option("--code", metavar="CODE", help="Only runs that this error ended.")
+@click.option("--since", metavar="TIME", help="Only runs that started since: 2026-11-01, 7d, 12h.")
+@click.option("--until", metavar="TIME", help="Only runs that started before.")
+@click.option("--min-cost", type=float, metavar="USD", help="Only runs that cost as much.")
+@click.option("--max-cost", type=float, metavar="USD", help="Only runs that cost no more.")
+@click.option("--min-seconds", type=float, metavar="N", help="Only runs that took as long.")
+@click.option("--max-seconds", type=float, metavar="N", help="Only runs that took no longer.")
 @options.journal
 @options.common
-def list_runs(workspace: Path, limit: int | None, flags: SettingFlags, mode: OutputMode) -> int:
+def list_runs(
+    words: tuple[str, ...],
+    workspace: Path,
+    limit: int | None,
+    model_name: str | None,
+    flags: SettingFlags,
+    mode: OutputMode,
+    **filters: str | float | None,
+) -> int:
     """List the runs of this workspace, newest first.
+
+    With WORDs, only the runs that have all of them: in the goal, the answer, titles and values of tasks, errors,
+    skills, tags or the note, each by its beginning; "in quotes" they have to stand in a row.
 
     \b
     Examples:
       weft trace list --limit 10
-      weft trace list --json
+      weft trace list redis latency --status failed,partial --since 7d
+      weft trace list --tag baseline --min-cost 0.1 --json
 
     Exit status: 0 done, 2 wrong usage, 4 the journal cannot be used.
     """
     from weft.cli.view import run_list
+    from weft.traces import run_search
 
-    runs = _find_runs(workspace, flags, limit if limit or mode.as_json else _DEFAULT_LIMIT)
+    wanted = run_search.run_filter(filters | {"text": " ".join(words), "model": model_name})
+    runs = _find_runs(workspace, flags, limit if limit or mode.as_json else _DEFAULT_LIMIT, wanted)
     if mode.as_json:
         output.print_json([run.to_dict() for run in runs])
         return 0
     if not runs and not mode.quiet:
-        output.say("No runs yet.")
+        output.say("No run fits." if wanted else "No runs yet.")
     for line in run_list.lines(runs, width.of(sys.stdout)):
         output.print_text(line)
     return 0
 
 
-def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None) -> Sequence[RunSummary]:
+def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None, wanted: RunFilter) -> Sequence[RunSummary]:
     """Read the runs from the journal; a workspace without a journal has none."""
     from weft.settings import journal_place
 
     where, settings = configuration.journal_settings(workspace, flags)
     if not settings.journal and not (where.agents / "journal.sqlite").exists():
         return []
-    return list(journal_place.recorded_runs(where, settings).summaries(limit))
+    store = journal_place.recorded_runs(where, settings)
+    if "text" in wanted or "model" in wanted or "code" in wanted:
+        from weft_executor.history.indexer import catch_up
+
+        if not catch_up(store, _CATCH_UP):
+            output.say("Not all runs are in the index yet; `weft journal migrate` completes it.")
+    return list(store.summaries(limit, **wanted))

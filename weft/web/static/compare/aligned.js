@@ -38,8 +38,8 @@ function row(span, differences, a, b) {
   const other = differences.find((one) => one.what === "renamed")?.b ?? span.id;
   const texts = differences.filter(isText);
   const plan = differences.find((one) => one.what === "plan") ?? null;
-  const values = differences.filter((one) => !isText(one) && !["task", "plan", "renamed"].includes(one.what));
-  const changed = texts.length > 0 || plan !== null || values.some((one) => !MEASURES.has(one.what) && !isReuse(one));
+  const values = differences.filter((one) => !isText(one) && !["task", "plan", "renamed"].includes(one.what) && !isReuse(one));
+  const changed = texts.length > 0 || plan !== null || values.some((one) => !MEASURES.has(one.what));
   const kind = only ? (only.a ? "dropped" : "added") : !a.has(span.id) && b.has(span.id) ? "added" : changed ? "changed" : "same";
   return { id: span.id, title: span.title, kind, other, texts, plan, values };
 }

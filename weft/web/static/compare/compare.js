@@ -1,5 +1,5 @@
 // Two runs compared: goal, selection, plan, then tasks aligned, with the differences of their texts.
-import { useEffect, useState } from "../vendor/hooks.js";
+import { useState } from "../vendor/hooks.js";
 import { part } from "../core/api.js";
 import { ago, counted, money, moment, pretty, seconds } from "../core/format.js";
 import { classes, html } from "../core/html.js";
@@ -7,6 +7,7 @@ import { Empty, Problem } from "../core/empty.js";
 import { Icon, Pill } from "../core/icons.js";
 import { Page } from "../core/page.js";
 import { go, place, setQuery } from "../core/router.js";
+import { runWord } from "../core/states.js";
 import { useRead } from "../core/use_read.js";
 import { fromDocument } from "../run/fold.js";
 import { aligned, countKinds, ofRuns } from "./aligned.js";
@@ -32,7 +33,7 @@ function Choose({ a }) {
     <p class="lead">${a ? html`Choose the run to compare with <b>${of?.goal ?? a}</b>. Runs of the same goal come first.` : "Choose a run; then the one to compare it with."}</p>
     ${error && html`<${Problem} error=${error} />`}
     ${value && (runs.length ? html`<div class="tablebox"><ul class="choices">${runs.sort((/** @type {any} */ one, /** @type {any} */ other) => near(one) - near(other)).map((/** @type {any} */ run) => html`<li key=${run.run_id}><button type="button" onClick=${() => setQuery(a ? { b: run.run_id } : { a: run.run_id })}>
-      <${Pill} status=${run.status} /><span class="cut">${run.goal}</span><time class="muted" title=${moment(run.started)}>${ago(run.started, Date.now())}</time></button></li>`)}</ul></div>`
+      <${Pill} status=${run.status} word=${runWord(run)} /><span class="cut">${run.goal}</span><time class="muted" title=${moment(run.started)}>${ago(run.started, Date.now())}</time></button></li>`)}</ul></div>`
       : html`<${Empty} title="There is nothing to compare with" text="Run a goal twice, or rerun a run from one of its tasks."><a class="btn" href="/runs">All runs</a></${Empty}>`)}</${Page}>`;
 }
 
@@ -49,25 +50,28 @@ function Compared({ a, b }) {
 }
 
 /** @param {{ letter: string, run: any }} props */
-const Side = ({ letter, run }) => html`<section class="panel" aria-label="Run ${letter}"><div class="pad"><div class="bar" style="margin-bottom:6px"><b class="letter">${letter}</b><${Pill} status=${run.status} /><a class="mono cut" href="/runs/${part(run.run_id)}">${run.run_id}</a></div>
+const Side = ({ letter, run }) => html`<section class="panel" aria-label="Run ${letter}"><div class="pad"><div class="bar" style="margin-bottom:6px"><b class="letter">${letter}</b><${Pill} status=${run.status} word=${runWord(run)} /><a class="mono cut" href="/runs/${part(run.run_id)}">${run.run_id}</a></div>
   <p class="clamp" title=${run.goal}>${run.goal}</p><div class="facts"><span class="fact"><b>${counted(run.spans.filter((/** @type {any} */ span) => !span.id.startsWith("(")).length, "task")}</b></span><span class="fact"><b>${seconds(run.seconds)}</b> at work</span><span class="fact"><b>${money(run.cost_usd)}</b></span>${run.settings?.model && html`<span class="fact mono">${run.settings.model}</span>`}</div></div></section>`;
 
-const OUTPUTS = "outputs";
+/** What is shown: what differs at first, since a rerun has most of its tasks in common with the run that it is of. */
+const DIFFERENT = "", EVERY = "all", OUTPUTS = "outputs";
 
 /** @param {{ all: import("./aligned.js").Difference[], a: any, b: any }} props */
 function Differences({ all, a, b }) {
-  const [kind, setKind] = useState("");
+  const kind = place.value.query.get("show") ?? DIFFERENT;
+  const setKind = (/** @type {string} */ chosen) => setQuery({ show: chosen }, { replace: true });
   const steps = (/** @type {any} */ run) => fromDocument(run).spans;
   const rows = aligned(all, steps(a), steps(b));
   const counts = countKinds(rows);
-  useEffect(() => setKind(""), [all]);
   const whole = ofRuns(all);
   const outputs = rows.filter((row) => row.texts.length > 0);
-  const shown = kind === OUTPUTS ? outputs : rows.filter((row) => (kind ? row.kind === kind : true));
+  const different = rows.filter((row) => row.kind !== "same");
+  const shown = { [DIFFERENT]: different, [EVERY]: rows, [OUTPUTS]: outputs }[kind] ?? rows.filter((row) => row.kind === kind);
   return html`${whole.length > 0 && html`<h2 class="sec">The runs</h2><div class="panel"><div class="pad">${whole.map((one) => html`<${Value} one=${one} />`)}</div></div>`}
     <h2 class="sec">Tasks</h2>
-    <div class="bar"><div class="chips" role="group" aria-label="Kind of difference"><button type="button" class="chip" aria-pressed=${kind === "" ? "true" : "false"} onClick=${() => setKind("")}>All ${rows.length}</button>${Object.entries(counts).filter(([, number]) => number > 0).map(([name, number]) => html`<button type="button" class="chip" key=${name} aria-pressed=${kind === name ? "true" : "false"} onClick=${() => setKind(name)}>${KINDS[name]} ${number}</button>`)}${outputs.length > 0 && html`<button type="button" class="chip" aria-pressed=${kind === OUTPUTS ? "true" : "false"} onClick=${() => setKind(OUTPUTS)}>Outputs that differ ${outputs.length}</button>`}</div></div>
+    <div class="bar"><div class="chips" role="group" aria-label="Kind of difference"><button type="button" class="chip" aria-pressed=${kind === DIFFERENT ? "true" : "false"} onClick=${() => setKind(DIFFERENT)}>What differs ${different.length}</button><button type="button" class="chip" aria-pressed=${kind === EVERY ? "true" : "false"} onClick=${() => setKind(EVERY)}>All ${rows.length}</button>${Object.entries(counts).filter(([, number]) => number > 0).map(([name, number]) => html`<button type="button" class="chip" key=${name} aria-pressed=${kind === name ? "true" : "false"} onClick=${() => setKind(name)}>${KINDS[name]} ${number}</button>`)}${outputs.length > 0 && html`<button type="button" class="chip" aria-pressed=${kind === OUTPUTS ? "true" : "false"} onClick=${() => setKind(OUTPUTS)}>Outputs that differ ${outputs.length}</button>`}</div></div>
     ${all.length === 0 && html`<div class="note st-done"><b>Nothing differs</b><div>Selection, plan, every task and the answer are the same.</div></div>`}
+    ${kind === DIFFERENT && different.length === 0 && all.length > 0 && html`<p class="muted">Every task has the same plan and the same output; ${counted(rows.length, "task")} are the same or reused.</p>`}
     <div class="aligned">${shown.slice(0, 500).map((row) => html`<${Task} key=${row.id} row=${row} a=${a.run_id} b=${b.run_id} />`)}</div>
     ${shown.length > 500 && html`<p class="muted">${counted(shown.length - 500, "more task")}; choose a kind to see fewer.</p>`}`;
 }

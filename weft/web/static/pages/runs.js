@@ -1,4 +1,4 @@
-// The list of runs: live, filtered, a page at a time.
+// The list of runs: live, searched and filtered, a page at a time.
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
@@ -9,7 +9,9 @@ import { Icon, Weave } from "../core/icons.js";
 import { useKeys } from "../core/keys.js";
 import { useChanges } from "../core/lists.js";
 import { go, place, setQuery } from "../core/router.js";
+import { Chosen, Filters, fits, isPlain, wanted } from "./filters.js";
 import { RunTable } from "./run_table.js";
+import { changeTags } from "./tagging.js";
 
 const FILTERS = [["", "All"], ["running", "Running"], ["waiting", "Asks you"], ["failed,partial", "Failed"], ["interrupted,stopped", "Stopped"], ["done", "Done"]];
 const PAGE = 50;
@@ -25,20 +27,25 @@ export function merged(lines, changed, gone, fits) {
 }
 
 export function Runs() {
-  const { query } = place.value;
-  const status = query.get("status") ?? "", text = query.get("q") ?? "", batch = query.get("batch") ?? "";
+  const asked = wanted(place.value.query);
+  const { status = "", q: text = "", batch = "" } = asked;
+  const address = new URLSearchParams(asked).toString();
   const [lines, setLines] = useState(/** @type {Line[] | null} */ (null));
   const [next, setNext] = useState(/** @type {string | null} */ (null));
+  const [indexed, setIndexed] = useState(true);
   const [marked, setMarked] = useState(/** @type {string[]} */ ([]));
+  const [open, setOpen] = useState(false);
   const search = useRef(/** @type {HTMLInputElement | null} */ (null));
   const readOnly = about.value?.read_only ?? false;
-  const fits = (/** @type {Line} */ line) => (!status || status.split(",").includes(line.status)) && (!batch || line.batch === batch)
-    && (!text || `${line.goal} ${line.run_id} ${line.skills.join(" ")}`.toLowerCase().includes(text.toLowerCase()));
-  const ask = (/** @type {string} */ before) => get(`/runs?${new URLSearchParams({ status, q: text, batch, before, most: String(PAGE) })}`);
+  const current = useRef({ asked, address });
+  current.current = { asked, address };
+  const ask = (/** @type {string} */ before) => get(`/runs?${new URLSearchParams({ ...current.current.asked, before, most: String(PAGE) })}`);
   const read = () => attempt(async () => {
     const page = await ask("");
+    if (current.current.address !== address) return; // another search was typed meanwhile
     setLines(page.runs);
     setNext(page.next);
+    setIndexed(page.indexed);
   });
   const more = () => attempt(async () => {
     const page = await ask(next ?? "");
@@ -48,22 +55,38 @@ export function Runs() {
   useEffect(() => {
     const timer = setTimeout(read, lines ? 150 : 0);
     return () => clearTimeout(timer);
-  }, [status, text, batch]);
-  const current = useRef({ lines, fits });
-  current.current = { lines, fits };
-  useChanges({ runs: (changed, gone) => setLines(merged(current.current.lines ?? [], changed, gone, current.current.fits)), again: read });
+  }, [address]);
+  useEffect(() => {
+    const timer = indexed ? null : setTimeout(read, 2000); // until the rest is found too
+    return () => void (timer && clearTimeout(timer));
+  }, [indexed, lines]);
+  const latest = useRef(read);
+  latest.current = read;
+  const heard = (/** @type {Line[]} */ changed, /** @type {string[]} */ gone) => {
+    const now = current.current;
+    if (isPlain(now.asked)) setLines((known) => merged(known ?? [], changed, gone, (line) => fits(now.asked, line)));
+    else latest.current();
+  };
+  useChanges({ runs: heard, again: () => latest.current() });
   useKeys({ "/": () => search.current?.focus() });
   const mark = (/** @type {string} */ id) => setMarked(marked.includes(id) ? marked.filter((one) => one !== id) : [...marked, id].slice(-2));
-  const filtered = status || text || batch;
+  const filtered = address !== "";
+  const tag = async (/** @type {Line} */ line) => {
+    const done = await changeTags(/** @type {any} */ (line));
+    if (done) setLines((now) => now && now.map((one) => (one.run_id === line.run_id ? { ...one, ...done } : one)));
+  };
   return html`<main id="main"><header class="top"><div class="title"><h1>Runs</h1><div class="actions">
       ${marked.length > 0 && html`<a class="btn" href=${marked.length === 2 ? `/compare?a=${part(marked[1])}&b=${part(marked[0])}` : `/compare?a=${part(marked[0])}`}><${Icon} name="compare" />${marked.length === 2 ? "Compare the two" : "Compare with…"}</a>`}
       ${!readOnly && html`<${ImportButton} onDone=${read} />`}${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}</div></div></header>
     <div class="page">
-      <div class="bar"><div class="searchbox"><${Icon} name="search" /><input class="field" type="search" ref=${search} placeholder="Search goals, skills and run ids" aria-label="Search runs" value=${text} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>
+      <div class="bar"><div class="searchbox"><${Icon} name="search" /><input class="field" type="search" ref=${search} placeholder="Words of goals, answers, tasks, errors, skills, tags or notes" aria-label="Search runs" value=${text} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>
         <div class="chips" role="group" aria-label="Status">${FILTERS.map(([value, name]) => html`<button type="button" class="chip" key=${name} aria-pressed=${status === value ? "true" : "false"} onClick=${() => setQuery({ status: value }, { replace: true })}>${name}</button>`)}</div>
-        ${batch && html`<button type="button" class="chip" aria-pressed="true" onClick=${() => setQuery({ batch: null })}>Batch ${batch}<${Icon} name="close" title="Show all batches" /></button>`}</div>
-      ${lines === null ? html`<p class="loading">Reading…</p>` : lines.length ? html`<${RunTable} lines=${lines} marked=${marked} onMark=${mark} readOnly=${readOnly} onDeleted=${(/** @type {string} */ id) => setLines(lines.filter((line) => line.run_id !== id))} />`
-        : html`<div class="empty"><${Weave} />${filtered ? html`<h2>No run fits</h2><p>Nothing recorded here has this status or these words.</p><button type="button" class="btn" onClick=${() => go("/runs")}>Show all runs</button>`
+        <button type="button" class="chip" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}><${Icon} name="settings" />Filters</button>
+        ${batch && html`<button type="button" class="chip" aria-pressed="true" onClick=${() => setQuery({ batch: null })}>Batch ${batch}<${Icon} name="close" title="Show all batches" /></button>`}<${Chosen} asked=${asked} /></div>
+      ${open && html`<${Filters} asked=${asked} />`}
+      ${!indexed && html`<div class="note"><b>Some runs are still being read</b><div>They are found by their goals, skills, tags and notes until then; this takes a moment after an update.</div></div>`}
+      ${lines === null ? html`<p class="loading">Reading…</p>` : lines.length ? html`<${RunTable} lines=${lines} marked=${marked} onMark=${mark} onTag=${readOnly ? null : tag} readOnly=${readOnly} onDeleted=${(/** @type {string} */ id) => setLines(lines.filter((line) => line.run_id !== id))} />`
+        : html`<div class="empty"><${Weave} />${filtered ? html`<h2>No run fits</h2><p>Nothing recorded here has all these words and fits these filters.</p><button type="button" class="btn" onClick=${() => go("/runs")}>Show all runs</button>`
           : html`<h2>Nothing has been run here yet</h2><p>Give it a goal: it selects the skills that fit, plans the tasks and runs them side by side.</p>${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}`}</div>`}
       ${next && html`<div class="actions" style="justify-content:center;margin-top:14px"><button type="button" class="btn" onClick=${more}>Show more</button></div>`}</div></main>`;
 }

@@ -1,4 +1,5 @@
 // The run as a whole, in the drawer: its answer, what it asks, what went wrong, what it started with.
+import { about } from "../core/about.js";
 import { Tabs } from "../core/dialog.js";
 import { copy } from "../core/clipboard.js";
 import { approx, count, counted, moment, money, seconds } from "../core/format.js";
@@ -7,6 +8,8 @@ import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
 import { address, place, setQuery } from "../core/router.js";
 import { runWord } from "../core/states.js";
+import { useRead } from "../core/use_read.js";
+import { changeTags, Tags } from "../pages/tagging.js";
 import { Changes, Grew } from "./changes.js";
 import { Tools } from "./drawer.js";
 import { FilesPart } from "./files.js";
@@ -49,9 +52,20 @@ function AnswerPart({ source, feed, onSelect, actions }) {
     ${state.warnings.length > 0 && html`<h3 class="sec">Warnings</h3>${state.warnings.map((/** @type {string} */ text) => html`<div class="note st-partial">${text}</div>`)}`}`;
 }
 
+/** Its tags and note, which are read apart: they are no part of the run. @param {{ id: string, live: boolean }} props */
+function TagLines({ id, live }) {
+  const { value, again } = useRead(id ? `/runs?${new URLSearchParams({ q: id, most: "1" })}` : null);
+  const run = (value?.runs ?? []).find((/** @type {any} */ one) => one.run_id === id);
+  if (!run) return null;
+  const change = async () => (await changeTags(run)) && again();
+  return html`<dt>Tags</dt><dd><${Tags} tags=${run.tags} /> ${!live && !about.value?.read_only && html`<button type="button" class="plain" onClick=${change}><${Icon} name="edit" />${run.tags.length || run.note ? "Change…" : "Add tags or a note…"}</button>`}</dd>
+    ${run.note && html`<dt>Note</dt><dd class="runnote" dir="auto">${run.note}</dd>`}`;
+}
+
 /** @param {{ state: import("./fold.js").State, feed: any | null }} props without a feed, the run is read from a file */
 const DetailsPart = ({ state, feed }) => html`<dl class="grid">
     <dt>Run</dt><dd class="mono">${state.run_id}</dd>
+    ${feed && html`<${TagLines} id=${state.run_id} live=${feed.isLive} />`}
     ${state.parent && html`<dt>Of</dt><dd><a class="mono" href=${address(`/runs/${part(state.parent)}`)}>${state.parent}</a>${feed && html` · <a href="/compare?a=${part(state.parent)}&b=${part(state.run_id)}">compare</a>`}</dd>`}
     ${state.given.batch && html`<dt>Batch</dt><dd><a href=${address(`/batches/${part(state.given.batch)}`)}>${state.given.batch}</a> · ${state.given.batch_goal}</dd>`}
     ${feed && html`<dt>Held by</dt><dd>${{ here: "this server", elsewhere: "another process" }[/** @type {string} */ (feed.heldBy.value)] ?? "nobody"}</dd>`}

@@ -1,0 +1,153 @@
+"""Finding runs among 10,000 and 100,000: words, filters, the dashboard, and what it takes to index a run.
+
+Floor: the newest 50 runs of the same journal, without any filter.
+
+    python -m bench.run_search
+
+Every run has a goal, an answer of about 120 words, three tasks with titles, one of them grown for a value, and one in
+nine has failed with an error. Figures are the best of seven, of the store in this process; the seconds of processor
+time for indexing count Python and SQLite together.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.harness import command
+from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table
+from bench.web_runs import stamp
+from weft.traces.statistics import statistics
+from weft_executor.history.indexer import catch_up
+from weft_executor.stores.row import Row, RunSummary
+from weft_executor.stores.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_BEGINS = "ba co de fi gu ha jo ki lu me no pa qui ro su ti va we xe zo"
+_ENDS = "ber cal dor fen gis hal jet kor lin mas nur pol ras sen tok vin wal yon zer rin"
+_WORDS = [f"{begin}{end}" for begin in _BEGINS.split() for end in _ENDS.split()]
+_SKILLS = [f"skill-{number}" for number in range(40)]
+_PIECE = 2_000
+
+
+def write_runs(store: SqliteStore, count: int, now: float) -> None:
+    """Many runs with all that they are found by, over 90 days."""
+    rng = random.Random(1)
+    for begin in range(0, count, _PIECE):
+        rows: list[Row] = []
+        lines: dict[str, RunSummary] = {}
+        for number in range(begin, min(count, begin + _PIECE)):
+            run = f"20250101T{number:09}-{number:06x}"
+            started = now - 90 * 86_400 * (1 - number / count)
+            goal = f"Compare {_WORDS[number % 397]} and {_WORDS[number % 251]} for team {number}"
+            answer = " ".join(rng.choices(_WORDS, k=120))
+            skills = tuple(rng.sample(_SKILLS, 2))
+            failed = number % 9 == 0
+            tasks = [
+                {"id": "survey", "title": f"Survey {_WORDS[number % 31]}", "action_type": "skill", "name": skills[0]},
+                {"id": "survey[1]", "title": "", "action_type": "llm", "item": {"value": f"Part {number % 977}"}},
+                {"id": "brief", "title": "Write the brief", "action_type": "llm"},
+            ]
+            code = "MODEL_FAILED" if failed else None
+            end = {"status": "failed" if failed else "done", "answer": answer, "seconds": 3.0, "code": code}
+            bodies: list[tuple[str, dict[str, Any]]] = [
+                ("run_started", {"run_id": run, "goal": goal, "workspace": "/w", "settings": {"model": "openai/m"}}),
+                ("plan_made", {"plan": {"tasks": tasks}, "attempts": 1}),
+                ("task_finished", {"task": "survey", "status": "done", "seconds": 1.0, "output": answer[:200]}),
+                ("run_finished", end | {"error": "the provider refused the call" if failed else None}),
+            ]
+            rows += [Row(run, seq, stamp(started), kind, body) for seq, (kind, body) in enumerate(bodies, 1)]
+            lines[run] = RunSummary(
+                run, goal, str(end["status"]), stamp(started), rng.expovariate(0.1), 3, rng.expovariate(20), done=2,
+                skills=skills, model="openai/m", tokens=1_000, code=code, tags=() if number % 50 else ("baseline",),
+            )  # fmt: skip
+        store.append(rows, lines)
+
+
+def best(work: Callable[[], object]) -> float:
+    """Milliseconds."""
+    times = []
+    for _ in range(7):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times) * 1000
+
+
+def measure(folder: Path, count: int) -> tuple[dict[str, float], dict[str, float]]:
+    """What each question takes, in milliseconds, and what the index takes."""
+    now = time.time()
+    path = folder / f"{count}.sqlite"
+    store = SqliteStore(path)
+    write_runs(store, count, now)
+    before = store.status().bytes
+    began, used = time.perf_counter(), time.process_time()
+    while not catch_up(store, 60.0):
+        pass
+    size = (store.status().bytes - before) / before
+    took, spent = time.perf_counter() - began, time.process_time() - used
+
+    def page(**wanted: object) -> list[RunSummary]:
+        return list(islice(store.summaries(50, **wanted), 50))  # type: ignore[arg-type]
+
+    found = {
+        "the newest 50": best(page),
+        "a word of one run": best(lambda: page(text=str(count - 7))),
+        "two words, a few runs": best(lambda: page(text=f"{_WORDS[30]} {_WORDS[80]} part 97")),
+        "a word of every run": best(lambda: page(text="brief")),
+        "a word that is nowhere": best(lambda: page(text="nowhere")),
+        "one letter": best(lambda: page(text="b")),
+        "a word, failed, since a week": best(
+            lambda: page(text=_WORDS[5], status=("failed",), since=stamp(now - 7 * 86_400))
+        ),
+        "a tag": best(lambda: page(tag="baseline")),
+        "a tag that is nowhere": best(lambda: page(tag="nowhere")),
+        "dashboard, 30 days": best(lambda: statistics(store, 30)),
+        "dashboard, 366 days": best(lambda: statistics(store, 366)),
+    }
+    store.close()
+    costs = {
+        "indexing a run, ms": took * 1000 / count,
+        "of processor time": spent * 1000 / count,
+        "its size over that of the rest": size,
+    }
+    return found, costs
+
+
+def run(options: Options) -> Findings:
+    """Both sizes in one process."""
+    sizes = (500, 1_000) if options.quick else (10_000, 100_000)
+    with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
+        found = {count: measure(Path(folder), count) for count in sizes}
+    small, large = (found[count][0] for count in sizes)
+    columns = tuple(Column(f"{count:,} runs", "ms", ratio=True) for count in sizes)
+    rows = {name: [Cell((small[name],)), Cell((large[name],))] for name in small}
+    index = {name: [Cell((found[count][1][name],)) for count in sizes] for name in found[sizes[0]][1]}
+    aims = [Aim(f"{name}, {sizes[1]:,} runs, ms", large[name], 250) for name in large if not name.startswith("dash")]
+    aims += [Aim(f"{name}, {sizes[1]:,} runs, ms", large[name], 2_000) for name in large if name.startswith("dash")]
+    return Findings(
+        (
+            Table("Finding runs", columns, rows, floor="the newest 50"),
+            Table("The index", tuple(Column(f"{count:,} runs") for count in sizes), index, is_plotted=False),
+        ),
+        tuple(aims),
+    )
+
+
+BENCHMARK = Benchmark(
+    "run_search",
+    "Finding runs by words and filters, and the dashboard, over many runs.",
+    "The newest 50 runs of the same journal.",
+    (),
+    run,
+)
+
+if __name__ == "__main__":
+    sys.exit(command.single(BENCHMARK))

@@ -1,0 +1,50 @@
+"""Runs found, tagged and counted at the command line."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.weft.web.test_find import RUN, fill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.nursery import Ran
+
+pytestmark = pytest.mark.changes_skills
+
+
+def test_a_run_is_tagged_noted_found_counted_and_untagged(workspace: Path, weft: Callable[..., Ran]) -> None:
+    fill(workspace)
+    weft = partial(weft, cwd=workspace)
+    assert json.loads(weft("trace", "tag", "last", "to review", "b", "--json").out) == {
+        "run_id": RUN, "tags": ["b", "to review"], "note": "",
+    }  # fmt: skip
+    assert "for Ada" in weft("trace", "note", RUN[:17], "for Ada").out
+    (found,) = json.loads(weft("trace", "list", "ada", "LATENCY", "--tag", "b", "--since", "2025-01-01", "--json").out)
+    assert (found["run_id"], found["tags"], found["note"], found["status"]) == (
+        RUN,
+        ["b", "to review"],
+        "for Ada",
+        "done",
+    )
+    assert json.loads(weft("trace", "list", "latency", "--status", "failed", "--json").out) == []
+    assert "No run fits" in weft("trace", "list", "nowhere").err
+    assert weft("trace", "untag", "last", "b").out == f"{RUN}: to review\n"
+    counted = json.loads(weft("trace", "stats", "--days", "366", "--json").out)
+    assert [one["tag"] for one in counted["tags"]] in (["to review"], [])  # it may be older than that
+    assert "runs" in weft("trace", "stats", "--days", "7").out
+
+
+def test_what_is_asked_wrongly_is_said(workspace: Path, weft: Callable[..., Ran]) -> None:
+    fill(workspace)
+    weft = partial(weft, cwd=workspace)
+    wrong = (["list", "--since", "soon"], ["list", "--status", "odd"], ["tag", "nowhere", "a"], ["tag", RUN, "a\nb"])
+    for arguments in wrong:
+        refused = weft("trace", *arguments)
+        assert refused.status == 2, arguments

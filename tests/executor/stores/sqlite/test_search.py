@@ -1,0 +1,64 @@
+"""The index in a SQLite file: made when it is missing, and no word of a secret in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from tests.executor.stores.runs import line, row
+from weft_executor.history.indexer import catch_up
+from weft_executor.stores.sqlite import schema
+from weft_executor.stores.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def ids(store: SqliteStore, text: str) -> list[str]:
+    return [run.run_id for run in store.summaries(text=text)]
+
+
+def fill(store: SqliteStore) -> None:
+    rows = [
+        row("r", 1, "warned", message="x"),
+        row("r", 2, "run_finished", status="done", answer="a needle", seconds=1.0),
+    ]
+    store.append(rows, {"r": line("r")})
+
+
+def test_a_table_that_was_lost_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    store = SqliteStore(path)
+    fill(store)
+    assert catch_up(store, 60.0)
+    store.close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE run_words")
+    connection.close()
+    store = SqliteStore(path)
+    assert ids(store, "goal") == ["r"]
+    assert ids(store, "needle") == []
+    assert catch_up(store, 60.0)
+    assert ids(store, "needle") == ["r"]
+    store.close()
+
+
+def test_a_journal_of_the_first_schema_is_migrated_and_indexed(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite"
+    connection = sqlite3.connect(path, isolation_level=None)
+    schema.migrate(connection, str(path), schema.STEPS[:1])
+    connection.execute(
+        "INSERT INTO runs (run_id, goal, status, started, tasks, done, skills, cost_usd) "
+        "VALUES ('old', 'an old goal', 'done', '2026-01-01', 1, 1, 'one', 0.5)"
+    )
+    connection.execute(
+        "INSERT INTO events (run, seq, at, type, body) "
+        """VALUES (1, 1, '2026-01-01', 'run_finished', '{"status": "done", "answer": "a needle", "code": null}')"""
+    )
+    connection.close()
+    store = SqliteStore(path)
+    assert store.find("old").tags == ()
+    assert store.find("old").tokens is None
+    assert catch_up(store, 60.0)
+    assert ids(store, "needle") == ["old"]
+    store.close()
