@@ -18,7 +18,8 @@ TASKS = """() => {
   }).observe({ type: "longtask", buffered: true });
 }"""
 PIECES = (
-    "## Part {n}\n\nA paragraph with **bold**, `code`, a [link](https://example.com/{n}) and _some_ more words, {n} times over.\n\n"
+    "## Part {n}\n\nA paragraph with **bold**, `code`, a [link](https://example.com/{n}) and _some_ more words, "
+    "{n} times over.\n\n"
     "| name | value |\n|:---|---:|\n| first | {n} |\n| second | 2 |\n\n- one\n- two\n  - deeper\n\n"
     "```python\nfor x in range({n}):\n    print('hello')  # greets\n```\n\n"
 )

@@ -73,7 +73,7 @@ const ALIGNED = /** @type {Record<string, string>} */ ({ right: "r", center: "c"
 /** @param {Token} token @param {Pictures} pictures */
 function table({ header, rows, align = [] }, pictures) {
   const cell = (/** @type {string} */ kind) => (/** @type {Token} */ one, /** @type {number} */ column) => h(kind, { dir: "auto", class: ALIGNED[align[column]] }, inline(one.tokens, pictures));
-  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Table" }, h("table", null,
+  return h("div", { class: "scroll", tabIndex: 0, role: "group", "aria-label": "Table" }, h("table", null,
     h("thead", null, h("tr", null, header.map(cell("th")))), h("tbody", null, rows.map((/** @type {Token[]} */ row) => h("tr", null, row.map(cell("td")))))));
 }
 
