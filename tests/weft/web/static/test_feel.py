@@ -117,19 +117,28 @@ async def test_a_very_long_text_is_drawn_where_it_is_looked_at(workspace: Path, 
 
 
 async def test_the_files_of_a_task_are_shown_below_its_output(workspace: Path, open_page: OpenPage) -> None:
-    files = {
+    files: dict[str, bytes] = {
         "chart.png": picture(),
         "sums.csv": b"name,sum\nInsurers,40\n",
         "list.json": b'[{"sector": "Banks", "share": 30}]',
         "notes.md": b"## Notes\n\nAll of it.\n",
     }
+    hostile = b"<svg xmlns='http://www.w3.org/2000/svg' width='30' height='30'><script>alert(1)</script></svg>"
+    files |= {"drawing.svg": hostile, "fake.png": b"<html><script>alert(1)</script></html>"}
     made = [{"path": name, "bytes": len(data), "sha256": "", "task": "report"} for name, data in files.items()]
-    write(workspace, rows("The answer.", "Here: ![Shares](./chart.png)", made))
+    write(
+        workspace,
+        rows("The answer.", "Here: ![Shares](./chart.png) ![d](drawing.svg) ![f](fake.png) ![out](../../x.png)", made),
+    )
     leave(workspace, files)
     async with served(workspace) as server:
         page = await open_page(server.at(f"/runs/{RUN}?task=report"))
         drawer = page.get_by_role("complementary")
         await expect(drawer.locator(".md").get_by_role("img", name="chart.png")).to_be_visible()
+        await expect(drawer.locator(".md").get_by_role("img", name="drawing.svg")).to_be_visible()
+        await expect(drawer.locator(".md pre")).to_contain_text("<script>")
+        await expect(drawer.locator(".md")).to_contain_text("[image: out]")
+        assert await page.locator("main script, svg script").count() == 0
         for name in ("sums.csv", "list.json", "notes.md"):
             await drawer.get_by_role("button", name=name, exact=True).click()
         await expect(drawer.get_by_role("cell", name="Insurers")).to_be_visible()
