@@ -77,7 +77,15 @@ def test_every_route_names_a_function_and_every_status_an_error() -> None:
         assert callable(load(one.handler)), one
     for package in (weft, weft_skills, weft_executor):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if found.name.rpartition(".")[2] in ("errors", "answers", "requests", "edit", "install", "trust", "safe_files"):
+            if found.name.rpartition(".")[2] in (
+                "errors",
+                "answers",
+                "requests",
+                "edit",
+                "install",
+                "trust",
+                "safe_files",
+            ):
                 importlib.import_module(found.name)
 
     def below(kind: type[WeftError]) -> set[str]:

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import GOAL, served
+from tests.weft.web.static.served_page import GOAL, go, served
 from tests.weft.web.static.test_run_page import finished
 from tests.weft.web.static.test_run_story import RUN, story
 from tests.weft.web.static.written_runs import write
@@ -71,7 +71,7 @@ async def test_an_edited_plan_is_asked_about_kept_and_taken_back(workspace: Path
         await page.goto(server.at("/plan?of=another"))
         await page.get_by_role("dialog", name="Edit another plan?").get_by_role("button", name="Cancel").click()
         await expect(text).to_have_value(mine)
-        await page.goto(server.at(f"/plan?of={RUN}"))
+        await go(page, f"/plan?of={RUN}")
         await expect(text).to_have_value(mine)
         await page.get_by_role("button", name="Discard").click()
         await expect(text).to_have_value(planned)

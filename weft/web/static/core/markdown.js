@@ -1,6 +1,6 @@
 // Markdown as elements: marked only reads it, nothing is ever set as HTML. What is not listed here is shown as text.
 import { h } from "../vendor/preact.js";
-import { useMemo } from "../vendor/hooks.js";
+import { useEffect, useMemo, useState } from "../vendor/hooks.js";
 import { Lexer } from "../vendor/marked.js";
 import { copy } from "./clipboard.js";
 import { colored } from "./code.js";
@@ -9,6 +9,8 @@ import { Icon } from "./icons.js";
 import { useNear } from "./near.js";
 import { definitions, pieces } from "./pieces.js";
 
+/** How much of a text is cut into pieces at once; the rest a moment later. */
+const AT_ONCE = 50_000;
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" });
 
@@ -106,7 +108,13 @@ function LatePiece({ first, ...props }) {
 
 /** @param {{ text: string, pictures?: Pictures }} props */
 export function Markdown({ text, pictures = null }) {
-  const all = useMemo(() => pieces(text), [text]);
+  const [whole, setWhole] = useState(text.length <= AT_ONCE);
+  useEffect(() => {
+    if (whole) return;
+    const timer = setTimeout(() => setWhole(true));
+    return () => clearTimeout(timer);
+  }, [whole]);
+  const all = useMemo(() => pieces(whole ? text : text.slice(0, AT_ONCE)), [text, whole]);
   const links = useMemo(() => definitions(text), [text]);
   const given = { pictures, links };
   return html`<div class="md">${all.length > 1 ? all.map((piece, at) => html`<${LatePiece} key=${at} piece=${piece} first=${at < 2} ...${given} />`) : all.map((piece) => html`<${Piece} piece=${piece} ...${given} />`)}</div>`;
