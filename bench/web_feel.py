@@ -27,7 +27,8 @@ PIECES = (
 
 def long_text(size: int = 1_000_000) -> str:
     """Markdown of everything that answers have."""
-    parts, length = [], 0
+    parts: list[str] = []
+    length = 0
     while length < size:
         parts.append(PIECES.format(n=len(parts)))
         length += len(parts[-1])
