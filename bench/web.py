@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from bench.harness import command
 from bench.harness.result import Benchmark, Column, Findings, Options, Table, cells
 from bench.web_browser import BIG, Figures, browsing, chromium, measure_big, measure_live, measure_start, serving
+from bench.web_feel import long_text, measure_long_text, measure_slow_line
 from bench.web_runs import layered, write_ended, write_many
 from weft.traces.page_script import STATIC
 from weft_executor.history.indexer import catch_up
@@ -33,6 +34,7 @@ from weft_executor.stores.sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from bench.web_browser import Serving
 
+SMALL, LONG = "20260101T000000000-f0f0f0", "20260101T000000000-10e910"
 _MISSING = "no Chromium, or no package playwright: what the page itself needs was not measured"
 
 
@@ -69,6 +71,8 @@ def measure_rest(figures: Figures, server: Serving, seconds: float) -> None:
 async def in_browser(figures: Figures, path: str, server: Serving, journal: Path, *, quick: bool) -> None:
     """What the page does with many tasks and with a run of another process."""
     async with browsing(path) as browser:
+        await measure_slow_line(figures, browser, server, SMALL)
+        await measure_long_text(figures, browser, server, LONG)
         await measure_big(figures, browser, server, 0.3 if quick else 5)
         shapes = (((5, 8, 2.0), 30),) if quick else (((20, 100, 6.0), 50), ((5, 8, 6.0), 30))
         for shape, bound in shapes:
@@ -86,10 +90,11 @@ def run(options: Options) -> Findings:
         journal = workspace / ".agents" / "journal.sqlite"
         journal.parent.mkdir()
         store = SqliteStore(journal)
-        write_ended(store, "20260101T000000000-f0f0f0", layered(7, 2))
+        write_ended(store, SMALL, layered(7, 2))
         if browser is not None:
             asyncio.run(measure_start(figures, browser, workspace))
         write_ended(store, BIG, layered(20, 10 if options.quick else 100))
+        write_ended(store, LONG, layered(2, 2), long_text() + "\n\n## The end\n")
         write_many(store, runs)
         while not catch_up(store, 60.0):
             pass

@@ -44,7 +44,7 @@ def opening(run: str, tasks: list[dict[str, Any]], now: float) -> list[Row]:
     return [Row(run, 1, stamp(now), "run_started", goal), Row(run, 2, stamp(now), "plan_made", plan)]
 
 
-def write_ended(store: SqliteStore, run: str, tasks: list[dict[str, Any]]) -> None:
+def write_ended(store: SqliteStore, run: str, tasks: list[dict[str, Any]], answer: str = "an answer") -> None:
     """A run that ended."""
     now = time.time() - 100
     rows = opening(run, tasks, now)
@@ -53,7 +53,7 @@ def write_ended(store: SqliteStore, run: str, tasks: list[dict[str, Any]]) -> No
         rows.append(Row(run, len(rows) + 1, stamp(at), "task_started", {"task": task["id"]}))
         done = {"task": task["id"], "status": "done", "output": "x"}
         rows.append(Row(run, len(rows) + 1, stamp(at + 3), "task_finished", done))
-    rows.append(Row(run, len(rows) + 1, stamp(now + 90), "run_finished", {"status": "done", "answer": "an answer"}))
+    rows.append(Row(run, len(rows) + 1, stamp(now + 90), "run_finished", {"status": "done", "answer": answer}))
     line = RunSummary(run, f"{len(tasks)} tasks", "running", rows[0].at, 90, len(tasks), 0.1, None, len(tasks))
     store.append(rows[:1], {run: line}, Handover(myself(), taken=[run]))
     ended = RunSummary(run, line.goal, "done", line.started, 90, len(tasks), 0.1, None, len(tasks))

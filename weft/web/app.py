@@ -14,6 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
+from weft.web.compression import compressed
 from weft.web.errors import HttpError
 from weft.web.guard import Guard, Hosts
 from weft.web.pages import Pages
@@ -50,7 +51,7 @@ class Handlers:
         async def answer(request: Request) -> Response:
             if name not in self._loaded:
                 self._loaded[name] = await asyncio.to_thread(load, name)
-            return await self._loaded[name](self._site, request)
+            return await compressed(request, await self._loaded[name](self._site, request))
 
         return answer
 

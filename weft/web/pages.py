@@ -1,8 +1,8 @@
 """The page's own files: read once at the start, so that a request can name nothing else.
 
 A view is one script and one style sheet, joined from the modules, under names that hold their hash: a browser fetches
-two files instead of a hundred, and keeps them. `/index.html` is the same page from its modules, for those who work on
-it.
+two files instead of a hundred, and keeps them. A small script before them asks for what the view shows while they are
+on their way. `/index.html` is the same page from its modules, for those who work on it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
 from weft.traces import page_script
+from weft.web import compression
 from weft.web.errors import HttpError
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent / "static"
 _INDEX = "index.html"
-_ENTRY = "app.js"
+# Each with how a browser loads it: one that is deferred would otherwise wait until everything else is there.
+_ENTRIES = {"first": "", "app": 'defer fetchpriority="high" '}
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -59,8 +62,9 @@ class Pages:
         """The page with its modules in one script and its styles in one sheet."""
         styles = b"".join(self._files[name].data for name in _STYLE.findall(index))
         links = f'<link rel="stylesheet" href="/{self._keep("app", styles, ".css")}">\n'
-        script = page_script.joined(_ENTRY).encode()
-        links += f'<script defer src="/{self._keep("app", script, ".js")}"></script>\n'
+        for entry, how in _ENTRIES.items():
+            script = page_script.joined(f"{entry}.js").encode()
+            links += f'<script {how}src="/{self._keep(entry, script, ".js")}"></script>\n'
         index = _SCRIPT.sub("", index)
         first = _STYLE.search(index)
         at = first.start() if first else 0
@@ -80,10 +84,19 @@ class Pages:
             found = self._view
         if found is None:
             raise HttpError(404, "NOT_FOUND", f"there is no page {name[:80]!r}", hint="start at /")
-        headers = {"etag": found.tag, "cache-control": found.cache}
+        headers = {"etag": found.tag, "cache-control": found.cache, "vary": "accept-encoding"}
         if request.headers.get("if-none-match") == found.tag:
             return Response(status_code=304, headers=headers)
-        return Response(found.data, headers={**headers, "content-type": found.kind})
+        headers["content-type"] = found.kind
+        if compression.accepted(request):
+            return Response(_packed(found.data), headers={**headers, "content-encoding": "gzip"})
+        return Response(found.data, headers=headers)
+
+
+@cache
+def _packed(data: bytes) -> bytes:
+    """A file as it is sent; those that nobody asks for are never compressed."""
+    return compression.pack(data, level=9)
 
 
 def _file(data: bytes, suffix: str, cache: str = _NEW) -> _File:

@@ -43,12 +43,49 @@ async def test_a_view_is_one_script_and_one_sheet_which_are_kept_under_the_name_
     await site.close()
 
 
+async def test_files_and_long_answers_are_compressed_for_those_who_can_read_it(workspace: Path) -> None:
+    skills = workspace / "skills"
+    for number in range(30):
+        (skills / f"skill-{number}").mkdir(parents=True)
+        text = f"---\nname: skill-{number}\ndescription: Do the work of kind {number} for a team.\n---\nDo it.\n"
+        (skills / f"skill-{number}" / "SKILL.md").write_text(text, encoding="utf-8")
+    site = make_site(workspace)
+    async with client(site) as asked:
+        for path in ("/skills", "/about"):
+            plain = await asked.get(path, headers={"accept-encoding": "identity"})
+            refused = await asked.get(path, headers={"accept-encoding": "gzip;q=0, br"})
+            packed = await asked.get(path, headers={"accept-encoding": "br, gzip"})
+            assert plain.json() == packed.json() == refused.json()
+            assert "content-encoding" not in plain.headers
+            assert "content-encoding" not in refused.headers
+            assert packed.headers.get("content-encoding") == ("gzip" if len(plain.content) >= 2000 else None)
+        assert len((await asked.get("/skills")).content) > 2000
+        asked.base_url = f"http://127.0.0.1:{PORT}"
+        view = await asked.get("/runs", headers={"accept-encoding": "gzip"})
+        script = re.findall(r'src="/(app-[0-9a-f]{16}\.js)"', view.text)[0]
+        assert view.headers["content-encoding"] == "gzip"
+        packed = await asked.get(f"/{script}", headers={"accept-encoding": "gzip"})
+        plain = await asked.get(f"/{script}", headers={"accept-encoding": "identity"})
+        assert packed.content == plain.content
+        assert int(packed.headers["content-length"]) < len(plain.content) / 3
+        assert packed.headers["vary"] == "accept-encoding"
+    await site.close()
+
+
 def test_every_route_names_a_function_and_every_status_an_error() -> None:
     for one in ROUTES:
         assert callable(load(one.handler)), one
     for package in (weft, weft_skills, weft_executor):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if found.name.rpartition(".")[2] in ("errors", "answers", "edit", "install", "trust", "safe_files"):
+            if found.name.rpartition(".")[2] in (
+                "errors",
+                "answers",
+                "requests",
+                "edit",
+                "install",
+                "trust",
+                "safe_files",
+            ):
                 importlib.import_module(found.name)
 
     def below(kind: type[WeftError]) -> set[str]:

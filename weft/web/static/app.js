@@ -3,7 +3,7 @@ import { render } from "./vendor/preact.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 import { about, readAbout } from "./core/about.js";
 import { Notes } from "./core/announce.js";
-import { followToken, takeToken, trouble, useToken } from "./core/api.js";
+import { followToken, trouble, useToken } from "./core/api.js";
 import { asking, readAsking } from "./core/asking.js";
 import { DialogPlace } from "./core/dialog.js";
 import { Empty } from "./core/empty.js";
@@ -15,6 +15,7 @@ import { reopen } from "./core/live.js";
 import { Page } from "./core/page.js";
 import { go, listen, parts, place } from "./core/router.js";
 import { choice, followTheme, nextTheme } from "./core/theme.js";
+import { takeToken } from "./core/token.js";
 import { Compare } from "./compare/compare.js";
 import { NewGoal } from "./goal/new_goal.js";
 import { PlanEditor } from "./goal/plan_editor.js";
@@ -31,7 +32,9 @@ import { RunPage } from "./run/run_page.js";
 import { SkillPage } from "./skills/skill.js";
 import { Skills } from "./skills/skills.js";
 
-const LINKS = [["/runs", "Runs", "runs"], ["/dashboard", "Dashboard", "time"], ["/new", "New goal", "plus"], ["/approvals", "Approvals", "ask"], ["/batches", "Batches", "batches"], ["/evaluations", "Evaluations", "compare"], ["/skills", "Skills", "skills"], ["/models", "Models", "models"]];
+const app = /** @type {HTMLElement} */ (document.getElementById("app"));
+/** Where the rail leads: as the page has it before this script is there. */
+const LINKS = [...app.querySelectorAll("nav [data-icon]")].map((link) => [link.getAttribute("href") ?? "", link.textContent ?? "", /** @type {HTMLElement} */ (link).dataset.icon ?? ""]);
 /** Pages that are reached from others belong to the link of those. */
 const BELOW = /** @type {Record<string, string>} */ ({ "/plan": "/new", "/compare": "/runs", "/replay": "/runs", "/doctor": "/settings" });
 
@@ -98,4 +101,5 @@ listen();
 listenKeys();
 followTheme();
 readAbout().catch(() => {});
-render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById("app")));
+app.replaceChildren();
+render(html`<${App} />`, app);

@@ -1,8 +1,8 @@
 // Requests to the server: the token on each, errors as it words them, and streams.
 import { signal } from "../vendor/signals.js";
+import { early } from "./early.js";
 import { events } from "./stream.js";
-
-const KEY = "weft-token";
+import { followTabs, keepToken, takeToken, token } from "./token.js";
 
 /** What keeps the page from the server: "" if nothing does, "token", or "lost". */
 export const trouble = signal("");
@@ -19,28 +19,19 @@ export class Refused extends Error {
   }
 }
 
-/** Take the token out of the address, where it must not stay; gives whether there was one. */
-export function takeToken() {
-  const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (given === null) return false;
-  useToken(given);
-  history.replaceState(null, "", location.pathname + location.search);
-  return true;
-}
-
 /** Take a new token at once: from the address of this tab, or from another tab that was opened with it. @param {() => void} onNew */
 export function followToken(onNew) {
-  addEventListener("hashchange", () => takeToken() && onNew());
-  addEventListener("storage", (event) => {
-    if (event.key !== KEY || !event.newValue) return;
+  const taken = () => {
     trouble.value = "";
     onNew();
-  });
+  };
+  addEventListener("hashchange", () => takeToken() && taken());
+  followTabs(taken);
 }
 
-/** @param {string} token */
-export function useToken(token) {
-  localStorage.setItem(KEY, token.trim());
+/** @param {string} given */
+export function useToken(given) {
+  keepToken(given);
   trouble.value = "";
 }
 
@@ -50,14 +41,14 @@ export function useToken(token) {
  */
 export async function ask(path, { json, headers, ...options } = {}) {
   const given = {
-    authorization: `Bearer ${localStorage.getItem(KEY) ?? ""}`,
+    authorization: `Bearer ${token()}`,
     ...(json === undefined ? {} : { "content-type": "application/json" }),
     ...headers,
   };
   const body = json === undefined ? options.body : JSON.stringify(json);
   let reply;
   try {
-    reply = await fetch(`/api${path}`, { ...options, body, headers: given, cache: "no-store" });
+    reply = (body === undefined && (await early(path))) || await fetch(`/api${path}`, { ...options, body, headers: given, cache: "no-store" });
   } catch (error) {
     if (!options.signal?.aborted) trouble.value = "lost";
     throw error;

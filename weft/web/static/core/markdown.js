@@ -1,15 +1,16 @@
 // Markdown as elements: marked only reads it, nothing is ever set as HTML. What is not listed here is shown as text.
 import { h } from "../vendor/preact.js";
-import { useMemo, useState } from "../vendor/hooks.js";
-import { lexer } from "../vendor/marked.js";
+import { useEffect, useMemo, useState } from "../vendor/hooks.js";
+import { Lexer } from "../vendor/marked.js";
 import { copy } from "./clipboard.js";
 import { colored } from "./code.js";
-import { count } from "./format.js";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
+import { useNear } from "./near.js";
+import { definitions, pieces } from "./pieces.js";
 
-/** Longer texts are shown as they are until asked for. */
-const LONG = 50_000;
+/** How much of a text is cut into pieces at once; the rest a moment later. */
+const AT_ONCE = 50_000;
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" });
 
@@ -74,25 +75,47 @@ const ALIGNED = /** @type {Record<string, string>} */ ({ right: "r", center: "c"
 /** @param {Token} token @param {Pictures} pictures */
 function table({ header, rows, align = [] }, pictures) {
   const cell = (/** @type {string} */ kind) => (/** @type {Token} */ one, /** @type {number} */ column) => h(kind, { dir: "auto", class: ALIGNED[align[column]] }, inline(one.tokens, pictures));
-  return h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Table" }, h("table", null,
+  return h("div", { class: "scroll", tabIndex: 0, role: "group", "aria-label": "Table" }, h("table", null,
     h("thead", null, h("tr", null, header.map(cell("th")))), h("tbody", null, rows.map((/** @type {Token[]} */ row) => h("tr", null, row.map(cell("td")))))));
 }
 
-/** The elements of a text. @param {string} text @param {Pictures} [pictures] */
-export const elements = (text, pictures = null) => lexer(text).map((token) => block(token, pictures));
+/** The elements of a text. @param {string} text @param {Pictures} [pictures] @param {Record<string, { href: string, title: string }>} [links] those that other parts of it define */
+export function elements(text, pictures = null, links = {}) {
+  const lexer = new Lexer();
+  Object.assign(lexer.tokens.links, links);
+  return lexer.lex(text).map((token) => block(token, pictures));
+}
+
+/** @param {{ piece: import("./pieces.js").Piece, pictures: Pictures, links: Record<string, any> }} props */
+function Piece({ piece: { text, plain: isPlain }, pictures, links }) {
+  return useMemo(() => {
+    try {
+      return isPlain ? asItIs(text) : elements(text, pictures, links);
+    } catch { // marked gives up on some texts
+      return asItIs(text);
+    }
+  }, [text, links]);
+}
+
+/** @param {string} text */
+const asItIs = (text) => html`<pre class="raw" dir="auto">${text}</pre>`;
+
+/** A piece of a long text: as it is until it is nearly in view, so that all of it can be searched. @param {Parameters<typeof Piece>[0] & { first: boolean }} props */
+function LatePiece({ first, ...props }) {
+  const [near, place] = useNear(first);
+  return html`<div class="piece" ref=${place}>${near ? html`<${Piece} ...${props} />` : asItIs(props.piece.text)}</div>`;
+}
 
 /** @param {{ text: string, pictures?: Pictures }} props */
 export function Markdown({ text, pictures = null }) {
-  const [asked, setAsked] = useState(false);
-  const long = text.length > LONG && !asked;
-  const shown = useMemo(() => {
-    try {
-      return long ? null : elements(text, pictures);
-    } catch { // marked gives up on some texts
-      return null;
-    }
-  }, [text, long]);
-  if (shown) return html`<div class="md">${shown}</div>`;
-  return html`<div class="md">${long && html`<p><button type="button" class="btn small" onClick=${() => setAsked(true)}>Show ${count(text.length)} characters as Markdown</button></p>`}
-    <pre class="raw" dir="auto">${text}</pre></div>`;
+  const [whole, setWhole] = useState(text.length <= AT_ONCE);
+  useEffect(() => {
+    if (whole) return;
+    const timer = setTimeout(() => setWhole(true));
+    return () => clearTimeout(timer);
+  }, [whole]);
+  const all = useMemo(() => pieces(whole ? text : text.slice(0, AT_ONCE)), [text, whole]);
+  const links = useMemo(() => definitions(text), [text]);
+  const given = { pictures, links };
+  return html`<div class="md">${all.length > 1 ? all.map((piece, at) => html`<${LatePiece} key=${at} piece=${piece} first=${at < 2} ...${given} />`) : all.map((piece) => html`<${Piece} piece=${piece} ...${given} />`)}</div>`;
 }

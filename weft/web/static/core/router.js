@@ -36,6 +36,9 @@ export function askBefore(question) {
   };
 }
 
+/** Ask nothing more: what was not saved is on its way. */
+export const leaveFreely = () => void (leave = null);
+
 /** Go to an address. @param {string} to @param {{ replace?: boolean }} [options] */
 export function go(to, { replace = false } = {}) {
   if (inMemory) {
@@ -46,7 +49,7 @@ export function go(to, { replace = false } = {}) {
   if (leave && to.split("?")[0] !== location.pathname) {
     leave().then((sure) => {
       if (!sure) return;
-      leave = null;
+      leaveFreely();
       go(to, { replace });
     });
     return;
@@ -74,7 +77,12 @@ export const setQuery = (changes, options) => go(withQuery(changes), options);
 
 /** Follow our own links without loading the page again. */
 export function listen() {
-  addEventListener("popstate", () => (place.value = here()));
+  addEventListener("popstate", () => {
+    const to = location.pathname + location.search;
+    if (!leave || location.pathname === place.value.path) return void (place.value = here());
+    history.pushState(null, "", withQuery({})); // back where it was, until it is said whether to leave
+    go(to);
+  });
   document.addEventListener("click", (event) => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const href = link?.getAttribute("href") ?? "";

@@ -1,21 +1,19 @@
 // Light or dark: the system's, unless one is chosen.
 import { signal, effect } from "../vendor/signals.js";
-
-const KEY = "weft-theme";
-const system = matchMedia("(prefers-color-scheme: dark)");
+import { chosenTheme, keepTheme, system, themeOf } from "./chosen_theme.js";
 
 /** "auto", "light" or "dark". */
-export const choice = signal(localStorage.getItem(KEY) ?? "auto");
+export const choice = signal(chosenTheme());
 /** The theme in force. */
 export const theme = signal("light");
 
-const apply = () => (theme.value = choice.value === "auto" ? (system.matches ? "dark" : "light") : choice.value);
+const apply = () => (theme.value = themeOf(choice.value));
 
 /** Keep the page in the chosen theme. */
 export function followTheme() {
   system.addEventListener("change", apply);
   effect(() => {
-    localStorage.setItem(KEY, choice.value);
+    keepTheme(choice.value);
     apply();
     document.documentElement.dataset.theme = theme.value;
   });

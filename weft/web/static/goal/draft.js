@@ -5,11 +5,11 @@ const KEY = "weft-draft";
 
 /**
  * @typedef {{ file: string, name: string, bytes: number }} GivenFile a file of the workspace, or an upload
- * @typedef {{ goal: string, skills: string[], files: GivenFile[], answers: string[], settings: Record<string, any>, plan: string, parent: string | null }} Draft
+ * @typedef {{ goal: string, skills: string[], files: GivenFile[], answers: string[], settings: Record<string, any>, plan: string, saved: string, of: string | null, parent: string | null }} Draft `saved`: the plan as it was planned, taken from the run `of`, or saved
  */
 
 /** @type {Draft} */
-export const EMPTY = { goal: "", skills: [], files: [], answers: [], settings: {}, plan: "", parent: null };
+export const EMPTY = { goal: "", skills: [], files: [], answers: [], settings: {}, plan: "", saved: "", of: null, parent: null };
 
 /** @returns {Draft} */
 function kept() {

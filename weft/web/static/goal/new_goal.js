@@ -50,7 +50,7 @@ export function NewGoal() {
     try {
       for await (const event of stream("/plan", body(), planning.current.signal)) {
         if (event.type === "plan") {
-          change({ plan: event.data.text });
+          change({ plan: event.data.text, saved: event.data.text, of: null });
           return go("/plan");
         }
         if (event.type === "error") setSteps((all) => [...all, { type: "error", ...event.data.error }]);

@@ -3,10 +3,12 @@ import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt } from "../core/announce.js";
 import { get, part, post } from "../core/api.js";
+import { confirm } from "../core/dialog.js";
 import { counted } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
-import { focusPage, go, place } from "../core/router.js";
+import { focusPage, go, leaveFreely, place } from "../core/router.js";
+import { useUnsaved } from "../core/unsaved.js";
 import { CodeField, goToLine } from "./code_field.js";
 import { body, change, draft, EMPTY } from "./draft.js";
 import { begin, changed, redone, undone } from "./history.js";
@@ -15,6 +17,15 @@ import { PlanGraph } from "./plan_graph.js";
 import { addTask, blank, outline } from "./plan_text.js";
 
 const PAUSE = 250;
+
+const savedPlan = () => draft.value.saved || blank(draft.value.goal);
+const isUnsaved = () => draft.value.plan !== "" && draft.value.plan !== savedPlan();
+
+/** The plan of a run; nothing if one that was edited is kept instead. @param {string} run @returns {Promise<{ goal: string, text: string } | undefined>} */
+const planOf = (run) => attempt(async () => {
+  const kept = isUnsaved() && !(await confirm({ title: "Edit another plan?", text: "The plan that you edited before is not saved, and would be lost.", yes: "Drop my edits", danger: true }));
+  return kept ? undefined : get(`/runs/${part(run)}/plan`);
+});
 
 export function PlanEditor() {
   const [history, setHistory] = useState(() => begin(draft.value.plan || blank(draft.value.goal)));
@@ -25,14 +36,19 @@ export function PlanEditor() {
   const file = useRef(/** @type {HTMLInputElement | null} */ (null));
   const text = history.now;
   const of = place.value.query.get("of");
+  const saved = savedPlan();
+  const taken = !of || of === draft.value.of;
+  const unsaved = taken && text !== saved;
+  useUnsaved(unsaved);
   useEffect(() => {
-    if (of) attempt(async () => {
-      const plan = await get(`/runs/${part(of)}/plan`);
-      change({ ...EMPTY, goal: plan.goal, plan: plan.text });
+    if (of && of !== draft.value.of) planOf(of).then((plan) => { // else it is being edited already
+      if (!plan) return go("/plan", { replace: true });
       setHistory(begin(plan.text));
+      change({ ...EMPTY, goal: plan.goal, plan: plan.text, saved: plan.text, of });
     });
   }, [of]);
   useEffect(() => {
+    if (!taken) return;
     change({ plan: text });
     const ending = new AbortController();
     const timer = setTimeout(async () => {
@@ -43,7 +59,7 @@ export function PlanEditor() {
       clearTimeout(timer);
       ending.abort();
     };
-  }, [text]);
+  }, [text, taken]);
   const tasks = useMemo(() => outline(text), [text]);
   const faults = checked?.faults ?? [];
   const faulty = new Set(faults.map((fault) => tasks.find((task) => task.line <= fault.line && fault.line <= task.end)?.id ?? ""));
@@ -74,6 +90,7 @@ export function PlanEditor() {
     const started = await attempt(() => post("/runs", { ...body({ withPlan: true }), plan: text, goal: draft.value.goal || checked?.goal || "" }));
     setBusy(false);
     if (!started) return;
+    leaveFreely();
     change(EMPTY);
     go(`/runs/${part(started.run_id)}`);
     focusPage();
@@ -84,18 +101,24 @@ export function PlanEditor() {
     link.download = "plan.yaml";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    change({ saved: text });
   };
   const open = async (/** @type {any} */ event) => {
     const [given] = event.target.files;
     event.target.value = "";
-    if (given) edit(await given.text(), true);
+    if (!given) return;
+    const read = await given.text();
+    change({ saved: read });
+    edit(read, true);
   };
   const task = tasks.find((one) => one.id === selected);
+  if (!taken) return html`<main id="main"><p class="loading">Reading the plan…</p></main>`;
   return html`<main id="main"><header class="top"><div class="crumbs"><a href="/new">New goal</a><span>/</span><span>Plan</span></div><div class="title"><h1 class="goal">${draft.value.goal || checked?.goal || "A plan"}</h1><div class="actions">
       <button type="button" class="btn icon" aria-label="Undo" title="Undo (Ctrl+Z)" disabled=${!history.past.length} onClick=${() => setHistory(undone(history))}><${Icon} name="undo" /></button>
+      ${unsaved && html`<button type="button" class="btn" title="Back to what was saved or planned; Ctrl+Z brings your text back" onClick=${() => edit(saved, true)}>Discard</button>`}
       <button type="button" class="btn" onClick=${() => { const added = addTask(text); edit(added.text, true); setSelected(added.id); }}><${Icon} name="plus" /><span class="word">Add a task</span></button>
       <input type="file" hidden ref=${file} accept=".yaml,.yml,.json" onChange=${open} /><button type="button" class="btn" onClick=${() => file.current?.click()}><${Icon} name="upload" /><span class="word">Open…</span></button>
-      <button type="button" class="btn" onClick=${save}><${Icon} name="download" /><span class="word">Save</span></button>
+      <button type="button" class="btn" onClick=${save}><${Icon} name="download" /><span class="word">Save as file</span></button>
       ${!about.value?.read_only && html`<button type="button" class="btn primary" disabled=${!runnable} onClick=${run} title="Ctrl+Enter"><${Icon} name="play" />${busy ? "Starting…" : "Run"}</button>`}</div></div></header>
     <div class="editor"><div class="left"><${CodeField} text=${text} faults=${faults} here=${here} label="The plan, in YAML or JSON" onChange=${edit} onLine=${onLine} onKey=${key} />
         <div class="faults" aria-live="polite">${faults.length ? faults.map((fault) => html`<button type="button" class="line" onClick=${() => { setHere(fault.line); goToLine(fault.line); }}><b>Line ${fault.line}</b><span>${fault.message}</span></button>`)

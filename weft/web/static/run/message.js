@@ -2,6 +2,7 @@
 import { useState } from "../vendor/hooks.js";
 import { count, firstLine } from "../core/format.js";
 import { classes, html } from "../core/html.js";
+import { LongText } from "../core/long_text.js";
 
 const LONG = 20_000;
 
@@ -9,7 +10,7 @@ const LONG = 20_000;
 export function Text({ text }) {
   const [whole, setWhole] = useState(false);
   const cut = text.length > LONG && !whole;
-  return html`<pre class="raw">${cut ? text.slice(0, LONG) : text}</pre>${cut && html`<button type="button" class="btn small" style="margin-top:8px" onClick=${() => setWhole(true)}>Show all ${count(text.length)} characters</button>`}`;
+  return html`<${LongText} text=${cut ? text.slice(0, LONG) : text} />${cut && html`<button type="button" class="btn small" style="margin-top:8px" onClick=${() => setWhole(true)}>Show all ${count(text.length)} characters</button>`}`;
 }
 
 /** @param {{ title: any, hint?: string, open?: boolean, status?: string, children?: any }} props */

@@ -6,6 +6,7 @@ import { DataTable } from "../core/data_table.js";
 import { asText, kindOf } from "../core/file_kinds.js";
 import { bytes, count } from "../core/format.js";
 import { html } from "../core/html.js";
+import { LongText } from "../core/long_text.js";
 import { Markdown } from "../core/markdown.js";
 import { csvTable, jsonTable } from "../core/tables.js";
 
@@ -89,7 +90,7 @@ export function Preview({ run, file }) {
     case "table": return html`<${DataTable} table=${shown.table} label=${file.path} />${cut}`;
     case "markdown": return html`<${Markdown} text=${shown.text} pictures=${picturesOf(run)} />${cut}`;
     case "none": return html`<p class="muted">${shown.text}</p>`;
-    default: return html`<pre class="raw" dir="auto" tabIndex=${0} role="region" aria-label=${file.path}>${shown.text}</pre>${cut}`;
+    default: return html`<${LongText} text=${shown.text} label=${file.path} />${cut}`;
   }
 }
 

@@ -4,6 +4,7 @@ import { copy } from "../core/clipboard.js";
 import { approx, count, money, pretty, score, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
+import { LongText } from "../core/long_text.js";
 import { address } from "../core/router.js";
 import { conversation } from "./detail.js";
 import { ChangesOf } from "./changes.js";
@@ -38,7 +39,7 @@ export function OutputTab({ source, span, detail, parts, text, onSelect, actions
     ${actions?.answering?.(span.id)}
     ${parts.length > 0 && html`<h3 class="sec">Parts</h3>${parts.slice(0, 300).map((part) => html`<div class="cut"><${StateIcon} status=${part.status} /> <button type="button" class="linkish" onClick=${() => onSelect(part.id)}>${titleOf(part)}</button></div>`)}`}
     <h3 class="sec">Output${output && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Rendered" : "Raw"}</button><button type="button" class="plain" onClick=${() => copy(output)}><${Icon} name="copy" />Copy</button>`}</h3>
-    ${output ? (raw ? html`<pre class="raw">${output}</pre>` : html`<${Output} text=${output} run=${source.rowsOf ? null : source.id} />`)
+    ${output ? (raw ? html`<${LongText} text=${output} />` : html`<${Output} text=${output} run=${source.rowsOf ? null : source.id} />`)
       : text ? html`<div class="md"><pre class="raw">${text}<span class="caret"></span></pre></div>`
       : html`<p class="muted">${span.status === "running" ? `Being written for ${seconds(took ?? 0)}…` : detail === null ? "Reading…" : "No output."}</p>`}
     ${files.length > 0 && html`<h3 class="sec">Files of this task</h3>${files.map((/** @type {any} */ file) => html`<${Made} key=${file.path} run=${source.id} file=${file} open=${files.length === 1} />`)}`}

@@ -7,6 +7,7 @@ import { Menu } from "../core/dialog.js";
 import { Problem } from "../core/empty.js";
 import { html } from "../core/html.js";
 import { Icon } from "../core/icons.js";
+import { LongText } from "../core/long_text.js";
 import { Markdown } from "../core/markdown.js";
 import { keepText, keptText, useUnsaved } from "../core/unsaved.js";
 import { CodeField } from "../goal/code_field.js";
@@ -82,7 +83,7 @@ export function SkillFile({ skill, path, editable, onSaved }) {
     ${error && html`<div class="filenote"><${Problem} error=${error} /></div>`}
     ${other && file && draft !== null && html`<${Conflict} base=${file.text} mine=${draft} theirs=${other.text} onMine=${() => save(other.tag)} onTheirs=${() => settle(null)} onMerge=${settle} />`}
     ${!file ? !error && html`<p class="loading">Reading…</p>` : editing ? html`<${CodeField} text=${draft ?? ""} faults=${[]} here=${0} label="Text of ${path}" onChange=${(/** @type {string} */ text) => edit(text)} onKey=${key} />`
-      : raw ? html`<div class="filebody" tabIndex=${0} role="region" aria-label="Text"><pre class="raw">${file.text}</pre></div>` : html`<div class="filebody" tabIndex=${0} role="region" aria-label="Text"><${Readable} text=${file.text} /></div>`}</section>`;
+      : raw ? html`<div class="filebody" tabIndex=${0} role="region" aria-label="Text"><${LongText} text=${file.text} /></div>` : html`<div class="filebody" tabIndex=${0} role="region" aria-label="Text"><${Readable} text=${file.text} /></div>`}</section>`;
 }
 
 /** @param {{ text: string }} props */

@@ -1,0 +1,85 @@
+"""How the page feels: over a slow line, and with a very long text."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bench.web_browser import Figures, Serving
+
+# A poor mobile connection: what a request waits for its answer, and bytes a second.
+LATENCY, RATE = 400, 50_000
+TASKS = """() => {
+  window.longest = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
+  }).observe({ type: "longtask", buffered: true });
+}"""
+PIECES = (
+    "## Part {n}\n\nA paragraph with **bold**, `code`, a [link](https://example.com/{n}) and _some_ more words, "
+    "{n} times over.\n\n"
+    "| name | value |\n|:---|---:|\n| first | {n} |\n| second | 2 |\n\n- one\n- two\n  - deeper\n\n"
+    "```python\nfor x in range({n}):\n    print('hello')  # greets\n```\n\n"
+)
+
+
+def long_text(size: int = 1_000_000) -> str:
+    """Markdown of everything that answers have."""
+    parts: list[str] = []
+    length = 0
+    while length < size:
+        parts.append(PIECES.format(n=len(parts)))
+        length += len(parts[-1])
+    return "".join(parts)
+
+
+async def measure_slow_line(figures: Figures, browser: Any, server: Serving, run: str) -> None:
+    """A first visit over a poor connection: when there is something to see, when the run, and what it took."""
+    context = await browser.new_context(viewport={"width": 1440, "height": 900})
+    page = await context.new_page()
+    session = await context.new_cdp_session(page)
+    await session.send("Network.enable")
+    line = {"offline": False, "latency": LATENCY, "downloadThroughput": RATE, "uploadThroughput": RATE}
+    await session.send("Network.emulateNetworkConditions", line)
+    received: list[float] = []
+    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    began = time.perf_counter()
+    await page.goto(f"{server.base}/runs/{run}#token={server.token}", wait_until="commit")
+    await page.locator(".rail .link").first.wait_for()
+    figures.aim("slow line: the frame, s", time.perf_counter() - began, 2)
+    await page.locator(".card").first.wait_for()
+    figures.aim("slow line: the run, s", time.perf_counter() - began, 5)
+    figures.note("  bytes until then, kB", sum(received) / 1000)
+    began = time.perf_counter()
+    await page.reload(wait_until="commit")
+    await page.locator(".card").first.wait_for()
+    figures.note("slow line: the run after a reload, s", time.perf_counter() - began)
+    await context.close()
+
+
+async def measure_long_text(figures: Figures, browser: Any, server: Serving, run: str) -> None:
+    """A run whose answer is 1 MB of Markdown: when it begins, and for how long the page ever stands still."""
+    context = await browser.new_context(viewport={"width": 1440, "height": 900})
+    page = await context.new_page()
+    await page.goto(f"{server.base}/runs#token={server.token}")
+    await page.locator(".list").first.wait_for()
+    await page.evaluate(TASKS)
+    began = time.perf_counter()
+    step = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
+    await page.evaluate(step, f"/runs/{run}")
+    await page.locator(".drawer .md h4").first.wait_for()
+    figures.note("1 MB of Markdown: its beginning, s", time.perf_counter() - began)
+    box = await page.locator(".drawer .db").bounding_box()
+    await page.mouse.move(box["x"] + 50, box["y"] + 100)
+    for _ in range(20):
+        await page.mouse.wheel(0, 2000)
+        await asyncio.sleep(0.05)
+    end = "document.querySelector('.drawer .db').scrollTop = 1e9"
+    while not await page.locator(".md h4", has_text="The end").count():
+        await page.evaluate(end)
+        await asyncio.sleep(0.05)
+    longest = await page.evaluate("window.longest")
+    figures.aim("1 MB of Markdown: longest time that the page stands still, ms", longest, 100)
+    await context.close()

@@ -1,0 +1,21 @@
+// What a view shows first, asked for before the page's script is there: on a slow line, both come together.
+import { token } from "./token.js";
+
+/** @type {any} */
+const page = globalThis;
+const RUN = /^\/runs\/([^/]+)$/;
+
+/** Ask for what the view of an address reads first. @param {string} path */
+export function askEarly(path) {
+  const run = RUN.exec(path)?.[1];
+  const paths = ["/about", ...(run ? [`/runs/${run}`] : [])];
+  const headers = { authorization: `Bearer ${token()}` };
+  page.weftEarly = new Map(paths.map((one) => [one, fetch(`/api${one}`, { headers, cache: "no-store" }).catch(() => null)]));
+}
+
+/** The answer that is on its way already, once; null if there is none, or it was lost. @param {string} path @returns {Promise<Response | null>} */
+export async function early(path) {
+  const found = page.weftEarly?.get(path) ?? null;
+  page.weftEarly?.delete(path);
+  return found;
+}
