@@ -1,0 +1,206 @@
+"""`weft acp` driven by the protocol's own client: turns, plans, approvals, a cancel, a kill, and loading again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from acp.exceptions import RequestError
+from acp.schema import ToolCallProgress, ToolCallStart
+
+from tests.openai_server import Call, OpenAIServer, Say
+from tests.weft.acp.client import Editor, agent, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.openai_server import Answer
+
+TWO = [
+    {"id": "one", "title": "First step", "action_type": "llm", "instruction": "First"},
+    {"id": "two", "title": "Second step", "action_type": "llm", "instruction": "<<one.output>>", "depends_on": ["one"]},
+]
+
+
+def plan(*tasks: dict[str, Any]) -> Say:
+    return Say(json.dumps({"tasks": list(tasks), "synthesis": None, "clarification": None}))
+
+
+def simple(call: Call) -> Answer:
+    """A plan of two tasks for every goal; the answer names the goal."""
+    if call.role == "decomposer":
+        return plan(*TWO)
+    return Say(f"the answer to {call.user.count('<goal>')}")
+
+
+def writing(call: Call) -> Answer:
+    """A plan whose task writes a file of the workspace."""
+    if call.role == "decomposer":
+        return plan({"id": "note", "title": "Write it down", "action_type": "llm", "instruction": "Write notes.md"})
+    if not call.tool_results:
+        return Say(tool_calls=(("WriteFile", {"path": "workspace:notes.md", "content": "noted\n"}),))
+    return Say(f"it said {call.tool_results[0]['status']}")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "weft.toml").write_text("", encoding="utf-8")
+    return folder
+
+
+def environment(tmp_path: Path, server: OpenAIServer) -> dict[str, str]:
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    folders = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "CACHE", "DATA", "STATE")}
+    return folders | {
+        "HOME": str(home),
+        "WEFT_MODEL": "openai/m",
+        "OPENAI_API_KEY": "k",
+        "OPENAI_API_BASE": server.base,
+    }
+
+
+async def test_a_turn_sends_its_plan_as_it_goes_and_its_answer_once(tmp_path: Path, workspace: Path) -> None:
+    editor = Editor()
+    with OpenAIServer(simple) as server:
+        async with agent(editor, environment(tmp_path, server)) as (connection, _):
+            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+            assert await say(connection, session, "Do two steps") == "end_turn"
+    assert [title for title, _ in editor.plans[0]] == ["First step", "Second step"]
+    assert {status for _, status in editor.plans[-1]} == {"completed"}
+    assert ("First step", "in_progress") in [entry for sent in editor.plans for entry in sent]
+    assert editor.said().count("the answer") == 1
+    assert {name for name, _ in editor.updates} == {session}
+
+
+@pytest.mark.parametrize(("choice", "written", "heard"), [("allow", True, "success"), ("reject", False, "error")])
+async def test_a_write_asks_and_is_shown_as_a_diff(
+    tmp_path: Path, workspace: Path, choice: str, written: bool, heard: str
+) -> None:
+    editor = Editor(lambda _: choice)
+    with OpenAIServer(writing) as server:
+        async with agent(editor, environment(tmp_path, server)) as (connection, _):
+            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+            await say(connection, session, "Write notes.md")
+    ((_, options),) = editor.asked
+    assert options == ["allow", "allow_rest", "reject"]
+    assert (workspace / "notes.md").exists() is written
+    started = next(update for _, update in editor.updates if isinstance(update, ToolCallStart))
+    assert (started.kind, started.content[0].path) == ("edit", str(workspace / "notes.md"))
+    ended = next(update for _, update in editor.updates if isinstance(update, ToolCallProgress))
+    assert ended.tool_call_id == started.tool_call_id
+    assert f"it said {heard}" in editor.said()
+
+
+async def test_in_plan_mode_nothing_runs_before_a_yes_and_the_mode_survives(tmp_path: Path, workspace: Path) -> None:
+    editor = Editor(lambda _: "reject")
+    with OpenAIServer(simple) as server:
+        env = environment(tmp_path, server)
+        async with agent(editor, env) as (connection, _):
+            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+            await connection.set_session_mode(session_id=session, mode_id="plan")
+            await say(connection, session, "Do two steps")
+            assert not server.asked("task")
+            with pytest.raises(RequestError):
+                await connection.set_session_mode(session_id=session, mode_id="yolo")
+        later = Editor()
+        async with agent(later, env) as (connection, _):
+            loaded = await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+            assert loaded.modes.current_mode_id == "plan"
+            await say(connection, session, "Do two steps again")
+    assert server.asked("task")
+
+
+async def test_loading_sends_the_history_without_a_call_and_lists_the_session(tmp_path: Path, workspace: Path) -> None:
+    first, later = Editor(), Editor()
+    with OpenAIServer(simple) as server:
+        env = environment(tmp_path, server)
+        async with agent(first, env) as (connection, _):
+            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+            for text in ("First goal", "Second goal"):
+                await say(connection, session, text)
+        paid = len(server.calls)
+        async with agent(later, env) as (connection, _):
+            listed = (await connection.list_sessions(cwd=str(workspace))).sessions
+            assert [(one.session_id, one.title) for one in listed] == [(session, "First goal")]
+            await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+            await later.until(lambda: later.user)
+            assert len(server.calls) == paid
+            assert later.user == "First goalSecond goal"
+            assert later.said() == first.said()
+            assert later.plans[-1] == first.plans[-1]
+            with pytest.raises(RequestError):
+                await connection.load_session(cwd=str(workspace), session_id="c00", mcp_servers=[])
+
+
+async def test_a_cancel_ends_the_turn_as_cancelled_and_keeps_what_was_done(tmp_path: Path, workspace: Path) -> None:
+    gate, editor = threading.Event(), Editor()
+
+    def script(call: Call) -> Answer:
+        if call.role == "task" and "<result" in call.user:
+            gate.wait(60)
+        return simple(call)
+
+    with OpenAIServer(script) as server:
+        async with agent(editor, environment(tmp_path, server)) as (connection, _):
+            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+            turn = asyncio.ensure_future(say(connection, session, "Do two steps"))
+            await editor.until(lambda: editor.plans and ("Second step", "in_progress") in editor.plans[-1])
+            await connection.cancel(session_id=session)
+            assert await turn == "cancelled"
+        gate.set()
+    assert ("First step", "completed") in editor.plans[-1]
+
+
+async def test_killed_while_it_waits_for_a_permission_the_answer_reaches_its_call(
+    tmp_path: Path, workspace: Path
+) -> None:
+    editor, later = Editor(lambda _: "never"), Editor(lambda _: "allow")
+    with OpenAIServer(writing) as server:
+        env = environment(tmp_path, server)
+        async with agent(editor, env) as (connection, process):
+            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+            turn = asyncio.ensure_future(say(connection, session, "Write notes.md"))
+            await editor.until(lambda: editor.asked)
+            os.kill(process.pid, signal.SIGKILL)
+            await asyncio.wait([turn], timeout=60)
+            turn.cancel()
+        asked = len(server.asked("task"))
+        async with agent(later, env) as (connection, _):
+            await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+            if not later.asked:
+                assert await say(connection, session, "/continue") == "end_turn"
+            await later.until(lambda: (workspace / "notes.md").exists() and "it said" in later.said())
+        assert len(server.asked("task")) == asked + 1
+        assert len(server.asked("decomposer")) == 1
+
+
+async def test_twenty_turns_keep_one_session_and_standard_output_holds_the_protocol_alone(
+    tmp_path: Path, workspace: Path
+) -> None:
+    editor = Editor()
+    with OpenAIServer(simple) as server:
+        async with agent(editor, environment(tmp_path, server)) as (connection, _):
+            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+            for number in range(20):
+                assert await say(connection, session, f"Goal {number}") == "end_turn"
+    assert editor.said().count("the answer") == 20
+
+
+async def test_bad_input_is_told_in_words(tmp_path: Path, workspace: Path) -> None:
+    with OpenAIServer(simple) as server:
+        async with agent(Editor(), environment(tmp_path, server)) as (connection, _):
+            with pytest.raises(RequestError, match="does not exist"):
+                await connection.new_session(cwd=str(workspace / "no"), mcp_servers=[])
+            with pytest.raises(RequestError):
+                await say(connection, "c-unknown", "hello")
+            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+            with pytest.raises(RequestError, match="no text"):
+                await say(connection, session, "   ")
