@@ -25,6 +25,7 @@ from weft_skills.tools.person import FormAnswer, FormQuestion, asking
 
 _SECONDS = 20.0
 _MOST_REDIRECTS = 5
+_MOST_LOGINS = 3
 _CALLS = {"type": {"string": "text", "integer": 5, "number": 3, "boolean": True, "array": [], "object": {}}}
 
 
@@ -94,6 +95,9 @@ async def call_all(servers: McpServers, context: dict[str, Any]) -> None:
     by_own = {tool.tool: tool for tool in offered.tools}
     if not calls:
         calls = [(tool.tool, _arguments(tool.parameters)) for tool in offered.tools]
+        if "json_schema_echo" in by_own:  # it wants to see the schema of the other tool as it was kept
+            schema = by_own["json_schema_2020_12_tool"].parameters
+            calls = [("json_schema_echo", {"schema": dict(schema)})]
     for name, arguments in calls:
         tool = by_own.get(name)
         if tool is None:
@@ -117,9 +121,10 @@ def main() -> int:
         try:
             with servers.held():
                 state = servers.refresh(servers.states()[0][0].entry)
-                if state.state == "login":
-                    log_in(servers)
-                    state = servers.refresh(state.entry)
+                for _ in range(_MOST_LOGINS):  # an authorisation server may have moved meanwhile
+                    if state.state == "login":
+                        log_in(servers)
+                        state = servers.refresh(state.entry)
                 print(f"{state.state}: {state.reason}", file=sys.stderr)
                 with asking(Defaults(servers)):
                     asyncio.run(call_all(servers, context))

@@ -1,4 +1,4 @@
-"""`weft mcp serve --http` for the MCP conformance suite, which cannot send a token: it is added to requests without one.
+"""`weft mcp serve --http` for the MCP conformance suite, which sends no token: it is added to requests without one.
 
 Prints the address, and serves an empty workspace until it is ended.
 """

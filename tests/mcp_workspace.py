@@ -38,11 +38,13 @@ def configure(workspace: Path, **entries: Any) -> Path:
     return path
 
 
-def open_servers(workspace: Path, environ: Mapping[str, str] | None = None) -> McpServers:
+def open_servers(
+    workspace: Path, environ: Mapping[str, str] | None = None, *, logins: Path | None = None
+) -> McpServers:
     """The servers of a workspace, as a run opens them."""
     paths = Paths.of(workspace, os.environ)
     env = dict(os.environ) if environ is None else environ
-    return McpServers(paths.workspace, paths.user_mcp, paths.cache / "mcp", Trust(paths.trust), env)
+    return McpServers(paths.workspace, paths.user_mcp, paths.cache / "mcp", Trust(paths.trust), env, logins=logins)
 
 
 def starts(workspace: Path) -> int:

@@ -63,7 +63,7 @@ def test_three_calls_wait_and_another_process_answers_each(office: Path, serve: 
     assert len(server.calls) == 2
     listed = json.loads(weft("approvals", "--json", cwd=office).out)
     assert [row["arguments"]["text"] for row in listed] == ["milk", "bread", "milk"]
-    keys = {"run_id", "goal", "id", "task", "kind", "tool", "arguments", "preview", "asked"}
+    keys = {"run_id", "goal", "id", "task", "kind", "tool", "arguments", "preview", "asked", "schema"}
     assert all(set(row) == keys for row in listed)
     assert {(row["goal"], row["kind"], row["tool"]) for row in listed} == {(approving.GOAL, "tool", "note_write")}
     shown = weft("approvals", "last", cwd=office)

@@ -197,7 +197,7 @@ def test_a_question_exits_6_with_how_to_answer(workspace: Path, serve: Serve, we
     document = json.loads(ran.out)
     assert (ran.status, document["status"], document["question"]) == (6, "waiting", "Which service?")
     (request,) = document["waiting"]
-    assert set(request) == {"id", "task", "kind", "tool", "arguments", "preview", "asked"}
+    assert set(request) == {"id", "task", "kind", "tool", "arguments", "preview", "asked", "schema"}
     assert (request["kind"], request["preview"]) == ("question", "Which service?")
 
 

@@ -33,7 +33,9 @@ def choose(goal: str, offer: ToolOffer, named: Collection[str] = ()) -> McpChoic
         always = [tool for tool in chosen if tool.name in named]
         chosen = [*always, *(tool for tool in _ranked(goal, offer.tools) if tool.name not in named)]
         chosen = chosen[: max(MOST_LISTED, len(always))]
-    return McpChoice(tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in chosen), offer.warnings)
+    return McpChoice(
+        tuple(ToolSpec(tool.name, tool.description, tool.offered_parameters) for tool in chosen), offer.warnings
+    )
 
 
 def _ranked(goal: str, tools: Sequence[ListedTool]) -> list[ListedTool]:

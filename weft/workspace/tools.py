@@ -132,7 +132,7 @@ class WorkspaceTools:
         """The tools of MCP servers that a run has on record, or else all that can be called now without asking."""
         if specs is None:
             offered = self.mcp.offer(start=False).tools if self.has_mcp else ()
-            specs = [ToolSpec(tool.name, tool.description, tool.parameters) for tool in offered]
+            specs = [ToolSpec(tool.name, tool.description, tool.offered_parameters) for tool in offered]
         if not specs:
             return {}
         from weft_skills.mcp.tool import McpTool

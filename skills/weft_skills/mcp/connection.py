@@ -245,6 +245,7 @@ class ServerConnection:
         if not await asyncio.to_thread(self.start.allowed):
             what = f"the MCP server {self.launch.name!r} is not started: its files have changed since you trusted it"
             raise McpFault(what, hint="review them, then pass --trust")
+        await asyncio.to_thread(_load_package)  # which takes seconds, and not the server's
         self.started += 1
         self._is_checked = False
         self._closing = asyncio.Event()
@@ -378,6 +379,13 @@ class ServerConnection:
         """A value without the tokens of the login: a server may repeat what it was sent."""
         secrets = self.login.secrets if self.login is not None else ()
         return _without(value, secrets) if secrets else value
+
+
+def _load_package() -> None:
+    with suppress(ImportError):  # said when it is used
+        import mcp  # noqa: F401
+
+        from weft_skills.mcp import transport  # noqa: F401
 
 
 def _without(value: Any, secrets: tuple[str, ...]) -> Any:

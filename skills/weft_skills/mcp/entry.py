@@ -176,8 +176,8 @@ class ServerEntry:
 
 def _oauth(raw: Mapping[str, Any], fill: Callable[[str], str]) -> OAuthClient:
     given = raw.get("oauth") or {}
-    texts = (fill(str(given.get(key) or "")) for key in _OAUTH_TEXTS)
-    return OAuthClient(*texts, callback_port=int(given.get("callbackPort") or 0))
+    client_id, secret, metadata, scope = (fill(str(given.get(key) or "")) for key in _OAUTH_TEXTS)
+    return OAuthClient(client_id, secret, metadata, scope, int(given.get("callbackPort") or 0))
 
 
 def faults(raw: object) -> Iterator[str]:

@@ -57,6 +57,17 @@ class McpTool:
             what = f"what {self.name} answered cannot be kept: {error.strerror} — ask for less, or go on without it"
             return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
 
+    async def read(self, server: str, uri: str) -> Envelope:
+        """Read a resource, whether or not tools for that are offered."""
+        start = time.monotonic()
+        context = Context(str(self.servers.workspace), {"server": server, "uri": uri})
+        try:
+            with self.servers.held():
+                answer = await self.servers.read_resource(server, uri)
+            return ResultReader(self.name, self.artifacts, context, self.disk).envelope(answer, time_since(start))
+        except WeftError as error:
+            return _failed("TIMEOUT" if isinstance(error, NoAnswer) else "EXECUTION_ERROR", error, context, start)
+
     async def _answer(self, arguments: Mapping[str, Any]) -> CallAnswer:
         try:
             return await self.servers.call(self.name, arguments)

@@ -41,6 +41,11 @@ class ListedTool:
     idempotent: bool = False
 
     @property
+    def offered_parameters(self) -> dict[str, Any]:
+        """The parameters as models are offered them: which draft of JSON Schema it is does not matter to them."""
+        return {key: value for key, value in self.parameters.items() if key != "$schema"}
+
+    @property
     def effects(self) -> Effects:
         """What a call can change, by what the server says: its list of tools is trusted, or it is not offered."""
         return READ_ONLY if self.read_only else Effects("outside", idempotent=self.idempotent)
@@ -130,9 +135,7 @@ def _schema(given: Any) -> dict[str, Any] | None:
     schema["type"] = "object"
     schema["properties"] = {str(key): value if isinstance(value, dict) else {} for key, value in rows}
     names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
-    return {key: value for key, value in schema.items() if key not in ("$schema", "required")} | (
-        {"required": names} if names else {}
-    )
+    return {key: value for key, value in schema.items() if key != "required"} | ({"required": names} if names else {})
 
 
 def _plain_text(text: str) -> str:

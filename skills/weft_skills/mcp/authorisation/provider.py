@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError
 from mcp.client.auth.utils import extract_field_from_www_auth
 from mcp.shared.auth import (
     OAuthClientInformationFull,
@@ -53,7 +53,7 @@ class _Storage:
             return OAuthClientInformationFull(
                 client_id=own.client_id,
                 client_secret=own.client_secret or None,
-                redirect_uris=[AnyUrl(self._redirect)],
+                redirect_uris=[AnyUrl(self._redirect)] if self._redirect else None,
                 token_endpoint_auth_method=None if own.client_secret else "none",
                 issuer=client.issuer if is_same and client is not None else None,
             )
@@ -198,6 +198,8 @@ class FreshLogin(OAuthClientProvider):
 
     async def _perform_authorization(self) -> httpx2.Request:
         client, metadata = self.context.client_info, self.context.oauth_metadata
+        if metadata is None and self.context.protected_resource_metadata is not None:
+            raise OAuthFlowError("its authorisation server does not say where to log in")  # the package would guess
         if client is not None and client.client_secret and client.token_endpoint_auth_method is None:
             methods = (metadata.token_endpoint_auth_methods_supported if metadata else None) or ["client_secret_basic"]
             client.token_endpoint_auth_method = next(

@@ -1,0 +1,174 @@
+"""Logins at MCP servers: done once, kept for the user alone, refreshed, and never given to a hostile server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.oauth_server import ACCESS, REFRESH, REFRESHED, OAuthServer, browse
+from weft_skills.mcp import transport
+from weft_skills.mcp.authorisation import addresses
+from weft_skills.mcp.authorisation.callback import Callback
+from weft_skills.mcp.entry import McpFault
+from weft_skills.mcp.servers import McpServers
+from weft_skills.mcp.tool import McpTool
+from weft_skills.programs.trust import Trust
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def opened(folder: Path, url: str, **entry: Any) -> McpServers:
+    """The servers of a user who has one at an address."""
+    folder.mkdir(exist_ok=True, parents=True)
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"guarded": {"type": "http", "url": url, **entry}}}))
+    trust = Trust(folder / "trust.json")
+    logins = folder / "data" / "logins"
+    return McpServers(folder, folder / "mcp.json", folder / "cache", trust, dict(os.environ), logins=logins)
+
+
+async def in_browser(url: str) -> None:
+    """Log in without a person."""
+    asyncio.get_running_loop().run_in_executor(None, browse, url)
+
+
+def log_in(servers: McpServers, seconds: float = 60.0) -> bool:
+    return servers.log_in(servers.states()[0][0].entry, in_browser, seconds)
+
+
+async def look(servers: McpServers) -> Any:
+    return await McpTool("mcp__guarded__look", "", {}, servers).call({})
+
+
+def test_a_login_lists_tools_and_its_tokens_are_for_the_user_alone(tmp_path: Path) -> None:
+    with OAuthServer() as server:
+        servers = opened(tmp_path, server.url)
+        refused = servers.refresh(servers.states()[0][0].entry)
+        assert refused.state == "login"
+        assert "weft mcp login guarded" in (refused.reason or "")
+        assert log_in(servers)
+        with servers.held():
+            state = servers.refresh(refused.entry)
+            assert (state.state, state.login, [tool.tool for tool in state.tools]) == ("active", "active", ["look"])
+            assert asyncio.run(look(servers)).text == "the answer"
+        (file,) = (tmp_path / "data" / "logins").iterdir()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        (register,) = server.asked("/register")
+        assert register["redirect_uris"][0].startswith("http://127.0.0.1:")
+        assert server.asked("/authorize")[0]["code_challenge_method"] == "S256"
+        others = [path for path in tmp_path.rglob("*") if path.is_file() and path != file]
+        assert others
+        assert not [path for path in others if ACCESS.encode() in path.read_bytes()]
+
+
+def test_an_old_token_is_refreshed_where_it_came_from_and_a_stale_login_is_asked_for_again(tmp_path: Path) -> None:
+    with OAuthServer(expires_in=1) as server:
+        servers = opened(tmp_path, server.url)
+        assert log_in(servers)
+        file = servers.login_file(servers.states()[0][0].entry)
+        assert file is not None
+        file.save(expires=1.0)
+        again = opened(tmp_path, server.url)
+        with again.held():
+            assert again.refresh(again.states()[0][0].entry).state == "active"
+        assert server.asked("/token")[-1]["grant_type"] == "refresh_token"
+        kept = file.load()["tokens"]
+        assert (kept["access_token"], kept["refresh_token"]) == (REFRESHED, REFRESH)
+        server.traps.add("stale")
+        server.tokens.clear()
+        later = opened(tmp_path, server.url)
+        with later.held():
+            state = later.refresh(later.states()[0][0].entry)
+        assert state.state == "login"
+        assert opened(tmp_path, server.url).states()[0][0].login == "needed"
+
+
+def test_what_a_server_repeats_of_a_token_is_hidden(tmp_path: Path) -> None:
+    with OAuthServer(tool=lambda sent: f"you sent {sent}") as server:
+        servers = opened(tmp_path, server.url)
+        assert log_in(servers)
+        with servers.held():
+            servers.refresh(servers.states()[0][0].entry)
+            assert asyncio.run(look(servers)).text == "you sent Bearer ***"
+
+
+def test_a_token_is_not_used_for_another_name_address_or_workspace(tmp_path: Path) -> None:
+    with OAuthServer() as server, OAuthServer() as other:
+        servers = opened(tmp_path, server.url)
+        assert log_in(servers)
+        moved = opened(tmp_path, other.url)
+        assert moved.refresh(moved.states()[0][0].entry).state == "login"
+        assert not [given for given in other.asked("/mcp") if given["authorization"]]
+
+
+@pytest.mark.parametrize("trap", ["issuer", "resource", "redirect", "script", "plain", "refuse"])
+def test_a_hostile_authorisation_server_gets_nothing(tmp_path: Path, trap: str) -> None:
+    with OAuthServer(trap) as server:
+        servers = opened(tmp_path, server.url)
+        with pytest.raises(McpFault, match="no login at the MCP server 'guarded'"):
+            log_in(servers)
+        assert not server.asked("/token")
+        assert servers.states()[0][0].login == "none"
+
+
+@pytest.mark.parametrize("trap", ["endless", "slow", "huge"])
+def test_endless_slow_and_huge_answers_end_a_login(tmp_path: Path, trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "_LOGIN_SECONDS", 5.0)
+    with OAuthServer(trap) as server:
+        servers = opened(tmp_path, server.url)
+        with pytest.raises(McpFault, match=r"did not answer within|answered with more than"):
+            log_in(servers, 120)
+        assert servers.states()[0][0].login == "none"
+
+
+@pytest.mark.parametrize(
+    ("url", "server", "why"),
+    [
+        ("http://example.com/token", "https://mcp.example.com", "not encrypted"),
+        ("http://127.0.0.1:8080/admin", "https://8.8.8.8/mcp", "private address"),
+        ("file:///etc/passwd", "https://mcp.example.com", "cannot be used"),
+        ("https://user:pass@example.com/", "https://mcp.example.com", "cannot be used"),
+    ],
+)
+def test_a_login_leads_to_no_plain_private_or_odd_address(url: str, server: str, why: str) -> None:
+    with pytest.raises(McpFault, match=why):
+        addresses.check(url, server)
+
+
+async def test_a_page_that_does_not_know_the_state_cannot_end_a_login() -> None:
+    async with Callback() as callback:
+        callback.state = "ours"
+        assert await asyncio.to_thread(browse, f"{callback.address}?code=theirs&state=other") == 400
+        assert await asyncio.to_thread(browse, f"{callback.address}?code=theirs") == 400
+        assert await asyncio.to_thread(browse, f"{callback.address}?code=good&state=ours") == 200
+        assert (await callback.answer())["code"] == "good"
+        assert await asyncio.to_thread(browse, f"{callback.address}?code=late&state=ours") == 400
+
+
+def test_an_entry_with_its_own_header_never_logs_in(tmp_path: Path) -> None:
+    with OAuthServer() as server:
+        server.tokens.add("given-by-hand-0123")
+        servers = opened(tmp_path, server.url, headers={"Authorization": "Bearer given-by-hand-0123"})
+        with servers.held():
+            assert servers.refresh(servers.states()[0][0].entry).state == "active"
+        assert not server.asked("/register")
+
+
+def test_a_login_file_that_others_can_read_or_that_is_a_link_is_not_used(tmp_path: Path) -> None:
+    with OAuthServer() as server:
+        servers = opened(tmp_path, server.url)
+        assert log_in(servers)
+        file = servers.login_file(servers.states()[0][0].entry)
+        assert file is not None
+        file.path.chmod(0o644)
+        assert servers.states()[0][0].login == "none"
+        file.path.chmod(0o600)
+        file.path.rename(tmp_path / "elsewhere")
+        file.path.symlink_to(tmp_path / "elsewhere")
+        assert servers.states()[0][0].login == "none"

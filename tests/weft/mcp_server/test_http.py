@@ -1,0 +1,88 @@
+"""`weft mcp serve --http`: the token, Host and Origin rules of `weft serve`, and what a client's user is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
+
+from tests.weft.approving import GOAL, calling, prepare, weft
+from weft.mcp_server.goal_tools import GoalTools
+from weft.mcp_server.protocol import build
+from weft.mcp_server.serve import serve_http
+from weft.web.guard import Guard, Hosts
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from weft.runs.runtime import Weft
+
+TOKEN = "token-of-the-test"
+
+
+@asynccontextmanager
+async def served(runtime: Weft) -> AsyncIterator[str]:
+    """The address of a server in this process."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
+    port = listening.getsockname()[1]
+    serving = asyncio.ensure_future(
+        serve_http(runtime, listening, lambda app: Guard(app, TOKEN, Hosts("127.0.0.1", port), private="/"))
+    )
+    try:
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        serving.cancel()
+        await asyncio.wait({serving}, timeout=30)
+
+
+async def test_only_who_has_the_token_and_comes_from_nowhere_else_is_served(workspace: Path) -> None:
+    prepare(workspace)
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    kind = {"Accept": "application/json, text/event-stream"}
+    own = {**kind, "Authorization": f"Bearer {TOKEN}"}
+    async with served(weft(workspace, calling())) as url, httpx2.AsyncClient(timeout=60) as client:
+        for headers, status in (
+            (kind, 401),
+            ({**kind, "Authorization": "Bearer wrong"}, 401),
+            ({**own, "Host": "evil.example"}, 421),
+            ({**own, "Origin": "https://evil.example"}, 403),
+        ):
+            assert (await client.post(url, json=body, headers=headers)).status_code == status
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as allowed,
+            Client(streamable_http_client(url, http_client=allowed)) as session,
+        ):
+            assert "run_goal" in [tool.name for tool in (await session.list_tools()).tools]
+
+
+async def asked_of_the_user(runtime: Weft, mode: str, decision: str) -> tuple[Any, list[str]]:
+    """What a run gives when the client's user is asked, and what they were asked."""
+    heard: list[str] = []
+
+    async def user(_: Any, params: Any) -> ElicitResult:
+        heard.append(params.message)
+        return ElicitResult(action="accept", content={"decision": decision})
+
+    tools = GoalTools(runtime)
+    async with Client(build(tools), mode=mode, elicitation_callback=user) as client:
+        result = await client.call_tool("run_goal", {"goal": GOAL})
+    await tools.close()
+    return result.structured_content, heard
+
+
+async def test_the_clients_user_is_asked_for_an_approval_in_both_protocols(workspace: Path) -> None:
+    prepare(workspace)
+    for mode in ("auto", "legacy"):
+        result, heard = await asked_of_the_user(weft(workspace, calling()), mode, "allow")
+        assert result["status"] == "done", result
+        assert heard
+        assert "May it call" in heard[0]

@@ -1,0 +1,161 @@
+"""Runs whose MCP servers ask something, have resources, or want a login: they wait, go on, and replay strictly."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.fakes import Recorder, ScriptedModel
+from tests.mcp_workspace import configure, open_servers
+from tests.oauth_server import ACCESS, OAuthServer, browse
+from tests.weft.recorded import replayed, rows, weft
+from weft import Answer
+from weft.settings.paths import Paths
+from weft.workspace.mcp_resources import read_resource
+from weft_planner.errors import WeftError
+from weft_planner.events import ToolReported, Warned
+from weft_planner.model import Reply
+
+if TYPE_CHECKING:
+    from weft_planner.approvals import ApprovalRequest
+    from weft_planner.model import Request
+
+SERVER = Path(__file__).parents[2] / "mcp_asking_server.py"
+GOAL = "Paint the fence"
+
+
+def planned(tool: str, **arguments: Any) -> ScriptedModel:
+    """A model that plans one call, and answers with what came of it."""
+    tasks = [
+        {"id": "call", "action_type": "tool", "name": tool, "arguments": arguments},
+        {"id": "tell", "action_type": "llm", "instruction": "Tell: <<call.output>>", "depends_on": ["call"]},
+    ]
+
+    def script(request: Request) -> Reply:
+        return Reply(json.dumps({"tasks": tasks}) if request.role == "decomposer" else "told")
+
+    return ScriptedModel(script)
+
+
+@pytest.fixture(params=["modern", "legacy"])
+def asking(request: pytest.FixtureRequest, workspace: Path) -> Path:
+    """A workspace with a trusted server that asks, in both forms of the protocol."""
+    configure(workspace, asking={"command": sys.executable, "args": ["-S", str(SERVER), request.param]})
+    open_servers(workspace).trust_all()
+    return workspace
+
+
+async def test_a_form_waits_is_checked_and_continues_the_call(asking: Path) -> None:
+    model = planned("mcp__asking__paint", what="the fence")
+    async with weft(asking, model, approve="never") as runtime:
+        waiting = await runtime.run(GOAL)
+        assert waiting.status == "waiting", waiting.error
+        (request,) = waiting.waiting
+        assert (request.kind, request.tool) == ("question", "mcp__asking__paint")
+        assert request.schema is not None
+        assert list(request.schema["properties"]) == ["size", "colour"]
+        assert "How shall the fence be?" in request.preview
+        with pytest.raises(WeftError, match="must be at most 10"):
+            await runtime.resume(waiting.run_id, answers={request.id: Answer("answer", text='{"size": 11}')})
+        again = await runtime.resume(waiting.run_id)
+        assert [one.id for one in again.waiting] == [request.id], "the same question, asked once"
+        done = await runtime.resume(waiting.run_id, answers={request.id: Answer("answer", text='{"size": 3}')})
+    assert done.status == "done", done.error
+    assert done.tasks[0].output == "the fence: accept [('colour', 'blue'), ('size', 3)]"
+    assert (await replayed(asking, rows(asking))).drift == ()
+
+
+async def test_one_text_is_enough_for_one_field_and_a_person_who_is_there_is_asked_at_once(asking: Path) -> None:
+    async def approve(request: ApprovalRequest) -> Answer | None:
+        return Answer("answer", text="Ada") if request.kind == "question" else Answer()
+
+    async with weft(asking, planned("mcp__asking__greet"), approve="never") as runtime:
+        done = await runtime.run(GOAL, approve=approve)
+    assert (done.status, done.tasks[0].output) == ("done", "hello Ada")
+
+
+async def test_a_form_can_be_declined_and_one_that_asks_for_a_secret_is_never_shown(asking: Path) -> None:
+    async with weft(asking, planned("mcp__asking__paint", what="it"), approve="never") as runtime:
+        waiting = await runtime.run(GOAL)
+        done = await runtime.resume(waiting.run_id, answers={waiting.waiting[0].id: Answer("deny", by="cli")})
+    assert done.tasks[0].output == "it: decline []"
+    recorder = Recorder()
+    async with weft(asking, planned("mcp__asking__phish"), approve="never") as runtime:
+        phished = await runtime.run("Get the key", record=recorder)
+    assert (phished.status, phished.tasks[0].output) == ("done", "decline")
+    assert [one for one in recorder.events if isinstance(one, Warned) and "looks like a secret" in one.text]
+
+
+async def test_progress_reaches_those_who_watch_and_not_the_record(asking: Path) -> None:
+    recorder = Recorder()
+    async with weft(asking, planned("mcp__asking__work"), approve="never") as runtime:
+        done = await runtime.run(GOAL, record=recorder)
+    assert done.tasks[0].output == "worked"
+    assert [one.text for one in recorder.events if isinstance(one, ToolReported)] == ["asking: 1 of 2: half of it"]
+    assert not [row for row in rows(asking) if row.type == "tool_reported"]
+
+
+async def test_resources_are_listed_read_and_replayed_without_the_server(asking: Path) -> None:
+    async with weft(asking, planned("ReadResource", server="asking", uri="note://today"), approve="never") as runtime:
+        done = await runtime.run(GOAL)
+    assert done.tasks[0].output == "Resource note://today:\nbuy bread"
+    async with weft(asking, planned("ListResources"), approve="never") as runtime:
+        listed = await runtime.run("List what there is")
+    assert "note://today" in (listed.tasks[0].output or "")
+    (asking / ".mcp.json").unlink()
+    assert (await replayed(asking, rows(asking))).drift == ()
+
+
+async def test_a_prompt_is_filled_in_and_replayed_without_the_server(asking: Path) -> None:
+    named = {"name": "mcp:asking:review", "arguments": {"topic": "tides"}}
+    async with weft(asking, planned("GetPrompt", **named), approve="never") as runtime:
+        done = await runtime.run(GOAL)
+    assert done.tasks[0].output == "Review tides in three sentences."
+    (asking / ".mcp.json").unlink()
+    assert (await replayed(asking, rows(asking))).drift == ()
+
+
+async def test_a_resource_is_read_by_server_and_uri(asking: Path) -> None:
+    async with weft(asking, planned("ListResources"), approve="never") as runtime:
+        found = await read_resource(runtime.workspace.tools, "asking", "note://today")
+        assert (found.status, found.text) == ("success", "Resource note://today:\nbuy bread")
+        lost = await read_resource(runtime.workspace.tools, "other", "note://today")
+        assert lost.error is not None
+        assert "no MCP server 'other'" in lost.error.message
+
+
+async def test_a_run_waits_for_a_login_and_its_token_is_in_no_record(workspace: Path) -> None:
+    with OAuthServer(tool=lambda sent: f"for {sent}") as server:
+        configure(workspace, guarded={"type": "http", "url": server.url})
+        paths = Paths.of(workspace, os.environ)
+        servers = open_servers(workspace, logins=paths.logins)
+        servers.trust_all()
+
+        async def page(url: str) -> None:
+            asyncio.get_running_loop().run_in_executor(None, browse, url)
+
+        entry = servers.states()[0][0].entry
+        assert await asyncio.to_thread(servers.log_in, entry, page, 60.0)
+        servers.trust_all()
+        server.tokens.clear()
+        server.traps.add("stale")
+        model = planned("mcp__guarded__look")
+        async with weft(workspace, model, approve="never") as runtime:
+            waiting = await runtime.run(GOAL)
+            assert [one.kind for one in waiting.waiting] == ["login"], waiting.error
+            assert "weft mcp login guarded" in waiting.waiting[0].preview
+            assert (await runtime.resume(waiting.run_id)).status == "waiting"
+        assert await asyncio.to_thread(servers.log_in, entry, page, 60.0)
+        async with weft(workspace, model, approve="never") as runtime:
+            done = await runtime.resume(waiting.run_id)
+        assert (done.status, done.tasks[0].output) == ("done", "for Bearer ***")
+        assert done.waiting == ()
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+    kept = [path for path in workspace.rglob("*") if path.is_file() and ACCESS.encode() in path.read_bytes()]
+    assert kept == []
