@@ -27,6 +27,9 @@ _MODULES = {
     "weft.runs.stop": "Stop",
     "weft.runs.preview": "Preview",
     "weft.runs.stored.rerun": "RerunPlan",
+    "weft.runs.conversations.conversation": "Conversation TakenBack",
+    "weft.runs.conversations.stored_turns": "StoredTurn",
+    "weft_executor.stores.row": "ConversationSummary",
     "weft.runs.steps.reviewing": "Review",
     "weft_executor.history.result": "Result TaskReport",
     "weft_executor.results.kept_files": "Artifact",
@@ -63,10 +66,11 @@ _MODULES = {
     # Events
     "weft_planner.events": (
         "AnswerChecked AnswerJudged ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallProgressed "
-        "CallRetried CallStarted CatalogueTaken ConditionChecked EarlierOutput EarlierRun Event FileKept FilePart "
-        "FileRead ModelLoaded ModelLoading PlanChanged PlanMade PlanRefused PromptMade Record ReplanAsked "
-        "ResultChecked RunFinished RunResumed RunStarted SkillLoaded SkillPrint SkillShortened SkillsSelected "
-        "TaskFinished TaskReused TaskStarted TextStreamed ToolCalled ToolLogged ToolReported ToolStarted Warned"
+        "CallRetried CallStarted CatalogueTaken ConditionChecked ConversationTurn EarlierOutput EarlierOutputRead "
+        "EarlierRun EarlierTurn Event FileKept FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
+        "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunResumed RunStarted SkillLoaded "
+        "SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed ToolCalled "
+        "ToolLogged ToolReported ToolStarted TurnResult TurnSummarised TurnTakenBack Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

@@ -17,6 +17,9 @@ from weft.evaluation.scoring import Score as Score
 from weft.evaluation.statistics import Comparison as Comparison
 from weft.evaluation.statistics import Interval as Interval
 from weft.evaluation.variant import Variant as Variant
+from weft.runs.conversations.conversation import Conversation as Conversation
+from weft.runs.conversations.conversation import TakenBack as TakenBack
+from weft.runs.conversations.stored_turns import StoredTurn as StoredTurn
 from weft.runs.goal import Goal as Goal
 from weft.runs.preview import Preview as Preview
 from weft.runs.run_goal import run_goal as run_goal
@@ -43,6 +46,7 @@ from weft_executor.stores.errors import RunExists as RunExists
 from weft_executor.stores.errors import RunHeld as RunHeld
 from weft_executor.stores.errors import StoreFailed as StoreFailed
 from weft_executor.stores.errors import UnknownRun as UnknownRun
+from weft_executor.stores.row import ConversationSummary as ConversationSummary
 from weft_planner.approvals import Answer as Answer
 from weft_planner.approvals import ApprovalRequest as ApprovalRequest
 from weft_planner.approvals import Approve as Approve
@@ -83,8 +87,11 @@ from weft_planner.events import CallRetried as CallRetried
 from weft_planner.events import CallStarted as CallStarted
 from weft_planner.events import CatalogueTaken as CatalogueTaken
 from weft_planner.events import ConditionChecked as ConditionChecked
+from weft_planner.events import ConversationTurn as ConversationTurn
 from weft_planner.events import EarlierOutput as EarlierOutput
+from weft_planner.events import EarlierOutputRead as EarlierOutputRead
 from weft_planner.events import EarlierRun as EarlierRun
+from weft_planner.events import EarlierTurn as EarlierTurn
 from weft_planner.events import Event as Event
 from weft_planner.events import FileKept as FileKept
 from weft_planner.events import FilePart as FilePart
@@ -113,6 +120,9 @@ from weft_planner.events import ToolCalled as ToolCalled
 from weft_planner.events import ToolLogged as ToolLogged
 from weft_planner.events import ToolReported as ToolReported
 from weft_planner.events import ToolStarted as ToolStarted
+from weft_planner.events import TurnResult as TurnResult
+from weft_planner.events import TurnSummarised as TurnSummarised
+from weft_planner.events import TurnTakenBack as TurnTakenBack
 from weft_planner.events import Warned as Warned
 from weft_planner.model import Message as Message
 from weft_planner.model import Model as Model
@@ -173,9 +183,14 @@ __all__ = [
     "Comparison",
     "ConditionChecked",
     "ContentRefused",
+    "Conversation",
+    "ConversationSummary",
+    "ConversationTurn",
     "EarlierForm",
     "EarlierOutput",
+    "EarlierOutputRead",
     "EarlierRun",
+    "EarlierTurn",
     "Effects",
     "Envelope",
     "EvaluationOptions",
@@ -240,6 +255,8 @@ __all__ = [
     "SkillsSelected",
     "Stop",
     "StoreFailed",
+    "StoredTurn",
+    "TakenBack",
     "Task",
     "TaskDenied",
     "TaskFinished",
@@ -260,6 +277,9 @@ __all__ = [
     "ToolStarted",
     "ToolsRefused",
     "Transient",
+    "TurnResult",
+    "TurnSummarised",
+    "TurnTakenBack",
     "UnknownModel",
     "UnknownPrice",
     "UnknownRequest",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker", "judge"]
+Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker", "judge", "summary"]
 Speaker = Literal["system", "user", "assistant", "tool"]
 
 OnText = Callable[[str], None]

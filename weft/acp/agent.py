@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from acp.interfaces import Client
 
     from weft.acp.modes import ModeName
+    from weft.models.open import OpenModel
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
@@ -57,21 +58,27 @@ class _Place:
 
     paths: Paths
     settings: Settings
+    open_model: OpenModel | None
     wefts: dict[ModeName, Weft] = field(default_factory=dict)
 
     def weft(self, mode: ModeName) -> Weft:
         if mode not in self.wefts:
             journal = next(iter(self.wefts.values())).journal if self.wefts else None
             settings = modes.settings_for(mode, self.settings)
-            self.wefts[mode] = Weft(self.paths.workspace, settings, paths=self.paths, journal=journal)
+            self.wefts[mode] = Weft(
+                self.paths.workspace, settings, open_model=self.open_model, paths=self.paths, journal=journal
+            )
         return self.wefts[mode]
 
 
 class WeftAgent:
-    """The agent; `configure` gives the paths and settings of a folder."""
+    """The agent; `configure` gives the paths and settings of a folder, `open_model` replaces litellm's models."""
 
-    def __init__(self, configure: Callable[[Path], tuple[Paths, Settings]]) -> None:
+    def __init__(
+        self, configure: Callable[[Path], tuple[Paths, Settings]], open_model: OpenModel | None = None
+    ) -> None:
         self._configure = configure
+        self._open_model = open_model
         self._client: Client | None = None
         self._sessions: dict[str, Session] = {}
         self._places: list[_Place] = []
@@ -166,7 +173,7 @@ class WeftAgent:
     async def _place(self, cwd: str, servers: Sequence[Any]) -> _Place:
         paths, settings = await asyncio.to_thread(self._configured, Path(cwd))
         given: Mapping[str, Any] | None = mcp_servers.document_of(servers)
-        place = _Place(replace(paths, session_mcp=given), settings)
+        place = _Place(replace(paths, session_mcp=given), settings, self._open_model)
         self._places.append(place)
         return place
 

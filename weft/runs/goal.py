@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.settings.settings import Settings
-    from weft_planner.events import EarlierRun
+    from weft_planner.events import ConversationTurn, EarlierRun
     from weft_planner.plan.plan import Plan
 
 # The goal of a plan file that names none. Part of the prompts, and so of every recorded run: do not change it.
@@ -40,8 +40,8 @@ class Goal:
 
     `repairs` says how the plan differs from the file that it was read from, `place` in which batch the goal stands.
     `schema` is the form that the answer must have: a JSON Schema or a pydantic model. `after` is what is taken over
-    from the run that it follows up. With `stream`, the events of its run hold the answer as it is written; None: if
-    someone is handed them.
+    from the run that it follows up, `conversation` what it sees of earlier turns. With `stream`, the events of its run
+    hold the answer as it is written; None: if someone is handed them.
     """
 
     text: str
@@ -54,6 +54,7 @@ class Goal:
     place: BatchPlace | None = None
     schema: Any = None
     after: EarlierRun | None = None
+    conversation: ConversationTurn | None = None
 
     @classmethod
     def recorded(
@@ -65,10 +66,11 @@ class Goal:
         answers: tuple[str, ...],
         schema: Mapping[str, Any] | None = None,
         after: EarlierRun | None = None,
+        conversation: ConversationTurn | None = None,
     ) -> Goal:
         """A goal from a record: its files existed then, and may not now."""
         form = DataSchema(schema, recorded=True) if schema is not None else None
-        goal = cls(text, skills, (), plan, answers, stream=False, schema=form, after=after)
+        goal = cls(text, skills, (), plan, answers, stream=False, schema=form, after=after, conversation=conversation)
         object.__setattr__(goal, "files", files)
         return goal
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from weft.runs.conversations.summaries import sum_up
 from weft.runs.steps.answering import answer
 from weft.runs.steps.planning import Planning
 from weft.runs.steps.replanning import Replanning, as_before, not_changed
@@ -38,6 +39,7 @@ class Pipeline:
         """Run the goal; returns how it ended."""
         context = self.context
         context.prompts.check()  # before anything is spent
+        await sum_up(context)
         catalogue = await Selecting(context).catalogue()
         planning = Planning(context, catalogue)
         replanning = Replanning.of(planning, CurrentPlan(Plan(()), context.memo.recorded))
@@ -50,6 +52,8 @@ class Pipeline:
             if isinstance(error, AnswerNeeded):
                 return RunFinished("waiting", question=error.request.preview)
             raise
+        if plan.answer is not None:
+            return RunFinished("done", plan.answer)
         current = replanning.current
         current.plan = running.begun_in(plan)
         if self.review is not None and not await reviewed(self.review, current, planning):

@@ -16,6 +16,8 @@ from weft.models.choice import ModelChoice
 from weft.models.roles import RoleModels
 from weft.models.unpriced import check_prices
 from weft.providers.prices import PriceList
+from weft.runs.conversations.remarks import Remarks
+from weft.runs.conversations.stored_turns import output_of
 from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.steps.replanning import not_changed
@@ -66,7 +68,7 @@ class Run:
 
     `ledger` is how the run stands. `events` from a person are recorded when it is resumed: answers, and how they change
     the plan. `approve` asks a person who is there, and `review` shows them a new plan before it runs. `tool_set`
-    replaces the built-in tools of the settings.
+    replaces the built-in tools of the settings; `remarks` are what a person says while it goes on.
     """
 
     goal: Goal
@@ -84,6 +86,7 @@ class Run:
     review: Review | None = None
     spans: SpanExporter | None = None
     tool_set: tuple[str, ...] | None = None
+    remarks: Remarks = field(default_factory=Remarks)
 
     def record(self, event: Event) -> None:
         """Count an event, write it to the journal and pass it on."""
@@ -223,6 +226,8 @@ class Run:
             budget,
             self._kept(),
             recorded if self.tool_set is None else replace(recorded, tool_set=self.tool_set),
+            read_output=partial(output_of, self.journal.store, self.workspace.paths),
+            remarks=self.remarks,
         )
 
     def _kept(self) -> FindResult | None:

@@ -6,16 +6,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from weft.runs.conversations.remarks import Remarks
+from weft.runs.conversations.turn_prompt import TurnPrompt
 from weft.runs.stored.follow_up import FollowUp
 from weft.workspace.mcp_choice import McpChoice
 from weft_executor.history.recorded_limits import RecordedLimits
 from weft_executor.history.run_history import RunHistory
+from weft_planner.plan.references import earlier_id
 from weft_skills.builtin import toolset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from weft.models.budget import Budget
+    from weft.runs.conversations.earlier_outputs import ReadOutput
     from weft.runs.goal import Goal
     from weft.settings.settings import Settings
     from weft.workspace.workspace import Workspace
@@ -33,7 +37,8 @@ if TYPE_CHECKING:
 class RecordedRun:
     """What a run takes from its record as given: nothing, if it is new.
 
-    `tool_set` and `mcp` are the tools that it was offered, `files` what its tasks read, `fixed` the tasks that its
+    `tool_set` and `mcp` are the tools that it was offered, `files` what its tasks read, `outputs`
+    the results of earlier turns that they did, `fixed` the tasks that its
     planner must keep. The steps in the `history` of a resumed run are not taken again. A replay takes all of them, and
     makes the `changes` of its plan again; `growth` gives the limits that it came to, and `file_changed` hears of files
     that differ today.
@@ -43,6 +48,7 @@ class RecordedRun:
     tool_set: tuple[str, ...] | None = None
     mcp: McpChoice | None = None
     files: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
     fixed: tuple[Task, ...] = ()
     changes: Replans | None = None
     growth: Callable[[GrowthLimits], GrowthLimits] | None = None
@@ -51,7 +57,8 @@ class RecordedRun:
     @classmethod
     def resumed(cls, history: RunHistory) -> RecordedRun:
         """What a resumed run takes from its history; that of a new one has its first event alone."""
-        return cls(history, _tool_set(history), _mcp(history), history.files, history.fixed_now)
+        tools, mcp = _tool_set(history), _mcp(history)
+        return cls(history, tools, mcp, history.files, history.earlier_outputs, history.fixed_now)
 
     @classmethod
     def replayed(cls, history: RunHistory, file_changed: Callable[[FileRead, str], None]) -> RecordedRun:
@@ -60,6 +67,7 @@ class RecordedRun:
             tool_set=_tool_set(history),
             mcp=_mcp(history) or McpChoice(),
             files=history.files,
+            outputs=history.earlier_outputs,
             fixed=history.fixed,
             changes=history.replans,
             growth=partial(RecordedLimits, history),
@@ -82,7 +90,11 @@ def _mcp(history: RunHistory) -> McpChoice | None:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What all steps of one run share; `kept` finds results of other runs, if they may be used again."""
+    """What all steps of one run share; `kept` finds results of other runs, if they may be used again.
+
+    Of a turn of a conversation, `summaries` are of earlier turns, `read_output` reads their results, and `remarks` are
+    what a person says while it runs.
+    """
 
     goal: Goal
     workspace: Workspace
@@ -94,6 +106,9 @@ class RunContext:
     budget: Budget | None = None
     kept: FindResult | None = None
     recorded: RecordedRun = field(default_factory=RecordedRun)
+    summaries: dict[int, str] = field(default_factory=dict)
+    read_output: ReadOutput | None = None
+    remarks: Remarks = field(default_factory=Remarks)
 
     @property
     def record(self) -> Record:
@@ -117,7 +132,21 @@ class RunContext:
         return self.settings.tool_set if offered is None else offered
 
     @property
-    def follow_up(self) -> FollowUp | None:
-        """What is said in prompts of the run that this one follows up."""
+    def follow_up(self) -> FollowUp | TurnPrompt | None:
+        """What is said in prompts of the run that this one follows up, or of earlier turns."""
         earlier = self.goal.after
-        return FollowUp(earlier, self.prompts, self.memo.capture) if earlier is not None else None
+        if earlier is None:
+            return self.turn_prompt
+        return FollowUp(earlier, self.prompts, self.memo.capture)
+
+    @property
+    def turn_prompt(self) -> TurnPrompt | None:
+        """What is said in prompts of earlier turns of the conversation."""
+        seen = self.goal.conversation
+        return TurnPrompt(seen, self.prompts, self.summaries, self.memo.capture) if seen is not None else None
+
+    @property
+    def earlier_ids(self) -> frozenset[str]:
+        """The tasks of earlier turns that a plan can refer to."""
+        seen = self.goal.conversation
+        return frozenset(earlier_id(one.turn, one.task) for one in seen.results) if seen is not None else frozenset()

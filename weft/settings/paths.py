@@ -25,8 +25,8 @@ class Paths:
     """The folders that a run reads and writes.
 
     A bundle of another machine brings the skills of its user, which are then looked for in `skills_home`, and what that
-    user trusts. `skills_dir` is a folder of skills that the user names for some runs, `session_mcp` a configuration of MCP
-    servers that an editor brings for a session.
+    user trusts. `skills_dir` is a folder of skills that the user names for some runs, `session_mcp` a configuration of
+    MCP servers that an editor brings for a session.
     """
 
     workspace: Path

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from weft.settings import named_models, skill_lists, untrusted, variables
 from weft.settings.convert import approval_rules, convert
@@ -36,8 +36,10 @@ def _setting(
     return field(default=default, metadata=metadata)
 
 
+# Where the model that plans may answer at once, without tasks.
+DirectAnswers = Literal["conversation", "always", "never"]
 # The settings for the models of roles whose own name means something else, or that share a model.
-_ROLE_SETTINGS = {"detector": "detector_model", "condition": "task", "replanner": "decomposer"}
+_ROLE_SETTINGS = {"detector": "detector_model", "condition": "task", "replanner": "decomposer", "summary": "synthesis"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,12 @@ class Settings:
         None, "reuse results of other runs for the same prompt, if they are at most this many days old", guarded=True
     )
     input_budget: int = _setting(60_000, "how many characters of earlier results a task's prompt may hold")
+    conversation_tokens: int | None = _setting(
+        None, "how many tokens of a prompt earlier turns of a conversation may take (default: a quarter of the context)"
+    )
+    direct_answers: DirectAnswers = _setting(  # noqa: RUF009 - a field, like the others
+        "conversation", "where the model that plans may answer at once: conversation, always or never"
+    )
     approve: ApprovalMode = _setting(  # noqa: RUF009 - a field, like the others
         "writes", "which tool calls ask a person first: never, writes or all"
     )

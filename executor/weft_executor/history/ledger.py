@@ -51,6 +51,7 @@ class Ledger:
     run_id: str = ""
     goal: str = ""
     model: str | None = None
+    conversation: str | None = None
     skills: tuple[str, ...] = ()
     plan: Plan | None = None
     early: dict[str, Task] = field(default_factory=dict)
@@ -72,6 +73,7 @@ class Ledger:
         match event:
             case RunStarted():
                 self.run_id, self.goal, self.model = event.run_id, event.goal, event.settings.get("model")
+                self.conversation = event.conversation.id if event.conversation is not None else None
             case SkillsSelected(task=None):
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
@@ -237,6 +239,7 @@ class Ledger:
             model=self.model,
             skills_used=self._skills_used(),
             warnings=self.warnings.told(),
+            conversation=self.conversation,
         )
 
 

@@ -44,6 +44,7 @@ class Result:
     model: str | None = None
     skills_used: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    conversation: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` prints it."""
@@ -60,6 +61,7 @@ class Result:
             "tasks": [task.to_dict() for task in self.tasks],
             "usage": msgspec.structs.asdict(self.usage),
             "model": self.model,
+            "conversation": self.conversation,
             "cost_usd": self.cost_usd,
             "artifacts": [artifact.to_dict() for artifact in self.artifacts],
             "waiting": [request.to_dict() for request in self.waiting],

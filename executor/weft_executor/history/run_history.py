@@ -16,6 +16,7 @@ from weft_planner.events import (
     CallFinished,
     CallStarted,
     CatalogueTaken,
+    EarlierOutputRead,
     Event,
     FileRead,
     PlanChanged,
@@ -34,6 +35,7 @@ from weft_planner.events import (
 )
 from weft_planner.plan.graph_faults import graph_faults
 from weft_planner.plan.plan import Plan
+from weft_planner.plan.references import earlier_id
 from weft_planner.plan.task_id import parent_of
 from weft_skills.errors import InputError
 from weft_skills.tools.envelope import Envelope
@@ -58,7 +60,8 @@ class RunHistory:
     `readings` says how a planner's answers were read, by sub-goal and number of the change.
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
     a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
-    before the run was stopped, in the first request that it has answered.
+    before the run was stopped, in the first request that it has answered. `earlier_outputs` are results of earlier
+    turns that its tasks read.
     """
 
     started: RunStarted | None = None
@@ -75,6 +78,7 @@ class RunHistory:
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
+    earlier_outputs: dict[str, str] = field(default_factory=dict)
     finished: FinishedWork = field(default_factory=FinishedWork)
     settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
     asked_under: dict[tuple[str, str | None], int] = field(default_factory=dict)
@@ -137,6 +141,8 @@ class RunHistory:
                         self._forget_output(task_id)
             case SkillLoaded():
                 self.loaded[event.task, event.name] = event.content
+            case EarlierOutputRead():
+                self.earlier_outputs[earlier_id(event.turn, event.task)] = event.text
             case FileRead():
                 self.files[event.task, event.path] = event
             case CallStarted() | CallFailed() | CallFinished():

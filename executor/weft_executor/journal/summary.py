@@ -37,8 +37,10 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
     """The summary after an event; `seconds` adds up over every time that the run was resumed."""
     match event:
         case RunStarted():
-            batch, goal = event.batch, event.batch_goal
-            return replace(summary, goal=event.goal, started=at, parent=event.parent, batch=batch, batch_goal=goal)
+            batch, place = event.batch, event.conversation
+            summary = replace(summary, goal=event.goal, started=at, parent=event.parent)
+            conversation = place.id if place is not None else None
+            return replace(summary, batch=batch, batch_goal=event.batch_goal, conversation=conversation)
         case RunResumed():
             return replace(summary, status="running")
         case SkillsSelected(task=None):

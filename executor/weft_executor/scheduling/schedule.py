@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -119,6 +119,15 @@ class Schedule:
             del self._tasks[task_id]
         new = [task for task in plan.tasks if task.id not in self._tasks and task.id not in plan.replaced]
         self.add(*(task for task in plan.tasks if task.id in again), *new)
+
+    def not_begun(self) -> list[Task]:
+        """The tasks that are neither running nor ended, and have not grown."""
+        begun = {*self._running, *self.outcomes, *self._growths}
+        return [task for task_id, task in self._tasks.items() if task_id not in begun]
+
+    def reword(self, tasks: Iterable[Task]) -> None:
+        """Take tasks that have not begun with other texts; what they wait for is the same."""
+        self._tasks |= {task.id: task for task in tasks}
 
     def _forget(self, task_id: str) -> None:
         self._reused.discard(task_id)

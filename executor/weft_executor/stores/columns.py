@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from weft_executor.stores.row import Row, RunSummary
 
 # The columns of a summary, in the order of its fields.
-SUMMARY = "run_id, goal, status, started, seconds, tasks, cost_usd, parent, done, skills, batch, batch_goal"
+SUMMARY = (
+    "run_id, goal, status, started, seconds, tasks, cost_usd, parent, done, skills, batch, batch_goal, conversation"
+)
 _NAMES = SUMMARY.split(", ")
 # The conditions of partial indexes: a query has to have one word for word, or the index is not used.
 SELECTIONS = "type IN ('run_started', 'skills_selected')"

@@ -62,6 +62,27 @@ class BatchCount:
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationSummary:
+    """A conversation in one line of a list: the goal of its first turn, how many turns it has, and how the last stands.
+
+    `first` and `last` are the ids of its first and last run.
+    """
+
+    conversation: str
+    goal: str
+    turns: int
+    first: str
+    last: str
+    status: str
+    cost_usd: float | None = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The conversation as JSON values."""
+        cost = None if self.cost_usd is None else round(self.cost_usd, COST_PLACES)
+        return {name: getattr(self, name) for name in self.__slots__} | {"cost_usd": cost}
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStatus:
     """What `weft journal status` says of a store; `partitions` and `workers` are None where it has none.
 
@@ -101,6 +122,7 @@ class RunSummary:
     skills: tuple[str, ...] = ()
     batch: str | None = None
     batch_goal: str | None = None
+    conversation: str | None = None
     early: frozenset[str] | None = field(default=frozenset(), repr=False, compare=False)
     early_parts: int = field(default=0, repr=False, compare=False)
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from weft_executor.stores.errors import UnknownRun
-from weft_executor.stores.row import BatchCount, RunSummary
+from weft_executor.stores.row import BatchCount, ConversationSummary, RunSummary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -17,12 +17,16 @@ LIST_RUNS = "list runs with `weft trace list`"
 
 
 class RunFilter(TypedDict, total=False):
-    """Which runs a list has: those older than `before`, of some statuses, of one batch; `text` is looked for."""
+    """Which runs a list has: those older than `before`, of some statuses, of one batch or conversation.
+
+    `text` is looked for.
+    """
 
     before: str
     status: Collection[str]
     text: str
     batch: str | None
+    conversation: str | None
 
 
 def read_summary(columns: Sequence[object], *, leased: bool) -> RunSummary:
@@ -59,6 +63,12 @@ def by_batch(ended: Iterable[BatchCount], running: Iterable[RunSummary]) -> list
         batch: max(count.last for count in same) for batch, same in groupby(merged, key=lambda count: count.batch)
     }
     return sorted(merged, key=lambda count: newest[count.batch], reverse=True)
+
+
+def as_conversation(counted: Sequence[Any], first: RunSummary, last: RunSummary) -> ConversationSummary:
+    """A conversation by what was counted of it (id, turns, cost) and its first and last run."""
+    name, turns, cost = counted
+    return ConversationSummary(name, first.goal, turns, first.run_id, last.run_id, last.status, cost)
 
 
 def literal(text: str) -> str:

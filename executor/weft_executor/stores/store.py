@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from weft_executor.stores.lease import Handover, Holder, StopRequest
-    from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary, StoreStatus
+    from weft_executor.stores.row import BatchCount, ConversationSummary, EncodedRow, Row, RunSummary, StoreStatus
     from weft_executor.stores.run_lists import RunFilter
 
 
@@ -36,13 +36,16 @@ class Store(Protocol):
         """Store whole runs that arrive in pieces, all or nothing; raises `RunExists` if one is already stored."""
 
     def summaries(self, most: int | None = None, **wanted: Unpack[RunFilter]) -> Iterator[RunSummary]:
-        """The runs, newest first: those older than the run `before`, of some statuses, of one batch.
+        """The runs, newest first: those older than the run `before`, of some statuses, of one batch or conversation.
 
         `text` is looked for in goals, ids and selected skills.
         """
 
     def batches(self) -> Iterator[BatchCount]:
         """How many runs each batch has in each status, newest batch first."""
+
+    def conversations(self, most: int | None = None) -> Iterator[ConversationSummary]:
+        """The conversations, that with the newest turn first."""
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`."""

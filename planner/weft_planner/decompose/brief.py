@@ -28,7 +28,8 @@ class Brief:
     `asked` are those among them that were asked for by name, `certain` those that a plan has to use or say why not,
     `required` those that it has to use, and `skill_for` finds the best skill for a part of the goal. The answer must
     have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends on.
-    `earlier` says what an earlier run came to. The plan must have the tasks that are `fixed`: they have begun.
+    `earlier` says what an earlier run, or a conversation, came to. The plan must have the tasks that are `fixed`: they
+    have begun. Where `direct`, the model may answer at once instead.
     """
 
     goal: str
@@ -49,6 +50,7 @@ class Brief:
     fixed: tuple[Task, ...] = ()
     certain: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    direct: bool = False
 
     @property
     def sub_goals(self) -> bool:
@@ -71,7 +73,7 @@ class Brief:
     def judged_by(self) -> Known:
         """What a plan may use; what it quotes from the goal, answers or earlier results refers to nothing."""
         told = (self.goal, *self.answers, self.earlier, *(text for row in self.results for text in row.values()))
-        return replace(self.known, quoted=(*self.known.quoted, *filter(None, told)))
+        return replace(self.known, direct=self.direct, quoted=(*self.known.quoted, *filter(None, told)))
 
     def by_rule(self) -> RulePlan | None:
         """The plan that needs no model, if there is one that can run and uses the skills it has to.
@@ -118,5 +120,6 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "results": brief.results,
         "sub_goals": brief.sub_goals,
         "certain": brief.must_use,
+        "direct": brief.direct,
         "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
     }

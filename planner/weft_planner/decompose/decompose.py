@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.decompose import required
+from weft_planner.decompose.answer_stream import AnswerStream
 from weft_planner.decompose.brief import variables_of
 from weft_planner.decompose.judging import PlanJudge
 from weft_planner.errors import PlanError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from weft_planner.decompose.brief import Brief
     from weft_planner.decompose.judging import EarlyStart
     from weft_planner.events.event import Recorder
-    from weft_planner.model import Model
+    from weft_planner.model import Model, OnText
     from weft_planner.plan.plan import Plan
     from weft_planner.prompting.profile import PlanExample
     from weft_planner.prompting.prompts import Prompts
@@ -55,10 +56,12 @@ async def decompose(
     record: Recorder,
     ready: Ready | None = None,
     early: EarlyStart | None = None,
+    on_answer: OnText | None = None,
 ) -> Plan:
     """A valid plan for the goal, or nothing but a clarification; `ready` is awaited before a model is asked.
 
-    With `early`, tasks start while the first answer is being written.
+    With `early`, tasks start while the first answer is being written; `on_answer` takes an answer that stands in the
+    place of a plan, as it is written.
     The plan is recorded, except for a sub-goal's, which is when it joins that of the run. Whether an answer was
     accepted, and why not, is taken as it is on record.
     """
@@ -71,13 +74,20 @@ async def decompose(
     conversation = messages(brief, prompts)
     fixed_part = len(conversation) - 1  # all but the goal
     schema = brief.profile.shape.schema(
-        brief.goal, brief.shown, brief.max_tasks, sub_goals=brief.sub_goals, unused=bool(brief.must_use)
+        brief.goal,
+        brief.shown,
+        brief.max_tasks,
+        sub_goals=brief.sub_goals,
+        unused=bool(brief.must_use),
+        direct=brief.direct,
     )
     judge = PlanJudge(brief, early)
     faults: list[str] = []
     fixed: tuple[str, ...] = ()
     for attempt in range(1, brief.attempts + 1):
-        hear = early.hear if early is not None and attempt == 1 else None
+        hear = _heard_by(
+            early.hear if early is not None and attempt == 1 else None, on_answer if brief.direct else None
+        )
         request = Request(
             conversation,
             schema=schema,
@@ -114,6 +124,20 @@ async def decompose(
         faults=faults,
         hint="try a stronger model with --model, state the goal more plainly, or write a plan and use --plan",
     )
+
+
+def _heard_by(plan: OnText | None, answer: OnText | None) -> OnText | None:
+    """What hears a reply as it is written, for its tasks and for an answer in their place."""
+    if answer is None:
+        return plan
+    stream = AnswerStream(answer)
+
+    def hear(text: str) -> None:
+        stream.hear(text)
+        if plan is not None:
+            plan(text)
+
+    return hear
 
 
 def _about(brief: Brief) -> list[Any]:

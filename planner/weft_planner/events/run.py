@@ -39,12 +39,51 @@ class EarlierRun(msgspec.Struct, frozen=True):
     results: tuple[EarlierOutput, ...] = ()
 
 
+class EarlierTurn(msgspec.Struct, frozen=True):
+    """What a turn of a conversation sees of an earlier one: its goal and its answer, or a summary of both.
+
+    With `fits` the goal and the answer stand in the prompt. Without it the `summary` does, or one is made first.
+    """
+
+    number: int
+    run_id: str
+    goal: str
+    status: str
+    answer: str
+    summary: str = ""
+    fits: bool = True
+
+
+class TurnResult(msgspec.Struct, frozen=True):
+    """A task of an earlier turn that has a result, and how many characters that has."""
+
+    turn: int
+    run_id: str
+    task: str
+    title: str
+    size: int
+
+
+class ConversationTurn(msgspec.Struct, frozen=True):
+    """The place of a run in a conversation, and what it sees of earlier turns, newest first.
+
+    `results` are those that its tasks can refer to. So many earlier turns are `left_out`, because there is no room.
+    """
+
+    id: str
+    number: int
+    turns: tuple[EarlierTurn, ...] = ()
+    results: tuple[TurnResult, ...] = ()
+    left_out: int = 0
+
+
 class RunStarted(Event, frozen=True):
     """A run began; `use` maps skill names to files that replace those skills.
 
     Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
     A goal of a batch names the batch, its own id there, and how many goals the batch has. `schema` is the form that the
-    answer must have, `after` what is taken over from the run that it follows up.
+    answer must have, `after` what is taken over from the run that it follows up, `conversation` what it sees of
+    earlier turns.
     """
 
     run_id: str
@@ -65,6 +104,7 @@ class RunStarted(Event, frozen=True):
     batch_size: int | None = None
     schema: Mapping[str, Any] | None = None
     after: EarlierRun | None = None
+    conversation: ConversationTurn | None = None
 
 
 class RunResumed(Event, frozen=True):
@@ -72,6 +112,27 @@ class RunResumed(Event, frozen=True):
 
     run_id: str
     settings: Mapping[str, Any]
+
+
+class TurnSummarised(Event, frozen=True):
+    """An earlier turn of the conversation has no room in prompts any more, and a model has summarised it."""
+
+    turn: int
+    text: str
+
+
+class EarlierOutputRead(Event, frozen=True):
+    """The result of a task of an earlier turn was read, because a task refers to it."""
+
+    turn: int
+    task: str
+    text: str
+
+
+class TurnTakenBack(Event, frozen=True):
+    """A person took back a turn of a conversation after its end; later turns do not see it."""
+
+    turn: int
 
 
 class Warned(Event, frozen=True):

@@ -195,6 +195,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     """A validated plan; `unused` says of skills that fit why no task uses them.
 
+    In a conversation it may be an `answer` instead of tasks.
     The final results of a plan that is `joined` are put below each other, without a model.
     What changed since it was made is no part of it as a value, and not recorded with it.
     """
@@ -204,6 +205,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     clarification: str | None = None
     unused: Mapping[str, str] = {}
     joined: bool = False
+    answer: str | None = None
 
     @cached_property
     def grown(self) -> int:
@@ -297,6 +299,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
     @property
     def needs_synthesis(self) -> bool:
         """Whether the answer needs a model call of its own."""
+        if self.answer is not None:
+            return False
         return self.synthesis is not None or (len(self.finals) != 1 and not self.joined)
 
     @property
@@ -317,7 +321,8 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
             "clarification": self.clarification,
         }
         unused = {"unused": dict(self.unused)} if self.unused else {}
-        return document | unused | ({"joined": True} if self.joined else {})
+        answer = {"answer": self.answer} if self.answer is not None else {}
+        return document | unused | ({"joined": True} if self.joined else {}) | answer
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Plan:
@@ -328,6 +333,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
             clarification=_text(document.get("clarification")),
             unused=dict(document.get("unused") or {}),
             joined=bool(document.get("joined")),
+            answer=_text(document.get("answer")) if not document.get("tasks") else None,
         )
 
 

@@ -48,8 +48,9 @@ def told(repairs: tuple[str, ...]) -> str:
 
 def read_answer(text: str, shape: PlanShape, known: Known) -> Reading:
     """The plan in a model's answer; raises NotJson if there is none, or more than one."""
-    found = find_in(text, "tasks", "clarification")
-    if not _has(found.value, ("tasks", "clarification")) and breaks_off(text):
+    keys = ("tasks", "clarification", *(("answer",) if known.direct else ()))
+    found = find_in(text, *keys)
+    if not _has(found.value, keys) and breaks_off(text):
         raise NotJson("the answer breaks off before its JSON is closed")
     reading = read_document(found.value, shape, known, (found.form,) if found.form else ())
     return replace(reading, faults=(*reading.faults, *beside_faults(found, reading.document)))
@@ -59,6 +60,11 @@ def read_document(document: Any, shape: PlanShape, known: Known, repairs: tuple[
     """The plan in a document, in its normal form."""
     if is_too_deep(document):
         return Reading({}, (f"the plan is nested more than {MOST_LEVELS} levels deep; make it flatter",))
+    if known.direct and isinstance(document, dict) and "answer" in document:
+        if isinstance(document["answer"], str) and document["answer"].strip() and not document.get("tasks"):
+            return Reading({"tasks": [], "answer": document["answer"]}, (), repairs)
+        if document["answer"] in (None, ""):
+            document = {key: value for key, value in document.items() if key != "answer"}
     form = normal_form(document)
     widened = shape.widen(form.document)
     faults = (*form.faults, *problems(widened, known))

@@ -22,10 +22,12 @@ FieldPath = tuple[str | int, ...]
 
 # A task's id: a planned one, or one in the plan of a sub-goal, such as `research/sources` or `parts[1]/check`.
 ID = r"[\w-]+(?:(?:\[[0-9]+\])*/[\w-]+)*"
+# Before the id of a task of an earlier turn of the conversation, as in `<<turn2.survey.output>>`.
+TURN = r"(?:turn[1-9][0-9]{0,5}\.(?!(?:output|status|count)\b))?"
 PATH = r"(?:\.[\w-]+|\[[0-9]{1,9}\])*"
 # What a text may refer to: the output of a task or of one of its items, a part of it, its status, its count.
 REFERENCE = re.compile(
-    rf"<<\s*(?P<id>{ID})(?:\[(?P<item>[1-9][0-9]{{0,8}})\])?\.(?P<part>output(?P<path>{PATH})|status|count)\s*>>"
+    rf"<<\s*(?P<id>{TURN}{ID})(?:\[(?P<item>[1-9][0-9]{{0,8}})\])?\.(?P<part>output(?P<path>{PATH})|status|count)\s*>>"
 )
 # What looks like a reference, whether or not it can be read.
 _LOOKS_LIKE_ONE = re.compile(r"<<\s*[\w-]+(?:/[\w-]+)*\s*[.\[][^<>\n]*>>")
@@ -68,6 +70,11 @@ class Reference:
 
     def __str__(self) -> str:
         return f"<<{self.of}.{self.part}{spelled(self.path)}>>"
+
+
+def earlier_id(turn: int, task: str) -> str:
+    """What a task of an earlier turn of the conversation is called in references."""
+    return f"turn{turn}.{task}"
 
 
 def references(value: object) -> Iterator[Reference]:

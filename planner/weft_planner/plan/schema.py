@@ -28,10 +28,11 @@ _OF_GOALS: dict[str, Any] = {"most_tasks": {"type": ["integer", "null"]}, "max_c
 UNUSED: dict[str, Any] = {"type": ["object", "null"], "additionalProperties": {"type": "string"}}
 
 
-def plan_schema(*, sub_goals: bool = True, unused: bool = False) -> dict[str, Any]:
+def plan_schema(*, sub_goals: bool = True, unused: bool = False, direct: bool = False) -> dict[str, Any]:
     """The schema of a plan: loose enough for every provider's dialect; validation does the rest.
 
-    It has `unused` only where a skill must be used: the hash of a request is made of its schema too.
+    It has `unused` only where a skill must be used, and `answer` only where there may be one instead of a plan: the
+    hash of a request is made of its schema too.
     """
     actions = [action for action in ACTION_TYPES if sub_goals or action != GOAL]
     optional_text = {"type": ["string", "null"]}
@@ -58,6 +59,7 @@ def plan_schema(*, sub_goals: bool = True, unused: bool = False) -> dict[str, An
             "synthesis": optional_text,
             "clarification": optional_text,
             **({"unused": UNUSED} if unused else {}),
+            **({"answer": optional_text} if direct else {}),
         },
-        "required": ["tasks"],
+        "required": [] if direct else ["tasks"],
     }

@@ -29,12 +29,19 @@ class PlanShape(Protocol):
     """The schema that a plan is asked for with, and the way back to a full plan document."""
 
     def schema(
-        self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True, unused: bool = False
+        self,
+        goal: str,
+        names: Sequence[str],
+        max_tasks: int,
+        *,
+        sub_goals: bool = True,
+        unused: bool = False,
+        direct: bool = False,
     ) -> dict[str, Any]:
         """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks.
 
         Where goals may not be nested deeper, there are no `sub_goals`; where a skill must be used, the plan may say in
-        `unused` why it is not.
+        `unused` why it is not; where `direct`, there may be an answer instead.
         """
 
     def widen(self, document: Any) -> Any:
@@ -48,10 +55,17 @@ class FullShape:
     """The full plan: validation finds what the schema cannot express."""
 
     def schema(
-        self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True, unused: bool = False
+        self,
+        goal: str,
+        names: Sequence[str],
+        max_tasks: int,
+        *,
+        sub_goals: bool = True,
+        unused: bool = False,
+        direct: bool = False,
     ) -> dict[str, Any]:
         """The same schema for all goals."""
-        return plan_schema(sub_goals=sub_goals, unused=unused)
+        return plan_schema(sub_goals=sub_goals, unused=unused, direct=direct)
 
     def widen(self, document: Any) -> Any:
         """The document itself."""
@@ -69,7 +83,14 @@ class NumberedShape:
     """A few tasks with ids by position, each with one of the selected skills or none."""
 
     def schema(
-        self, goal: str, names: Sequence[str], max_tasks: int, *, sub_goals: bool = True, unused: bool = False
+        self,
+        goal: str,
+        names: Sequence[str],
+        max_tasks: int,
+        *,
+        sub_goals: bool = True,
+        unused: bool = False,
+        direct: bool = False,
     ) -> dict[str, Any]:
         """A schema with room for every thing that the goal lists: small models use all the room they are given."""
         return numbered_schema(names, min(max_tasks, listed(goal)))

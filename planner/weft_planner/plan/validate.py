@@ -6,7 +6,7 @@ Faults go into the prompt that asks a model again: changing their text breaks st
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,8 @@ class Known:
 
     While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
     which tasks may choose one. What a plan quotes from `quoted` texts, such as the goal, refers to nothing. `absent`
-    says of further tools why they cannot be used here.
+    says of further tools why they cannot be used here. `earlier` are tasks of earlier turns of the conversation that
+    have a result, as they are referred to. Where `direct`, there may be an answer instead of a plan.
     """
 
     skills: Sequence[str] = ()
@@ -44,6 +45,8 @@ class Known:
     models: Sequence[str] = ()
     quoted: Sequence[str] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
+    earlier: Collection[str] = ()
+    direct: bool = False
 
     def quotes(self, text: str) -> bool:
         """Whether a text stands in what may be quoted."""
@@ -263,6 +266,8 @@ def _reference_problems(
 
     upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
     for text, (reference, needs_form) in referred.items():
+        if reference.id in known.earlier and reference.part == "output" and text not in _read_in_when(row):
+            continue
         start = f"task {row['id']!r} refers to {text}, "
         if reference.id not in graph:
             yield f"{start}but there is no task {reference.id!r}; {_tasks_are(ids)}"
@@ -292,6 +297,11 @@ def _referred(row: Mapping[str, Any]) -> dict[str, tuple[Reference, bool]]:
         (source if isinstance(source, str) else "", when.get("ask") if isinstance(when, Mapping) else when)
     )
     return referred | {str(one): (one, False) for one in read if str(one) not in referred}
+
+
+def _read_in_when(row: Mapping[str, Any]) -> Collection[str]:
+    """What a condition refers to: it is checked before anything of earlier turns is read."""
+    return {str(reference) for reference in references(row.get("when"))}
 
 
 def _tasks_are(ids: Sequence[str]) -> str:

@@ -1,15 +1,16 @@
-"""A client of the protocol: the package's own connection to `weft acp` in a process of its own."""
+"""A client of the protocol: the package's own connection to an agent of this process, or of another."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp import PROTOCOL_VERSION, spawn_agent_process
+from acp import PROTOCOL_VERSION, connect_to_agent, run_agent, spawn_agent_process
 from acp.helpers import text_block
 from acp.schema import (
     AgentMessageChunk,
@@ -20,10 +21,16 @@ from acp.schema import (
     UserMessageChunk,
 )
 
+from weft.acp.agent import WeftAgent
+from weft.settings.paths import Paths
+from weft.settings.settings import Settings
+
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
+
+    from tests.fakes import ScriptedModel
 
 
 @dataclass
@@ -77,12 +84,47 @@ class Editor:
 
 
 @asynccontextmanager
-async def agent(
-    editor: Editor, env: Mapping[str, str], *flags: str, stderr: Path | None = None
-) -> AsyncIterator[tuple[Any, Process]]:
-    """`weft acp` with an editor connected, initialized."""
+async def agent(editor: Editor, model: ScriptedModel) -> AsyncIterator[Any]:
+    """An editor that is connected to an agent of this process over a socket."""
+    served = WeftAgent(_configured, lambda _: model)
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    serving = asyncio.ensure_future(_serve(served, theirs))
+    connection = connect_to_agent(editor, writer, reader)  # type: ignore[arg-type]
+    try:
+        await connection.initialize(protocol_version=PROTOCOL_VERSION)
+        yield connection
+    finally:
+        await connection.close()
+        await _closed(writer)
+        await served.close()
+        serving.cancel()
+        await asyncio.wait([serving])
+
+
+async def _serve(served: WeftAgent, at: socket.socket) -> None:
+    reader, writer = await asyncio.open_connection(sock=at)
+    try:
+        await run_agent(served, writer, reader)  # type: ignore[arg-type]
+    finally:
+        await _closed(writer)
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+
+
+def _configured(folder: Path) -> tuple[Paths, Settings]:
+    return Paths.of(folder, os.environ), Settings(model="scripted", allow_unknown_cost=True)
+
+
+@asynccontextmanager
+async def agent_process(editor: Editor, env: Mapping[str, str]) -> AsyncIterator[tuple[Any, Process]]:
+    """`weft acp` in a process of its own, with an editor connected."""
     whole = {**os.environ, **env}
-    command = [sys.executable, "-m", "weft", "acp", *flags]
+    command = [sys.executable, "-m", "weft", "acp"]
     async with spawn_agent_process(editor, *command, env=whole) as (connection, process):  # type: ignore[arg-type]
         await connection.initialize(protocol_version=PROTOCOL_VERSION)
         yield connection, process

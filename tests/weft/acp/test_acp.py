@@ -6,20 +6,22 @@ import asyncio
 import json
 import os
 import signal
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from acp.exceptions import RequestError
 from acp.schema import ToolCallProgress, ToolCallStart
 
+from tests.fakes import ScriptedModel
 from tests.openai_server import Call, OpenAIServer, Say
-from tests.weft.acp.client import Editor, agent, say
+from tests.weft.acp.client import Editor, agent, agent_process, say
+from weft_planner.model import Reply, ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.openai_server import Answer
+    from weft_planner.model import Request
 
 TWO = [
     {"id": "one", "title": "First step", "action_type": "llm", "instruction": "First"},
@@ -27,21 +29,36 @@ TWO = [
 ]
 
 
-def plan(*tasks: dict[str, Any]) -> Say:
-    return Say(json.dumps({"tasks": list(tasks), "synthesis": None, "clarification": None}))
+def plan(*tasks: dict[str, Any]) -> str:
+    return json.dumps({"tasks": list(tasks), "synthesis": None, "clarification": None})
 
 
-def simple(call: Call) -> Answer:
-    """A plan of two tasks for every goal; the answer names the goal."""
-    if call.role == "decomposer":
-        return plan(*TWO)
-    return Say(f"the answer to {call.user.count('<goal>')}")
+def simple() -> ScriptedModel:
+    """A plan of two tasks for every goal."""
+    return ScriptedModel(
+        lambda request: Reply(plan(*TWO) if request.role == "decomposer" else f"the answer of {request.task}")
+    )
 
 
-def writing(call: Call) -> Answer:
+def written(request: Request) -> Reply:
     """A plan whose task writes a file of the workspace."""
+    if request.role == "decomposer":
+        return Reply(plan({"id": "note", "title": "Note it", "action_type": "llm", "instruction": "Write notes.md"}))
+    results = [json.loads(message.content) for message in request.messages if message.role == "tool"]
+    if results:
+        return Reply(f"it said {results[0]['status']}")
+    call = ToolCall("c1", "WriteFile", json.dumps({"path": "workspace:notes.md", "content": "noted\n"}))
+    return Reply("", tool_calls=(call,))
+
+
+def writing() -> ScriptedModel:
+    return ScriptedModel(written)
+
+
+def by_server(call: Call) -> Answer:
+    """The same as `written`, over HTTP."""
     if call.role == "decomposer":
-        return plan({"id": "note", "title": "Write it down", "action_type": "llm", "instruction": "Write notes.md"})
+        return Say(plan({"id": "note", "title": "Note it", "action_type": "llm", "instruction": "Write notes.md"}))
     if not call.tool_results:
         return Say(tool_calls=(("WriteFile", {"path": "workspace:notes.md", "content": "noted\n"}),))
     return Say(f"it said {call.tool_results[0]['status']}")
@@ -67,31 +84,27 @@ def environment(tmp_path: Path, server: OpenAIServer) -> dict[str, str]:
     }
 
 
-async def test_a_turn_sends_its_plan_as_it_goes_and_its_answer_once(tmp_path: Path, workspace: Path) -> None:
+async def test_a_turn_sends_its_plan_as_it_goes_and_its_answer_once(workspace: Path) -> None:
     editor = Editor()
-    with OpenAIServer(simple) as server:
-        async with agent(editor, environment(tmp_path, server)) as (connection, _):
-            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
-            assert await say(connection, session, "Do two steps") == "end_turn"
+    async with agent(editor, simple()) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        assert await say(connection, session, "Do two steps") == "end_turn"
     assert [title for title, _ in editor.plans[0]] == ["First step", "Second step"]
     assert {status for _, status in editor.plans[-1]} == {"completed"}
     assert ("First step", "in_progress") in [entry for sent in editor.plans for entry in sent]
-    assert editor.said().count("the answer") == 1
+    assert editor.said() == "the answer of two"
     assert {name for name, _ in editor.updates} == {session}
 
 
-@pytest.mark.parametrize(("choice", "written", "heard"), [("allow", True, "success"), ("reject", False, "error")])
-async def test_a_write_asks_and_is_shown_as_a_diff(
-    tmp_path: Path, workspace: Path, choice: str, written: bool, heard: str
-) -> None:
+@pytest.mark.parametrize(("choice", "exists", "heard"), [("allow", True, "success"), ("reject", False, "error")])
+async def test_a_write_asks_and_is_shown_as_a_diff(workspace: Path, choice: str, exists: bool, heard: str) -> None:
     editor = Editor(lambda _: choice)
-    with OpenAIServer(writing) as server:
-        async with agent(editor, environment(tmp_path, server)) as (connection, _):
-            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
-            await say(connection, session, "Write notes.md")
+    async with agent(editor, writing()) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await say(connection, session, "Write notes.md")
     ((_, options),) = editor.asked
     assert options == ["allow", "allow_rest", "reject"]
-    assert (workspace / "notes.md").exists() is written
+    assert (workspace / "notes.md").exists() is exists
     started = next(update for _, update in editor.updates if isinstance(update, ToolCallStart))
     assert (started.kind, started.content[0].path) == ("edit", str(workspace / "notes.md"))
     ended = next(update for _, update in editor.updates if isinstance(update, ToolCallProgress))
@@ -99,73 +112,101 @@ async def test_a_write_asks_and_is_shown_as_a_diff(
     assert f"it said {heard}" in editor.said()
 
 
-async def test_in_plan_mode_nothing_runs_before_a_yes_and_the_mode_survives(tmp_path: Path, workspace: Path) -> None:
-    editor = Editor(lambda _: "reject")
-    with OpenAIServer(simple) as server:
-        env = environment(tmp_path, server)
-        async with agent(editor, env) as (connection, _):
-            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
-            await connection.set_session_mode(session_id=session, mode_id="plan")
-            await say(connection, session, "Do two steps")
-            assert not server.asked("task")
+async def test_in_plan_mode_nothing_runs_before_a_yes_and_the_mode_survives(workspace: Path) -> None:
+    model = simple()
+    async with agent(Editor(lambda _: "reject"), model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await connection.set_session_mode(session_id=session, mode_id="plan")
+        await say(connection, session, "Do two steps")
+        assert {request.role for request in model.asked} == {"decomposer"}
+        with pytest.raises(RequestError):
+            await connection.set_session_mode(session_id=session, mode_id="yolo")
+    async with agent(Editor(), model) as connection:
+        loaded = await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+        assert loaded.modes.current_mode_id == "plan"
+        await say(connection, session, "Do two steps again")
+    assert "task" in {request.role for request in model.asked}
+
+
+async def test_loading_sends_the_history_without_a_call_and_lists_the_session(workspace: Path) -> None:
+    first, later, model = Editor(), Editor(), simple()
+    async with agent(first, model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        for text in ("First goal", "Second goal"):
+            await say(connection, session, text)
+    paid = len(model.asked)
+    async with agent(later, model) as connection:
+        listed = (await connection.list_sessions(cwd=str(workspace))).sessions
+        assert [(one.session_id, one.title) for one in listed] == [(session, "First goal")]
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+        await later.until(lambda: len(later.said()) >= len(first.said()))
+        assert len(model.asked) == paid
+        assert later.user == "First goalSecond goal"
+        assert later.said() == first.said()
+        assert later.plans[-1] == first.plans[-1]
+        for unknown in ("c00", "../../etc/passwd"):
             with pytest.raises(RequestError):
-                await connection.set_session_mode(session_id=session, mode_id="yolo")
-        later = Editor()
-        async with agent(later, env) as (connection, _):
-            loaded = await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
-            assert loaded.modes.current_mode_id == "plan"
-            await say(connection, session, "Do two steps again")
-    assert server.asked("task")
+                await connection.load_session(cwd=str(workspace), session_id=unknown, mcp_servers=[])
 
 
-async def test_loading_sends_the_history_without_a_call_and_lists_the_session(tmp_path: Path, workspace: Path) -> None:
-    first, later = Editor(), Editor()
-    with OpenAIServer(simple) as server:
-        env = environment(tmp_path, server)
-        async with agent(first, env) as (connection, _):
-            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
-            for text in ("First goal", "Second goal"):
-                await say(connection, session, text)
-        paid = len(server.calls)
-        async with agent(later, env) as (connection, _):
-            listed = (await connection.list_sessions(cwd=str(workspace))).sessions
-            assert [(one.session_id, one.title) for one in listed] == [(session, "First goal")]
-            await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
-            await later.until(lambda: later.user)
-            assert len(server.calls) == paid
-            assert later.user == "First goalSecond goal"
-            assert later.said() == first.said()
-            assert later.plans[-1] == first.plans[-1]
-            with pytest.raises(RequestError):
-                await connection.load_session(cwd=str(workspace), session_id="c00", mcp_servers=[])
-
-
-async def test_a_cancel_ends_the_turn_as_cancelled_and_keeps_what_was_done(tmp_path: Path, workspace: Path) -> None:
-    gate, editor = threading.Event(), Editor()
-
-    def script(call: Call) -> Answer:
-        if call.role == "task" and "<result" in call.user:
-            gate.wait(60)
-        return simple(call)
-
-    with OpenAIServer(script) as server:
-        async with agent(editor, environment(tmp_path, server)) as (connection, _):
-            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
-            turn = asyncio.ensure_future(say(connection, session, "Do two steps"))
-            await editor.until(lambda: editor.plans and ("Second step", "in_progress") in editor.plans[-1])
-            await connection.cancel(session_id=session)
-            assert await turn == "cancelled"
-        gate.set()
+async def test_a_cancel_ends_the_turn_as_cancelled_and_keeps_what_was_done(workspace: Path) -> None:
+    editor, model = Editor(), simple()
+    model.unanswered = "two"
+    async with agent(editor, model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        turn = asyncio.ensure_future(say(connection, session, "Do two steps"))
+        await editor.until(lambda: editor.plans and ("Second step", "in_progress") in editor.plans[-1])
+        with pytest.raises(RequestError, match="is running"):
+            await say(connection, session, "and another")
+        await connection.cancel(session_id=session)
+        assert await turn == "cancelled"
     assert ("First step", "completed") in editor.plans[-1]
+
+
+async def test_a_question_is_answered_by_the_next_prompt(workspace: Path) -> None:
+    def script(request: Request) -> Reply:
+        if request.role != "decomposer":
+            return Reply("the answer")
+        asked = not any("in blue" in message.content for message in request.messages)
+        question = {"tasks": [], "synthesis": None, "clarification": "Which colour?"}
+        return Reply(json.dumps(question) if asked else plan(*TWO))
+
+    editor, model = Editor(), ScriptedModel(script)
+    async with agent(editor, model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await say(connection, session, "Paint it")
+        assert "Which colour?" in editor.said()
+        await say(connection, session, "in blue")
+    assert editor.said().endswith("the answer")
+
+
+async def test_twenty_turns_keep_one_session(workspace: Path) -> None:
+    editor = Editor()
+    async with agent(editor, simple()) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        for number in range(20):
+            assert await say(connection, session, f"Goal {number}") == "end_turn"
+    assert editor.said() == "the answer of two" * 20
+
+
+async def test_bad_input_is_told_in_words(workspace: Path) -> None:
+    async with agent(Editor(), simple()) as connection:
+        with pytest.raises(RequestError, match="does not exist"):
+            await connection.new_session(cwd=str(workspace / "no"), mcp_servers=[])
+        with pytest.raises(RequestError):
+            await say(connection, "c-unknown", "hello")
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        with pytest.raises(RequestError, match="no text"):
+            await say(connection, session, "   ")
 
 
 async def test_killed_while_it_waits_for_a_permission_the_answer_reaches_its_call(
     tmp_path: Path, workspace: Path
 ) -> None:
-    editor, later = Editor(lambda _: "never"), Editor(lambda _: "allow")
-    with OpenAIServer(writing) as server:
+    editor, later = Editor(lambda _: "never"), Editor()
+    with OpenAIServer(by_server) as server:
         env = environment(tmp_path, server)
-        async with agent(editor, env) as (connection, process):
+        async with agent_process(editor, env) as (connection, process):
             session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
             turn = asyncio.ensure_future(say(connection, session, "Write notes.md"))
             await editor.until(lambda: editor.asked)
@@ -173,34 +214,10 @@ async def test_killed_while_it_waits_for_a_permission_the_answer_reaches_its_cal
             await asyncio.wait([turn], timeout=60)
             turn.cancel()
         asked = len(server.asked("task"))
-        async with agent(later, env) as (connection, _):
+        async with agent_process(later, env) as (connection, _):
             await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
             if not later.asked:
                 assert await say(connection, session, "/continue") == "end_turn"
             await later.until(lambda: (workspace / "notes.md").exists() and "it said" in later.said())
         assert len(server.asked("task")) == asked + 1
         assert len(server.asked("decomposer")) == 1
-
-
-async def test_twenty_turns_keep_one_session_and_standard_output_holds_the_protocol_alone(
-    tmp_path: Path, workspace: Path
-) -> None:
-    editor = Editor()
-    with OpenAIServer(simple) as server:
-        async with agent(editor, environment(tmp_path, server)) as (connection, _):
-            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
-            for number in range(20):
-                assert await say(connection, session, f"Goal {number}") == "end_turn"
-    assert editor.said().count("the answer") == 20
-
-
-async def test_bad_input_is_told_in_words(tmp_path: Path, workspace: Path) -> None:
-    with OpenAIServer(simple) as server:
-        async with agent(Editor(), environment(tmp_path, server)) as (connection, _):
-            with pytest.raises(RequestError, match="does not exist"):
-                await connection.new_session(cwd=str(workspace / "no"), mcp_servers=[])
-            with pytest.raises(RequestError):
-                await say(connection, "c-unknown", "hello")
-            session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
-            with pytest.raises(RequestError, match="no text"):
-                await say(connection, session, "   ")

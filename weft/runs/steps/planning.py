@@ -10,8 +10,9 @@ from weft.workspace.planned_selection import planned_skills
 from weft_planner.decompose import required
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import decompose
-from weft_planner.events import PlanMade, Warned
+from weft_planner.events import PlanMade, TextStreamed, Warned
 from weft_planner.plan import reading, unused_skills
+from weft_planner.prompting.profile import FULL
 from weft_skills.discovery.needs import SWITCHES
 
 if TYPE_CHECKING:
@@ -77,7 +78,22 @@ class Planning:
         """A plan that a model makes, or a rule."""
         models = self.context.models
         model, ready = models.for_role("decomposer"), partial(models.ready, "decomposer")
-        return await decompose(brief, model, self.context.prompts, self.context.memo.recorded, ready, early)
+        on_answer = self._show_answer if self.context.goal.stream else None
+        return await decompose(brief, model, self.context.prompts, self.context.memo.recorded, ready, early, on_answer)
+
+    def _show_answer(self, text: str) -> None:
+        """Show a direct answer as it is written."""
+        self.context.record(TextStreamed("decomposer", None, text))
+
+    @property
+    def direct(self) -> bool:
+        """Whether the model may answer at once: never where a skill has to be used, or a form is asked for."""
+        goal, where = self.context.goal, self.context.settings.direct_answers
+        if where == "never" or (where == "conversation" and goal.conversation is None):
+            return False
+        if goal.data is not None or goal.skills or self.certain or self.catalogue.required:
+            return False
+        return self.context.models.profile("decomposer").shape is FULL.shape
 
     def brief(self, answers: tuple[str, ...] = ()) -> Brief:
         """What the decomposer is given."""
@@ -88,7 +104,7 @@ class Planning:
             skills=catalogue.skill_listing,
             tools=catalogue.tool_listing,
             date=context.date,
-            known=catalogue.known,
+            known=replace(catalogue.known, earlier=context.earlier_ids),
             names=tuple(selection.name for selection in catalogue.selections),
             profile=context.models.profile("decomposer"),
             files=tuple(str(path) for path in goal.files),
@@ -99,6 +115,7 @@ class Planning:
             earlier=follow_up.for_planner() if follow_up is not None else "",
             certain=self.certain,
             required=catalogue.required,
+            direct=self.direct,
         )
 
     def warn(self, plan: Plan) -> None:

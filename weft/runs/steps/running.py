@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from weft.runs.conversations.earlier_outputs import EarlierOutputs
+from weft.runs.conversations.remarks import remarked
 from weft.runs.steps.streaming import EarlyTasks, may_begin
 from weft.runs.steps.sub_goals import SubGoals
 from weft.runs.steps.task_tools import TaskTools
@@ -21,6 +23,7 @@ from weft_planner.events import Warned
 from weft_planner.model import as_events
 from weft_planner.plan.changes.early_parts import with_parts
 from weft_planner.plan.changes.sub_goals import GOAL
+from weft_planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +50,7 @@ class RunningTasks:
     _runner: TaskRunner = field(init=False)
     _fan_out: FanOut = field(init=False)
     _sub_goals: SubGoals = field(init=False)
+    _earlier: EarlierOutputs | None = field(init=False)
 
     def __post_init__(self) -> None:
         context, current, settings = self.context, self.replanning.current, self.context.settings
@@ -56,6 +60,7 @@ class RunningTasks:
         self._fan_out = FanOut(current, context.memo, limits, keeps_replaced=self.replanning.repeats)
         self._sub_goals = SubGoals(context, self._fan_out, McpChoice(self.catalogue.mcp))
         self.files = _given_files(context)
+        self._earlier = _earlier_outputs(context)
         self._runner = self._task_runner()
         models, prompts, budget = context.models, context.prompts, settings.input_budget
         check = ConditionCheck(current, models, prompts, context.record, context.artifacts, budget).check
@@ -106,9 +111,19 @@ class RunningTasks:
             await self.context.models.ready("task")
         self.schedule.add(*(task for task in plan.tasks if task.id not in begun))
         self.schedule.close()
+        self.context.remarks.begin(self._remark)
         if self.early is not None:
             await self.early.join(plan)
         return await self.replanning.run(self.schedule)
+
+    def _remark(self, text: str) -> bool:
+        """Tell the tasks that have not begun what a person remarked; False if there is none."""
+        current = self.replanning.current
+        waiting = [task for task in self.schedule.not_begun() if task.id in current.plan and parent_of(task.id) is None]
+        if waiting:
+            current.change(remarked(text, waiting))
+            self.schedule.reword(current.plan.task(task.id) for task in waiting)
+        return bool(waiting)
 
     async def stop(self) -> None:
         """Stop what began: there will be no plan."""
@@ -116,6 +131,8 @@ class RunningTasks:
             await self.early.stop()
 
     async def _run_task(self, task: Task, results: Mapping[str, str]) -> str | Done | Grown:
+        if self._earlier is not None:
+            results = self._earlier.given_to(task, results)
         if task.for_each is not None:
             return self._fan_out.grow(task, results)
         if task.action_type == GOAL:
@@ -128,6 +145,14 @@ class RunningTasks:
         if self.early is not None and self.early.plan is None:
             return self.early.text_of(task)
         return as_events if self.replanning.current.plan.answering is task else None
+
+
+def _earlier_outputs(context: RunContext) -> EarlierOutputs | None:
+    """The results of earlier turns of the conversation, for tasks that refer to them."""
+    seen = context.goal.conversation
+    if seen is None or not seen.results:
+        return None
+    return EarlierOutputs(seen, context.read_output, context.record, dict(context.recorded.outputs))
 
 
 def _given_files(context: RunContext) -> GivenFiles | None:

@@ -73,7 +73,7 @@ class SubGoals:
         profile = self.context.models.profile("decomposer", task.id)
         brief = planning.brief()
         brief = replace(brief, goal=goal, known=known, profile=profile, asked=(), task=task.id, results=shown)
-        return replace(brief, schema=task.output_schema, earlier="" if task.depends_on else brief.earlier)
+        return replace(brief, schema=task.output_schema, earlier="" if task.depends_on else brief.earlier, direct=False)
 
     async def _planned(self, planning: Planning, brief: Brief) -> Plan:
         """A plan for a goal; a question in its place is answered by a person."""

@@ -138,6 +138,7 @@ def started(
         batch_goal=goal.place.goal if goal.place else None,
         batch_size=goal.place.size if goal.place else None,
         after=goal.after,
+        conversation=goal.conversation,
         schema=goal.data.document if goal.data else None,
     )
 
@@ -148,7 +149,15 @@ def goal_of(history: RunHistory) -> Goal:
     if begun is None:
         raise UnknownRun("the record has no first event", hint="export the whole run")
     files = tuple(Path(path) for path in begun.files)
-    came = tuple(begun.asked_skills), files, begun.plan, tuple(begun.answers), begun.schema, begun.after
+    came = (
+        tuple(begun.asked_skills),
+        files,
+        begun.plan,
+        tuple(begun.answers),
+        begun.schema,
+        begun.after,
+        begun.conversation,
+    )
     return Goal.recorded(begun.goal, *came)
 
 

@@ -8,8 +8,8 @@ from weft_executor.capture.json_text import decode
 from weft_executor.stores import texts
 from weft_executor.stores.columns import SUMMARY, missing
 from weft_executor.stores.postgres.leases import AGE, JOINED, is_leased
-from weft_executor.stores.row import BatchCount, Row, RunSummary
-from weft_executor.stores.run_lists import by_batch, literal, only_match, read_summary, stored_statuses
+from weft_executor.stores.row import BatchCount, ConversationSummary, Row, RunSummary
+from weft_executor.stores.run_lists import as_conversation, by_batch, literal, only_match, read_summary, stored_statuses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -31,12 +31,16 @@ def summaries(
     status: Collection[str] = (),
     text: str = "",
     batch: str | None = None,
+    conversation: str | None = None,
 ) -> Iterator[RunSummary]:
     """The runs that fit, newest first."""
     clauses, given = ["TRUE"], dict[str, Any]()
     if batch is not None:
         clauses.append("batch = %(batch)s")
         given["batch"] = batch
+    if conversation is not None:
+        clauses.append("conversation = %(conversation)s")
+        given["conversation"] = conversation
     if status:
         clauses.append("status = ANY(%(status)s)")
         given["status"] = stored_statuses(status)
@@ -69,6 +73,23 @@ def batches(connections: Connections) -> list[BatchCount]:
     )
     running = _all(connections, f"{_SELECT} WHERE batch IS NOT NULL AND status = 'running'")
     return by_batch((BatchCount(*row) for row in counted), map(summary, running))
+
+
+def conversations(connections: Connections, most: int | None) -> Iterator[ConversationSummary]:
+    """The conversations, that with the newest turn first."""
+    counted = _all(
+        connections,
+        "SELECT conversation, count(*), CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END, min(run_id), "
+        "max(run_id) FROM runs WHERE conversation IS NOT NULL GROUP BY conversation ORDER BY max(run_id) DESC "
+        "LIMIT %(most)s",
+        {"most": most},
+    )
+    wanted = [run_id for *_, first, last in counted for run_id in (first, last)]
+    ends = {
+        row[0]: summary(row) for row in _all(connections, f"{_SELECT} WHERE run_id = ANY(%(runs)s)", {"runs": wanted})
+    }
+    for *columns, first, last in counted:
+        yield as_conversation(columns, ends[first], ends[last])
 
 
 def find(connections: Connections, run: str) -> RunSummary:

@@ -82,10 +82,17 @@ STEPS = (
         """,
         oldest_reader=FIRST,
     ),
+    Step(
+        """
+        ALTER TABLE runs ADD COLUMN conversation TEXT;
+        CREATE INDEX runs_by_conversation ON runs (conversation, run_id) WHERE conversation IS NOT NULL;
+        """,
+        oldest_reader=FIRST,
+    ),
 )
 VERSION = FIRST + len(STEPS) - 1
 # The oldest tables that this version can use.
-OLDEST = FIRST
+OLDEST = 4
 
 
 class SchemaVersion(NamedTuple):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.postgres.connections import Connection
     from weft_executor.stores.row import EncodedRow, RunSummary
 
-_TYPES = ["text", "text", "text", "text", "float8", "int", "float8", "text", "int", "text", "text", "text"]
+_TYPES = ["text", "text", "text", "text", "float8", "int", "float8", "text", "int", *["text"] * 4]
 _GIVEN = f"unnest({', '.join(f'%s::{kind}[]' for kind in _TYPES)}) AS n ({SUMMARY})"
 _CHANGING = ["goal", "status", "seconds", "tasks", "cost_usd", "done", "skills"]
 _NEW = (

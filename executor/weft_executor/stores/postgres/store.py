@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from weft_executor.stores.lease import Handover, Holder, StopRequest
     from weft_executor.stores.postgres.connections import Connection
-    from weft_executor.stores.row import BatchCount, EncodedRow, Row, RunSummary
+    from weft_executor.stores.row import BatchCount, ConversationSummary, EncodedRow, Row, RunSummary
     from weft_executor.stores.run_lists import RunFilter
 
 
@@ -84,6 +84,10 @@ class PostgresStore:
     def batches(self) -> Iterator[BatchCount]:
         """How many runs each batch has in each status."""
         return iter(run_list.batches(self._connections))
+
+    def conversations(self, most: int | None = None) -> Iterator[ConversationSummary]:
+        """The conversations, that with the newest turn first."""
+        return run_list.conversations(self._connections, most)
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from weft_executor.stores.errors import BadStore, UnknownRun
 from weft_executor.stores.sqlite import messages
-from weft_executor.stores.sqlite.schema import check, migrate, refuse_earlier, transaction
+from weft_executor.stores.sqlite.schema import check, migrate, refuse_earlier, show_as_current, transaction
 from weft_executor.stores.sqlite.statements import MAX_ROWS
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Database:
             ) from error
 
     def _connect(self, mode: str) -> sqlite3.Connection:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode={mode}",
             uri=True,
             timeout=_BUSY,
@@ -146,6 +146,9 @@ class Database:
             check_same_thread=False,
             cached_statements=2 * MAX_ROWS,
         )
+        if not self._writable:
+            show_as_current(connection)
+        return connection
 
 
 def version_of(path: Path) -> int:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from weft_executor.stores.columns import SUMMARY
 from weft_executor.stores.lease import Holder, is_gone
-from weft_executor.stores.row import BatchCount, RunSummary
-from weft_executor.stores.run_lists import by_batch, literal, read_summary, stored_statuses
+from weft_executor.stores.row import BatchCount, ConversationSummary, RunSummary
+from weft_executor.stores.run_lists import as_conversation, by_batch, literal, read_summary, stored_statuses
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,6 +22,7 @@ def summaries(
     status: Collection[str] = (),
     text: str = "",
     batch: str | None = None,
+    conversation: str | None = None,
 ) -> Iterator[RunSummary]:
     """The runs that fit, newest first."""
     clauses, given = ["1"], list[str]()
@@ -31,6 +32,9 @@ def summaries(
     if batch is not None:
         clauses.append("batch = ?")
         given.append(batch)
+    if conversation is not None:
+        clauses.append("conversation = ?")
+        given.append(conversation)
     if status:
         stored = stored_statuses(status)
         clauses.append(f"status IN ({', '.join('?' * len(stored))})")
@@ -65,3 +69,15 @@ def batches(connection: sqlite3.Connection) -> list[BatchCount]:
     )
     running = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE batch IS NOT NULL AND status = 'running'"  # noqa: S608
     return by_batch((BatchCount(*row) for row in counted), map(summary, connection.execute(running)))
+
+
+def conversations(connection: sqlite3.Connection) -> Iterator[ConversationSummary]:
+    """The conversations, that with the newest turn first."""
+    counted = connection.execute(
+        "SELECT conversation, count(*), CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END, min(run_id), "
+        "max(run_id) FROM runs WHERE conversation IS NOT NULL GROUP BY conversation ORDER BY max(run_id) DESC"
+    )
+    query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE run_id = ?"  # noqa: S608 - no input
+    for *columns, first, last in counted:
+        ends = [summary(connection.execute(query, (run_id,)).fetchone()) for run_id in (first, last)]
+        yield as_conversation(columns, *ends)

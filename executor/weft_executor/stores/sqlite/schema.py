@@ -67,8 +67,23 @@ _TABLES = f"""
 """
 # What makes each version out of the one before it. The first is 0.1.0's; a later one is added below it, and the version
 # of a file says how many of them it has.
-STEPS: Sequence[str] = (_TABLES,)
+STEPS: Sequence[str] = (
+    _TABLES,
+    """
+    ALTER TABLE runs ADD COLUMN conversation TEXT;
+    CREATE INDEX runs_by_conversation ON runs (conversation, run_id) WHERE conversation IS NOT NULL
+    """,
+)
+# What a file of an earlier version lacks in `runs`, for one that can only be read.
+_LACKED = ((2, "NULL AS conversation"),)
 VERSION = len(STEPS)
+
+
+def show_as_current(connection: sqlite3.Connection) -> None:
+    """Let a file that cannot be migrated, because it can only be read, look like one of this version."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if lacked := [column for since, column in _LACKED if version < since]:
+        connection.execute(f"CREATE TEMP VIEW runs AS SELECT *, {', '.join(lacked)} FROM main.runs")  # noqa: S608 - no input
 
 
 def refuse_earlier(path: Path) -> None:

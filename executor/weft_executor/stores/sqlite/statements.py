@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from weft_executor.stores.lease import Handover
     from weft_executor.stores.row import EncodedRow, Row, RunSummary
 
+_PLACES = ", ".join("?" * len(SUMMARY.split(", ")))
 _SUMMARIES = (
-    f"INSERT INTO runs ({SUMMARY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
+    f"INSERT INTO runs ({SUMMARY}) VALUES ({_PLACES}) ON CONFLICT (run_id) DO UPDATE SET "  # noqa: S608 - no input
     "goal = excluded.goal, status = excluded.status, seconds = excluded.seconds, tasks = excluded.tasks, "
     "cost_usd = excluded.cost_usd, done = excluded.done, skills = excluded.skills"
 )

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from weft_executor.stores.lease import Handover, StopRequest
-    from weft_executor.stores.row import BatchCount, RunSummary
+    from weft_executor.stores.row import BatchCount, ConversationSummary, RunSummary
     from weft_executor.stores.run_lists import RunFilter
 
 
@@ -113,6 +113,11 @@ class SqliteStore:
         """How many runs each batch has in each status."""
         with self._database.reading() as connection:
             yield from run_list.batches(connection)
+
+    def conversations(self, most: int | None = None) -> Iterator[ConversationSummary]:
+        """The conversations, that with the newest turn first."""
+        with self._database.reading() as connection:
+            yield from islice(run_list.conversations(connection), most)
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""

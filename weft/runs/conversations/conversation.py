@@ -1,0 +1,150 @@
+"""A conversation: a chain of runs in one journal, each of which sees what the earlier ones came to."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from weft.runs.conversations import fitting
+from weft.runs.conversations.stored_turns import StoredTurns
+from weft.runs.goal import Goal
+from weft.runs.run_id import new_run_id
+from weft.runs.stop import Stop
+from weft.runs.stored import records
+from weft.runs.stored.claim import claim, release
+from weft_executor.results.artifacts import Artifacts
+from weft_planner.events import TurnTakenBack
+from weft_skills.builtin.writing.changes import WorkspaceChanges
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from weft.runs.conversations.stored_turns import StoredTurn
+    from weft.runs.run import Run
+    from weft.runs.runtime import Weft
+    from weft.runs.steps.reviewing import Review
+    from weft.runs.stored.requests import Answers
+    from weft_executor.history.result import Result
+    from weft_planner.approvals import Approve
+    from weft_planner.events import Record
+
+_ENDED = ("done", "partial", "failed", "stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """A turn that was taken back; `left` are files that have changed since, and were left alone."""
+
+    turn: StoredTurn
+    left: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A chain of runs with an id of its own; nothing is recorded of it before its first turn."""
+
+    weft: Weft
+    id: str
+    _run: Run | None = None
+
+    @classmethod
+    def new(cls, weft: Weft) -> Self:
+        """A conversation without turns."""
+        return cls(weft, f"c{new_run_id()}")
+
+    @classmethod
+    def open(cls, weft: Weft, name: str = "last") -> Self:
+        """The conversation of that id, of the only id that starts with it, or `last`; raises UnknownRun."""
+        return cls(weft, StoredTurns(weft.journal.store, weft.paths).find(name).conversation)
+
+    @property
+    def stored(self) -> StoredTurns:
+        """What the journal has of it."""
+        return StoredTurns(self.weft.journal.store, self.weft.paths)
+
+    def turns(self, most: int | None = None) -> list[StoredTurn]:
+        """Its turns in their order, or the last so many; those that were taken back are left out."""
+        return self.stored.turns(self.id, most)
+
+    @property
+    def last(self) -> StoredTurn | None:
+        """Its last turn."""
+        return next(iter(self.turns(1)), None)
+
+    async def turn(
+        self,
+        goal: Goal | str,
+        *,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+        review: Review | None = None,
+        run_id: str | None = None,
+    ) -> Result:
+        """Run a goal as the next turn, as `Weft.run` does; it sees what the earlier ones came to."""
+        given = await asyncio.to_thread(self._next, Goal(goal) if isinstance(goal, str) else goal)
+        run = self.weft.new_run(given, record, run_id=run_id)
+        run.approve, run.review = approve, review
+        self._run = run
+        try:
+            return await run.run(stop or Stop())
+        finally:
+            self._run = None
+
+    def _next(self, goal: Goal) -> Goal:
+        """The goal with what it sees of earlier turns, and the files that they had."""
+        last = next(self.stored.newest_first(self.id), None)
+        if last is not None and last.status == "running":
+            raise InputError(
+                f"the last turn of conversation {self.id} is still running",
+                hint=f"wait for run {last.run_id} to end, or start another conversation",
+            )
+        seen, files = self.stored.next_turn(self.id, fitting.budget(self.weft.settings))
+        known = {path.resolve() for path in goal.files}
+        more = tuple(path for path in files if path.resolve() not in known)
+        return replace(goal, conversation=seen, files=(*goal.files, *more))
+
+    async def resume(
+        self,
+        *,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+        answers: Answers = (),
+    ) -> Result | None:
+        """Continue the last turn if it was cut off or waits; None if there is nothing to continue."""
+        last = await asyncio.to_thread(lambda: self.last)
+        if last is None or last.status in _ENDED:
+            return None
+        return await self.weft.resume(last.run_id, record=record, stop=stop, approve=approve, answers=answers)
+
+    def remark(self, text: str) -> bool:
+        """Tell the tasks of the running turn that have not begun; False if there is none to tell."""
+        return self._run.remarks.make(text) if self._run is not None else False
+
+    async def take_back(self) -> TakenBack:
+        """Take back the last turn, and undo what it changed in the workspace; later turns do not see it."""
+        last = await asyncio.to_thread(lambda: self.last)
+        if last is None:
+            raise InputError("there is no turn to take back", hint="give a goal first")
+        await claim(self.weft.journal, last.run_id)
+        try:
+            left = await asyncio.to_thread(self._undo, last.run_id)
+            await self._record_taken_back(last)
+        finally:
+            await release(self.weft.journal, last.run_id)
+        return TakenBack(last, tuple(left))
+
+    def _undo(self, run_id: str) -> list[str]:
+        workspace = self.weft.paths.workspace
+        return WorkspaceChanges(workspace, Artifacts.of(workspace, run_id).folder.parent / "changes").undo()
+
+    async def _record_taken_back(self, turn: StoredTurn) -> None:
+        journal, run_id = self.weft.journal, turn.run_id
+        summary = await asyncio.to_thread(journal.store.find, run_id)
+        rows = await asyncio.to_thread(lambda: list(journal.store.rows(run_id)))
+        log = journal.add_to(summary, records.capture(self.weft.paths, run_id), rows[-1].seq)
+        log.record(TurnTakenBack(turn.number))
+        await log.settle()

@@ -1,0 +1,51 @@
+"""Results of earlier turns that tasks refer to, as `<<turn2.survey.output>>`: read once, and recorded in the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from weft_executor.results.outcome import Done
+from weft_executor.results.task_results import MissingField, TaskResults
+from weft_planner.events import EarlierOutputRead
+from weft_planner.plan.references import earlier_id, references
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft_planner.events import ConversationTurn, Record, TurnResult
+    from weft_planner.plan.plan import Task
+
+ReadOutput = Callable[["TurnResult"], "str | None"]
+
+
+@dataclass(slots=True)
+class EarlierOutputs:
+    """Gives tasks the results of earlier turns; `recorded` are those that the run has read before."""
+
+    seen: ConversationTurn
+    read: ReadOutput | None
+    record: Record
+    recorded: dict[str, str] = field(default_factory=dict)
+
+    def given_to(self, task: Task, results: Mapping[str, str]) -> Mapping[str, str]:
+        """The results that a task can refer to, with those of earlier turns that it does refer to."""
+        texts = (task.instruction, task.arguments, task.asked, task.needs_approval, task.for_each)
+        named = {reference.id for reference in references(texts)}
+        wanted = [one for one in self.seen.results if earlier_id(one.turn, one.task) in named]
+        if not wanted or not isinstance(results, TaskResults):
+            return results
+        return TaskResults(
+            {**results.outcomes, **{earlier_id(one.turn, one.task): Done(self._text(one)) for one in wanted}}
+        )
+
+    def _text(self, result: TurnResult) -> str:
+        name = earlier_id(result.turn, result.task)
+        if name not in self.recorded:
+            text = self.read(result) if self.read is not None else None
+            if text is None:
+                raise MissingField(f"<<{name}.output>> cannot be read: run {result.run_id} is no longer in the journal")
+            self.record(EarlierOutputRead(result.turn, result.task, text))
+            self.recorded[name] = text
+        return self.recorded[name]

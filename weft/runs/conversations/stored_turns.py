@@ -1,0 +1,161 @@
+"""What the journal has of a conversation: its turns, and what the next one sees of them.
+
+Each turn records what it saw, so the next one is made of the last alone, however many there are.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from weft.runs.conversations import fitting
+from weft.runs.stored import records
+from weft_executor.history.run_history import RunHistory
+from weft_executor.results.artifacts import Artifacts
+from weft_executor.stores.errors import UnknownRun
+from weft_planner.events import (
+    ConversationTurn,
+    EarlierTurn,
+    RunFinished,
+    RunStarted,
+    TaskFinished,
+    TaskReused,
+    TurnResult,
+    TurnSummarised,
+)
+from weft_skills.builtin.writing.changes import WorkspaceChanges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from weft.settings.paths import Paths
+    from weft_executor.history.result import Result
+    from weft_executor.stores.row import ConversationSummary, RunSummary
+    from weft_executor.stores.store import Store
+
+_MOST_FILES = 50
+_TAKEN_BACK = "turn_taken_back"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn of a conversation as the journal has it; `status` is a run's status, or `running`."""
+
+    number: int
+    run_id: str
+    goal: str
+    status: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurns:
+    """Reads conversations from a journal."""
+
+    store: Store
+    paths: Paths
+
+    def find(self, name: str) -> ConversationSummary:
+        """The conversation of that id, of the only id that starts with it, or `last`; raises UnknownRun."""
+        found: list[ConversationSummary] = []
+        for summary in self.store.conversations(1 if name == "last" else None):
+            if name in ("last", summary.conversation):
+                return summary
+            if name and summary.conversation.startswith(name):
+                found.append(summary)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(one.conversation for one in found[:5])
+            raise UnknownRun(f"{name!r} matches several conversations: {names}", hint="give more characters of the id")
+        what = "no conversation" if name == "last" else f"no conversation {name!r}"
+        raise UnknownRun(f"there is {what} in {self.store.url}", hint="start one with `weft chat`")
+
+    def newest_first(self, conversation: str) -> Iterator[RunSummary]:
+        """The runs of a conversation that were not taken back."""
+        for summary in self.store.summaries(conversation=conversation):
+            if next(iter(self.store.rows(summary.run_id, types=(_TAKEN_BACK,))), None) is None:
+                yield summary
+
+    def turns(self, conversation: str, most: int | None = None) -> list[StoredTurn]:
+        """The turns of a conversation, in their order; the last so many."""
+        found: list[StoredTurn] = []
+        for summary in self.newest_first(conversation):
+            if most is not None and len(found) == most:
+                break
+            found.append(self._turn(summary))
+        return found[::-1]
+
+    def _turn(self, summary: RunSummary) -> StoredTurn:
+        number, answer = 0, ""
+        for row in self.store.rows(summary.run_id, types=("run_started", "run_finished")):
+            match records.event_of(row, self.paths):
+                case RunStarted(conversation=ConversationTurn() as place):
+                    number = place.number
+                case RunFinished() as end:
+                    answer = end.answer or ""
+                case _:
+                    pass
+        return StoredTurn(number, summary.run_id, summary.goal, summary.status, answer)
+
+    def next_turn(self, conversation: str, room: int) -> tuple[ConversationTurn, tuple[Path, ...]]:
+        """What the next turn sees, within so many tokens, and the files that it is still given."""
+        last = next(self.newest_first(conversation), None)
+        if last is None:
+            return ConversationTurn(conversation, 1), ()
+        history = RunHistory.of(self.store.rows(last.run_id), records.capture(self.paths, last.run_id))
+        begun, result = history.started, history.ledger.result()
+        before = begun.conversation if begun is not None and begun.conversation is not None else None
+        before = before or ConversationTurn(conversation, 1)
+        number = before.number
+        newest = EarlierTurn(number, last.run_id, result.goal, last.status, result.answer or result.error or "")
+        turns = [newest, *self._summed_up(before, last.run_id)]
+        results = [*_results(number, result), *before.results]
+        seen = fitting.seen(conversation, number + 1, turns, results, room, before.left_out)
+        return seen, self._files(begun, result)
+
+    def _summed_up(self, before: ConversationTurn, run_id: str) -> Iterator[EarlierTurn]:
+        """What a turn saw, with the summaries that were made in it."""
+        rows = self.store.rows(run_id, types=("turn_summarised",))
+        events = (records.event_of(row, self.paths) for row in rows)
+        made = {event.turn: event.text for event in events if isinstance(event, TurnSummarised)}
+        for turn in before.turns:
+            yield replace(turn, summary=made[turn.number]) if turn.number in made else turn
+
+    def _files(self, begun: RunStarted | None, result: Result) -> tuple[Path, ...]:
+        """The files that the last turn was given, wrote or made, if they are still there; the newest first."""
+        artifacts = Artifacts.of(self.paths.workspace, result.run_id).folder
+        made = [artifacts / artifact.path for artifact in result.artifacts]
+        written: list[Path] = []
+        with suppress(OSError):
+            changes = WorkspaceChanges(self.paths.workspace, artifacts.parent / "changes").every()
+            written = [self.paths.workspace / change.path for change in changes if change.state == "applied"]
+        given = [Path(path) for path in begun.files] if begun is not None else []
+        known = dict.fromkeys([*reversed(written), *made, *given])
+        return tuple(path for path in known if path.is_file())[:_MOST_FILES]
+
+
+def output_of(store: Store, paths: Paths, result: TurnResult) -> str | None:
+    """The output of a task of an earlier turn; None if the journal no longer has it."""
+    output = None
+    for row in store.rows(result.run_id, types=("task_finished", "task_reused"), task=result.task):
+        match records.event_of(row, paths):
+            case TaskFinished(status="done", output=str(text)) | TaskReused(output=str(text)):
+                output = text
+            case _:
+                pass
+    return output
+
+
+def _results(number: int, result: Result) -> list[TurnResult]:
+    """The results of a turn that later ones can refer to."""
+    titles = {task.id: task.title for task in result.plan.tasks} if result.plan is not None else {}
+    return [
+        TurnResult(number, result.run_id, task.id, titles.get(task.id) or task.name or "", len(task.output))
+        for task in result.tasks
+        if task.output and "[" not in task.id and "/" not in task.id
+    ]
