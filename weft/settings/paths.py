@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ class Paths:
     skills_home: Path | None = None
     sent_trust: SentTrust | None = None
     skills_dir: Path | None = None
-    session_mcp: Mapping[str, Any] | None = None
+    session_mcp: Mapping[str, Any] | None = field(default=None, hash=False)
 
     @classmethod
     def of(cls, workspace: Path, env: Mapping[str, str]) -> Paths:

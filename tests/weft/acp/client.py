@@ -60,9 +60,9 @@ class Editor:
         outcome = AllowedOutcome(outcome="selected", option_id=chosen) if chosen else DeniedOutcome(outcome="cancelled")
         return RequestPermissionResponse(outcome=outcome)
 
-    def said(self, kind: type = AgentMessageChunk) -> str:
+    def said(self, kind: type[AgentMessageChunk | UserMessageChunk] = AgentMessageChunk) -> str:
         """The text of the agent's messages, or of the user's."""
-        return "".join(update.content.text for _, update in self.updates if isinstance(update, kind))
+        return "".join(str(update.content.text) for _, update in self.updates if isinstance(update, kind))
 
     @property
     def user(self) -> str:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from acp.exceptions import RequestError
-from acp.schema import ToolCallProgress, ToolCallStart
+from acp.schema import EnvVariable, McpServerStdio, ToolCallProgress, ToolCallStart
 
 from tests.fakes import ScriptedModel
+from tests.mcp_workspace import small
 from tests.openai_server import Call, OpenAIServer, Say
 from tests.weft.acp.client import Editor, agent, agent_process, say
 from weft_planner.model import Reply, ToolCall
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tests.openai_server import Answer
     from weft_planner.model import Request
 
-TWO = [
+TWO: list[dict[str, Any]] = [
     {"id": "one", "title": "First step", "action_type": "llm", "instruction": "First"},
     {"id": "two", "title": "Second step", "action_type": "llm", "instruction": "<<one.output>>", "depends_on": ["one"]},
 ]
@@ -106,7 +107,8 @@ async def test_a_write_asks_and_is_shown_as_a_diff(workspace: Path, choice: str,
     assert options == ["allow", "allow_rest", "reject"]
     assert (workspace / "notes.md").exists() is exists
     started = next(update for _, update in editor.updates if isinstance(update, ToolCallStart))
-    assert (started.kind, started.content[0].path) == ("edit", str(workspace / "notes.md"))
+    (change,) = started.content or []
+    assert (started.kind, getattr(change, "path", "")) == ("edit", str(workspace / "notes.md"))
     ended = next(update for _, update in editor.updates if isinstance(update, ToolCallProgress))
     assert ended.tool_call_id == started.tool_call_id
     assert f"it said {heard}" in editor.said()
@@ -168,7 +170,7 @@ async def test_a_question_is_answered_by_the_next_prompt(workspace: Path) -> Non
         if request.role != "decomposer":
             return Reply("the answer")
         asked = not any("in blue" in message.content for message in request.messages)
-        question = {"tasks": [], "synthesis": None, "clarification": "Which colour?"}
+        question: dict[str, Any] = {"tasks": [], "synthesis": None, "clarification": "Which colour?"}
         return Reply(json.dumps(question) if asked else plan(*TWO))
 
     editor, model = Editor(), ScriptedModel(script)
@@ -187,6 +189,22 @@ async def test_twenty_turns_keep_one_session(workspace: Path) -> None:
         for number in range(20):
             assert await say(connection, session, f"Goal {number}") == "end_turn"
     assert editor.said() == "the answer of two" * 20
+
+
+async def test_the_editors_mcp_servers_are_used_and_their_secrets_are_written_nowhere(workspace: Path) -> None:
+    entry = small()
+    secret = EnvVariable(name="SECRET_TOKEN", value="hunter2-of-the-editor")
+    server = McpServerStdio(name="small", command=entry["command"], args=entry["args"], env=[secret])
+    told = {"id": "add", "action_type": "tool", "name": "mcp__small__add", "arguments": {"a": 2, "b": 3}}
+    model = ScriptedModel(lambda request: Reply(plan(told)))
+    editor = Editor()
+    async with agent(editor, model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[server])).session_id
+        await say(connection, session, "Add 2 and 3 with add")
+    assert "5" in editor.said()
+    kept = [file for file in workspace.parent.rglob("*") if file.is_file()]
+    assert kept
+    assert not [file for file in kept if b"hunter2-of-the-editor" in file.read_bytes()]
 
 
 async def test_bad_input_is_told_in_words(workspace: Path) -> None:
