@@ -60,6 +60,10 @@ _COMMANDS = {
     ),
     "mcp": ("weft.cli.commands.mcp.group:mcp", "Use the tools of MCP servers, or serve weft as one."),
     "serve": ("weft.cli.commands.setup.serve:serve", "Show this workspace in a browser."),
+    "acp": (
+        "weft.cli.commands.setup.acp:acp",
+        "Serve editors, as an agent of the Agent Client Protocol on standard input and output.",
+    ),
     "init": ("weft.cli.commands.setup.init:init", "Create a commented weft.toml."),
     "doctor": (
         "weft.cli.commands.setup.doctor:doctor",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,8 @@ class Paths:
     """The folders that a run reads and writes.
 
     A bundle of another machine brings the skills of its user, which are then looked for in `skills_home`, and what that
-    user trusts. `skills_dir` is a folder of skills that the user names for some runs.
+    user trusts. `skills_dir` is a folder of skills that the user names for some runs, `session_mcp` a configuration of
+    MCP servers that an editor brings for a session.
     """
 
     workspace: Path
@@ -35,6 +36,7 @@ class Paths:
     skills_home: Path | None = None
     sent_trust: SentTrust | None = None
     skills_dir: Path | None = None
+    session_mcp: Mapping[str, Any] | None = field(default=None, hash=False)
 
     @classmethod
     def of(cls, workspace: Path, env: Mapping[str, str]) -> Paths:
@@ -86,7 +88,7 @@ class Paths:
     @property
     def has_mcp(self) -> bool:
         """Whether any MCP server is configured, for the workspace or by the user."""
-        return (self.workspace / ".mcp.json").is_file() or self.user_mcp.is_file()
+        return bool(self.session_mcp) or (self.workspace / ".mcp.json").is_file() or self.user_mcp.is_file()
 
     @property
     def agents(self) -> Path:

@@ -119,6 +119,7 @@ class WorkspaceTools:
                 dict(os.environ),
                 lambda: self.confinement,
                 paths.logins,
+                paths.session_mcp,
             )
         return self._opened_mcp
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft_skills import untrusted_files
@@ -10,30 +11,37 @@ from weft_skills.mcp.entry import ServerEntry, faults
 from weft_skills.text.control import printable
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from weft_skills.mcp.entry import EntrySource
 
 FILE = ".mcp.json"
+# Where servers come from that no file names.
+GIVEN = Path("the editor")
 _LIMIT = 1_000_000
 _NAME_LIMIT = 100
 # What Claude Code, Cursor and others write, and what VS Code writes.
 _KEYS = ("mcpServers", "servers")
 
 
-def read(workspace: Path, user_file: Path) -> tuple[list[ServerEntry], list[str]]:
-    """The servers of both files, the workspace's first, and warnings; of two with one name the first counts."""
+def read(
+    workspace: Path, user_file: Path, given: Mapping[str, Any] | None = None
+) -> tuple[list[ServerEntry], list[str]]:
+    """The servers that were given, those of the workspace and the user's, and warnings.
+
+    Of two with one name the first counts.
+    """
     found: dict[str, ServerEntry] = {}
     warnings: list[str] = []
-    files: tuple[tuple[Path, EntrySource], ...] = ((workspace / FILE, "workspace"), (user_file, "user"))
-    for file, source in files:
-        entries, faulty = read_file(file, source)
+    sources = [entries_in(given, GIVEN, "user")] if given else []
+    sources += [read_file(workspace / FILE, "workspace"), read_file(user_file, "user")]
+    for entries, faulty in sources:
         warnings += faulty
         for entry in entries:
             if entry.name in found:
                 other = found[entry.name].file
                 warnings.append(
-                    f"{file}: the MCP server {entry.name!r} is not used, because {other} has one of the same name"
+                    f"{entry.file}: the MCP server {entry.name!r} is not used, because {other} has one of the same name"
                 )
             found.setdefault(entry.name, entry)
     warnings += [

@@ -101,8 +101,10 @@ class McpServers:
         environ: Mapping[str, str],
         confinement: Callable[[], Confinement] = choose,
         logins: Path | None = None,
+        given: Mapping[str, Any] | None = None,
     ) -> None:
         self.workspace = workspace
+        self._given = given
         self.pool = ServerPool(environ)
         self._user_file = user_file
         self._cache = cache
@@ -117,11 +119,11 @@ class McpServers:
     @property
     def configured(self) -> bool:
         """Whether any file names servers."""
-        return (self.workspace / config.FILE).is_file() or self._user_file.is_file()
+        return bool(self._given) or (self.workspace / config.FILE).is_file() or self._user_file.is_file()
 
     def states(self, *, start: bool = False) -> tuple[list[ServerState], list[str]]:
         """How every server stands, and warnings; with `start`, trusted ones whose list is missing or old are asked."""
-        entries, warnings = config.read(self.workspace, self._user_file)
+        entries, warnings = config.read(self.workspace, self._user_file, self._given)
         with self._listing:
             return [self._state(entry, start=start) for entry in entries], warnings
 

@@ -1,0 +1,53 @@
+"""A prompt's blocks as a goal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from acp.helpers import (
+    embedded_text_resource,
+    image_block,
+    resource_block,
+    resource_link_block,
+    text_block,
+)
+
+from weft.acp.prompt_blocks import goal_of
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_text_links_and_embedded_files_become_one_goal_with_files(tmp_path: Path) -> None:
+    (tmp_path / "a b.md").write_text("x", encoding="utf-8")
+    goal = goal_of(
+        [
+            text_block("Summarise "),
+            text_block("this"),
+            resource_link_block("a b.md", (tmp_path / "a b.md").as_uri()),
+            resource_block(embedded_text_resource("file:///draft.md", "unsaved words")),
+        ],
+        tmp_path,
+    )
+    assert goal.text == 'Summarise this\n\n<file path="file:///draft.md">\nunsaved words\n</file>'
+    assert goal.files == (tmp_path / "a b.md",)
+
+
+@pytest.mark.parametrize("uri", ["https://example.org/a.md", "file://elsewhere/a.md", "file:///no/such/file.md"])
+def test_a_link_to_anything_but_a_local_file_is_refused(tmp_path: Path, uri: str) -> None:
+    with pytest.raises(InputError):
+        goal_of([text_block("read"), resource_link_block("a", uri)], tmp_path)
+
+
+def test_what_the_model_cannot_see_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="block of type image"):
+        goal_of([text_block("look"), image_block("AAAA", "image/png")], tmp_path)
+
+
+def test_a_prompt_without_text_and_one_with_a_huge_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no text"):
+        goal_of([text_block("  ")], tmp_path)
+    with pytest.raises(InputError, match="more than 200,000"):
+        goal_of([text_block("x"), resource_block(embedded_text_resource("f", "y" * 200_001))], tmp_path)

@@ -1,0 +1,227 @@
+"""What a client of the Agent Client Protocol can call; the journal is its sessions."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp import PROTOCOL_VERSION
+from acp.exceptions import RequestError
+from acp.helpers import update_available_commands
+from acp.schema import (
+    AgentCapabilities,
+    AvailableCommand,
+    Implementation,
+    InitializeResponse,
+    ListSessionsResponse,
+    LoadSessionResponse,
+    McpCapabilities,
+    NewSessionResponse,
+    PromptCapabilities,
+    PromptResponse,
+    SessionCapabilities,
+    SessionInfo,
+    SessionListCapabilities,
+    SetSessionModeResponse,
+)
+
+from weft.acp import history, mcp_servers, modes
+from weft.acp.modes import KeptModes
+from weft.acp.session import CONTINUE, Session
+from weft.runs.conversations.conversation import Conversation
+from weft.runs.runtime import Weft
+from weft.version import __version__
+from weft_skills.errors import InputError, WeftError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from typing import TypeVar
+
+    from acp.interfaces import Client
+
+    from weft.acp.modes import ModeName
+    from weft.models.open import OpenModel
+    from weft.settings.paths import Paths
+    from weft.settings.settings import Settings
+
+    T = TypeVar("T")
+
+_MOST_SESSIONS = 50
+
+
+@dataclass(slots=True)
+class _Place:
+    """A workspace of a session: its paths and settings, and a runtime for each mode, all with one journal."""
+
+    paths: Paths
+    settings: Settings
+    open_model: OpenModel | None
+    wefts: dict[ModeName, Weft] = field(default_factory=dict)
+
+    def weft(self, mode: ModeName) -> Weft:
+        if mode not in self.wefts:
+            journal = next(iter(self.wefts.values())).journal if self.wefts else None
+            settings = modes.settings_for(mode, self.settings)
+            self.wefts[mode] = Weft(
+                self.paths.workspace, settings, open_model=self.open_model, paths=self.paths, journal=journal
+            )
+        return self.wefts[mode]
+
+
+class WeftAgent:
+    """The agent; `configure` gives the paths and settings of a folder, `open_model` replaces litellm's models."""
+
+    def __init__(
+        self, configure: Callable[[Path], tuple[Paths, Settings]], open_model: OpenModel | None = None
+    ) -> None:
+        self._configure = configure
+        self._open_model = open_model
+        self._client: Client | None = None
+        self._sessions: dict[str, Session] = {}
+        self._places: list[_Place] = []
+        self._going_on: set[asyncio.Task[Any]] = set()
+
+    def on_connect(self, conn: Client) -> None:
+        """Keep the client, which is told of runs and asked for permissions."""
+        self._client = conn
+
+    async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:
+        """The version spoken, and what the agent can do."""
+        return InitializeResponse(
+            protocol_version=min(protocol_version, PROTOCOL_VERSION),
+            agent_capabilities=AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=PromptCapabilities(embedded_context=True, image=False, audio=False),
+                mcp_capabilities=McpCapabilities(http=True, sse=True),
+                session_capabilities=SessionCapabilities(list=SessionListCapabilities()),
+            ),
+            agent_info=Implementation(name="weft", title="weft", version=__version__),
+            auth_methods=[],
+        )
+
+    async def authenticate(self, method_id: str, **_: Any) -> None:
+        """There is no way to log in: keys are the providers'."""
+        raise RequestError.invalid_params({"method": method_id})
+
+    async def new_session(self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any) -> NewSessionResponse:
+        """A conversation in a workspace."""
+        place = await _answered(self._place(cwd, mcp_servers or []))
+        conversation = Conversation.new(place.weft(modes.DEFAULT))
+        session = self._begin(conversation.id, place)
+        return NewSessionResponse(session_id=session.id, modes=modes.state(session.mode))
+
+    async def load_session(
+        self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+    ) -> LoadSessionResponse:
+        """Send a conversation's history from the journal; what its last turn waits for is asked again."""
+        place = await _answered(self._place(cwd, mcp_servers or []))
+        if session_id in self._sessions:
+            await self._sessions.pop(session_id).close()
+        session = self._begin(session_id, place)
+        found = await _answered(asyncio.to_thread(Conversation.open, place.weft(session.mode), session_id))
+        if found.id != session_id:
+            raise RequestError.resource_not_found(session_id)
+        for update in await asyncio.to_thread(lambda: list(history.updates_of(found))):
+            await self._connected.session_update(session_id=session_id, update=update)
+        await self._offer_to_continue(session)
+        return LoadSessionResponse(modes=modes.state(session.mode))
+
+    async def list_sessions(self, cwd: str | None = None, **_: Any) -> ListSessionsResponse:
+        """The conversations of a workspace, the newest first."""
+        place = await _answered(self._place(cwd or ".", []))
+        store = place.weft(modes.DEFAULT).journal.store
+        rows = await asyncio.to_thread(lambda: list(store.conversations(_MOST_SESSIONS)))
+        folder = str(place.paths.workspace)
+        return ListSessionsResponse(
+            sessions=[SessionInfo(session_id=row.conversation, cwd=folder, title=row.goal[:200]) for row in rows]
+        )
+
+    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
+        """Change how far the session goes without asking."""
+        mode = modes.named(mode_id)
+        if mode is None:
+            raise RequestError.invalid_params({"mode": mode_id})
+        self._session(session_id).set_mode(mode)
+        return SetSessionModeResponse()
+
+    async def prompt(self, prompt: Sequence[Any], session_id: str, **_: Any) -> PromptResponse:
+        """Run a turn; its answer is streamed as updates."""
+        return PromptResponse(stop_reason=await _answered(self._session(session_id).prompt(prompt)))
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        """Stop the turn that runs."""
+        if session_id in self._sessions:
+            self._sessions[session_id].cancel()
+
+    async def close(self) -> list[str]:
+        """Interrupt all turns; returns the ids of the sessions, which can be loaded again."""
+        running = [session.id for session in self._sessions.values() if session.is_running]
+        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+        for place in self._places:
+            for weft in place.wefts.values():
+                await weft.close()
+        return running
+
+    @property
+    def _connected(self) -> Client:
+        assert self._client is not None  # noqa: S101 - the connection calls on_connect first
+        return self._client
+
+    async def _place(self, cwd: str, servers: Sequence[Any]) -> _Place:
+        paths, settings = await asyncio.to_thread(self._configured, Path(cwd))
+        given: Mapping[str, Any] | None = mcp_servers.document_of(servers)
+        place = _Place(replace(paths, session_mcp=given), settings, self._open_model)
+        self._places.append(place)
+        return place
+
+    def _configured(self, folder: Path) -> tuple[Paths, Settings]:
+        if not folder.is_dir():
+            raise InputError(f"the folder {folder} does not exist", hint="open a folder that does")
+        return self._configure(folder)
+
+    def _begin(self, session_id: str, place: _Place) -> Session:
+        kept = KeptModes(place.paths.data / "acp")
+        try:
+            mode = kept.get(session_id)
+        except ValueError:
+            raise RequestError.resource_not_found(session_id[:100]) from None
+        session = Session(session_id, self._connected, place.weft, kept, mode)
+        self._sessions[session_id] = session
+        return session
+
+    def _session(self, session_id: str) -> Session:
+        if session_id not in self._sessions:
+            raise RequestError.resource_not_found(session_id)
+        return self._sessions[session_id]
+
+    async def _offer_to_continue(self, session: Session) -> None:
+        """Ask again what the last turn waits for; one that was cut off is continued by a command."""
+        if await asyncio.to_thread(session.waits):
+            task = asyncio.ensure_future(session.go_on())
+            self._going_on.add(task)
+            task.add_done_callback(partial(_ended, self._going_on))
+            return
+        last = await asyncio.to_thread(lambda: session.conversation.last)
+        if last is not None and last.status in ("running", "interrupted"):
+            command = AvailableCommand(
+                name=CONTINUE.removeprefix("/"), description="Continue the turn that was cut off"
+            )
+            await self._connected.session_update(session_id=session.id, update=update_available_commands([command]))
+
+
+def _ended(running: set[asyncio.Task[Any]], task: asyncio.Task[Any]) -> None:
+    running.discard(task)
+    if not task.cancelled():
+        task.exception()  # its failure is on record
+
+
+async def _answered(work: Awaitable[T]) -> T:
+    """What a request comes to; a failure that a person can fix is told in its own words."""
+    try:
+        return await work
+    except WeftError as error:
+        code = -32602 if isinstance(error, InputError) else -32603
+        raise RequestError(code, f"{error.message}; {error.hint}" if error.hint else error.message) from error

@@ -1,0 +1,66 @@
+"""What a run asks a person, asked through the client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp.exceptions import RequestError
+from acp.helpers import text_block, tool_content
+from acp.schema import AllowedOutcome, PermissionOption, ToolCallUpdate
+
+from weft_planner.approvals import Answer
+
+if TYPE_CHECKING:
+    from acp.interfaces import Client
+
+    from weft_planner.approvals import ApprovalRequest
+    from weft_planner.plan.plan import Plan
+
+_ALLOW = PermissionOption(option_id="allow", name="Allow", kind="allow_once")
+_ALLOW_REST = PermissionOption(option_id="allow_rest", name="Allow for this run", kind="allow_always")
+_REJECT = PermissionOption(option_id="reject", name="Reject", kind="reject_once")
+_MOST_TEXT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """Asks the client of one session; nobody answers for it, and silence leaves a run waiting."""
+
+    client: Client
+    session: str
+
+    async def approve(self, request: ApprovalRequest) -> Answer | None:
+        """The answer to a request; None leaves the run waiting, as a question does, which the next prompt answers."""
+        if request.kind == "question":
+            return None
+        title = f"{request.tool}" if request.tool else f"Start the task {request.task}"
+        options = [_ALLOW, _ALLOW_REST, _REJECT] if request.tool else [_ALLOW, _REJECT]
+        chosen = await self._ask(request.id, title, request.preview, options, request.arguments)
+        if chosen is None:
+            return None
+        if chosen == _REJECT.option_id:
+            return Answer("deny", by="acp")
+        return Answer("allow_rest" if chosen == _ALLOW_REST.option_id else "allow", by="acp")
+
+    async def review(self, plan: Plan) -> Plan | None:
+        """The plan if it may run; None if it may not."""
+        lines = "\n".join(f"{number}. {task.title or task.id}" for number, task in enumerate(plan.tasks, 1))
+        chosen = await self._ask("plan", "Run this plan?", lines, [_ALLOW, _REJECT], None)
+        return plan if chosen == _ALLOW.option_id else None
+
+    async def _ask(self, name: str, title: str, text: str, options: list[PermissionOption], given: Any) -> str | None:
+        call = ToolCallUpdate(
+            tool_call_id=f"approval-{name}",
+            title=title,
+            status="pending",
+            content=[tool_content(text_block(text[:_MOST_TEXT]))] if text else None,
+            raw_input=dict(given) if given is not None else None,
+        )
+        try:
+            reply = await self.client.request_permission(session_id=self.session, tool_call=call, options=options)
+        except (RequestError, ConnectionError):  # the editor was closed
+            return None
+        outcome = reply.outcome
+        known = {option.option_id for option in options}
+        return outcome.option_id if isinstance(outcome, AllowedOutcome) and outcome.option_id in known else None

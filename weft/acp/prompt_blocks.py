@@ -1,0 +1,65 @@
+"""A prompt's blocks as a goal: text, files by link, and text that the editor holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from acp.schema import (
+    EmbeddedResourceContentBlock,
+    ResourceContentBlock,
+    TextContentBlock,
+    TextResourceContents,
+)
+
+from weft.runs.goal import Goal
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_MOST_EMBEDDED = 200_000
+
+
+def goal_of(blocks: Sequence[Any], workspace: Path) -> Goal:
+    """The goal; a resource link to a file becomes a given file, and embedded text stands below the goal's own.
+
+    Raises InputError for what weft cannot take, and if no text is left.
+    """
+    said: list[str] = []
+    below: list[str] = []
+    files: list[Path] = []
+    for block in blocks:
+        if isinstance(block, TextContentBlock):
+            said.append(block.text)
+        elif isinstance(block, ResourceContentBlock):
+            files.append(_linked(block.uri, workspace))
+        elif isinstance(block, EmbeddedResourceContentBlock) and isinstance(block.resource, TextResourceContents):
+            below.append(_embedded(block.resource))
+        else:
+            kind = getattr(block, "type", type(block).__name__)
+            raise InputError(f"the prompt has a block of type {kind}, which weft does not take", hint="send text")
+    text = "".join(said).strip()
+    if not text:
+        raise InputError("the prompt has no text", hint="say what to do")
+    return Goal("\n\n".join([text, *below]), files=tuple(dict.fromkeys(files)))
+
+
+def _linked(uri: str, workspace: Path) -> Path:
+    parts = urlsplit(uri)
+    if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
+        raise InputError(f"the link {uri[:200]} names no local file", hint="link a file of this machine")
+    path = workspace / unquote(parts.path)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}", hint="save it first")
+    return path
+
+
+def _embedded(resource: TextResourceContents) -> str:
+    if len(resource.text) > _MOST_EMBEDDED:
+        raise InputError(
+            f"{resource.uri[:200]} has {len(resource.text):,} characters, more than {_MOST_EMBEDDED:,}",
+            hint="link the file instead of sending its text",
+        )
+    return f'<file path="{resource.uri[:500]}">\n{resource.text}\n</file>'

@@ -1,0 +1,60 @@
+"""The agent on standard input and output; nothing else may write there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from acp import run_agent
+from acp.stdio import stdio_streams
+
+from weft.acp.agent import WeftAgent
+from weft.providers import litellm_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from weft.settings.paths import Paths
+    from weft.settings.settings import Settings
+
+# A message holds at most a prompt with embedded files.
+_LARGEST = 50_000_000
+
+
+async def serve(configure: Callable[[Path], tuple[Paths, Settings]]) -> list[str]:
+    """Serve until the client leaves or a signal comes; returns the ids of the sessions that this interrupted."""
+    agent = WeftAgent(configure)
+    reader, writer = await _streams()
+    litellm_model.preload()
+    serving = asyncio.ensure_future(run_agent(agent, writer, reader))  # type: ignore[arg-type]
+    left = asyncio.Event()
+    if sys.platform != "win32":
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, left.set)
+    leaving = asyncio.ensure_future(left.wait())
+    try:
+        await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+    finally:
+        leaving.cancel()
+        interrupted = await agent.close()
+        serving.cancel()
+    return interrupted
+
+
+async def _streams() -> tuple[Any, Any]:
+    """The client's pipes; whatever else writes to standard output goes to standard error from now on."""
+    if sys.platform == "win32":
+        return await stdio_streams(limit=_LARGEST)
+    loop = asyncio.get_running_loop()
+    kept = os.fdopen(os.dup(1), "wb", 0)
+    os.dup2(2, 1)
+    reader = asyncio.StreamReader(limit=_LARGEST)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, kept)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)

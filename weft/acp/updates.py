@@ -1,0 +1,203 @@
+"""A run's events as what a client is told: the plan, tool calls with what they change, and the answer."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from acp.helpers import (
+    plan_entry,
+    start_tool_call,
+    text_block,
+    tool_content,
+    tool_diff_content,
+    update_agent_message_text,
+    update_plan,
+    update_tool_call,
+)
+from acp.schema import ToolCallLocation
+
+from weft_planner.events import (
+    CallFinished,
+    PlanChanged,
+    PlanMade,
+    RunFinished,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+    TextStreamed,
+    ToolCalled,
+)
+from weft_planner.plan.task_id import parent_of
+from weft_skills.builtin.writing.targets import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from weft_planner.events import Event
+    from weft_planner.plan.plan import Plan, Task
+
+_MOST_TEXT = 20_000
+_KINDS = {
+    "ReadFile": "read",
+    "ListFiles": "search",
+    "Grep": "search",
+    "WriteFile": "edit",
+    "EditFile": "edit",
+    "WebFetch": "fetch",
+    "python_run": "execute",
+    "shell_run": "execute",
+    "run_script": "execute",
+}
+_STATUS: dict[str, Literal["pending", "in_progress", "completed"]] = {
+    "done": "completed",
+    "failed": "completed",
+    "skipped": "completed",
+    "unneeded": "completed",
+    "cancelled": "completed",
+    "pending": "pending",
+}
+
+
+@dataclass(slots=True)
+class Updates:
+    """Turns the events of one turn into updates; `streamed` is whether the answer's text was handed on already."""
+
+    workspace: Path
+    turn: str = ""
+    streamed: bool = False
+    _plan: Plan | None = None
+    _standing: dict[str, Literal["pending", "in_progress", "completed"]] = field(default_factory=dict)
+    _open: dict[tuple[str | None, str], deque[str]] = field(default_factory=lambda: defaultdict(deque))
+    _count: int = 0
+
+    def of(self, event: Event) -> list[Any]:
+        """What a client is told of an event; mostly nothing."""
+        match event:
+            case PlanMade(plan=plan) if plan.tasks:
+                self._plan = plan
+                return [self._entries()]
+            case PlanChanged() if self._plan is not None:
+                self._plan = event.applied(self._plan)
+                return [self._entries()]
+            case TaskStarted(task=task):
+                return [*self._stands(task, "in_progress"), *self._tool_task(task)]
+            case TaskFinished(task=task, status=status):
+                return [*self._ended(task, event), *self._stands(task, _STATUS.get(status, "completed"))]
+            case TaskReused(task=task):
+                return self._stands(task, "completed")
+            case CallFinished(task=task, reply=reply):
+                return [self._started(task, call.name, _arguments(call.arguments)) for call in reply.tool_calls]
+            case ToolCalled(task=task, name=name, envelope=envelope):
+                return self._called(task, name, envelope)
+            case TextStreamed(role=role, text=text) if role in ("synthesis", "decomposer") and text:
+                self.streamed = True
+                return [update_agent_message_text(text)]
+            case RunFinished():
+                return self._finished(event)
+        return []
+
+    def _finished(self, event: RunFinished) -> list[Any]:
+        told: list[Any] = []
+        if event.answer and not self.streamed:
+            told.append(update_agent_message_text(event.answer))
+        if event.error:
+            told.append(update_agent_message_text(f"\n\n{event.error}"))
+        return told
+
+    def _entries(self) -> Any:
+        """The whole plan: a client replaces what it shows."""
+        tasks = self._plan.tasks if self._plan is not None else ()
+        return update_plan(
+            plan_entry(task.title or task.instruction or task.id, status=self._standing.get(task.id, "pending"))
+            for task in tasks
+        )
+
+    def _stands(self, task: str, standing: Literal["pending", "in_progress", "completed"]) -> list[Any]:
+        if self._standing.get(task) == standing:
+            return []
+        self._standing[task] = standing
+        return [self._entries()] if self._task(task) is not None else []
+
+    def _task(self, name: str) -> Task | None:
+        return self._plan.task(name) if self._plan is not None and name in self._plan else None
+
+    def _tool_task(self, name: str) -> list[Any]:
+        task = self._task(name) or self._task(parent_of(name) or "")
+        if task is None or task.action_type != "tool" or not task.name:
+            return []
+        arguments = task.arguments if isinstance(task.arguments, dict) else {}
+        return [self._started(name, task.name, arguments)]
+
+    def _started(self, task: str | None, tool: str, arguments: Mapping[str, Any]) -> Any:
+        self._count += 1
+        name = f"{self.turn}-{self._count}"
+        self._open[task, tool].append(name)
+        return start_tool_call(
+            name,
+            _title(tool, arguments),
+            kind=_KINDS.get(tool, "other"),  # type: ignore[arg-type]
+            status="in_progress",
+            content=self._change(tool, arguments),
+            locations=self._locations(arguments),
+            raw_input=dict(arguments),
+        )
+
+    def _called(self, task: str | None, tool: str, envelope: Mapping[str, Any]) -> list[Any]:
+        waiting = self._open[task, tool]
+        if not waiting:
+            return []
+        said = str(envelope.get("text") or "")
+        status: Literal["completed", "failed"] = "failed" if envelope.get("status") == "error" else "completed"
+        content = [tool_content(text_block(said[:_MOST_TEXT]))] if said and not self._is_edit(tool) else None
+        return [update_tool_call(waiting.popleft(), status=status, content=content)]
+
+    def _ended(self, task: str, event: TaskFinished) -> list[Any]:
+        """What a task leaves open when it ends: calls that were never made."""
+        told = []
+        for (owner, _), waiting in self._open.items():
+            while owner == task and waiting:
+                status: Literal["completed", "failed"] = "completed" if event.status == "done" else "failed"
+                told.append(update_tool_call(waiting.popleft(), status=status))
+        return told
+
+    def _locations(self, arguments: Mapping[str, Any]) -> list[ToolCallLocation] | None:
+        path = self._path(arguments)
+        return [ToolCallLocation(path=path)] if path else None
+
+    def _change(self, tool: str, arguments: Mapping[str, Any]) -> list[Any] | None:
+        """A write as a diff of texts, as far as the call itself has them."""
+        path = self._path(arguments)
+        if not self._is_edit(tool) or not path:
+            return None
+        new = arguments.get("content", arguments.get("new"))
+        old = arguments.get("old")
+        if not isinstance(new, str):
+            return None
+        shown = old[:_MOST_TEXT] if isinstance(old, str) else None
+        return [tool_diff_content(path, new[:_MOST_TEXT], shown)]
+
+    def _path(self, arguments: Mapping[str, Any]) -> str:
+        path = arguments.get("path")
+        return str(self.workspace / path.removeprefix(PREFIX)) if isinstance(path, str) and path else ""
+
+    @staticmethod
+    def _is_edit(tool: str) -> bool:
+        return _KINDS.get(tool) == "edit"
+
+
+def _title(tool: str, arguments: Mapping[str, Any]) -> str:
+    about = next((str(value) for value in arguments.values() if isinstance(value, str) and value), "")
+    first = about.strip().splitlines()[0] if about.strip() else ""
+    return f"{tool} {first[:100]}".strip()
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:  # a model's
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,59 @@
+"""`weft acp`: editors drive weft."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import configuration, execution, options
+from weft.cli.view import output
+from weft_skills.errors import SetupError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.cli.configuration import SettingFlags
+    from weft.settings.paths import Paths
+    from weft.settings.settings import Settings
+
+
+@click.command()
+@options.models
+@options.skills
+@options.powers
+@options.journal
+def acp(flags: SettingFlags) -> int:
+    """Serve editors, as an agent of the Agent Client Protocol on standard input and output.
+
+    Zed, JetBrains IDEs, Neovim and others start this command and name the folder to work in. A session is a
+    conversation in that folder's journal: it can be loaded again, and `weft trace` shows its turns. Nothing becomes
+    trusted here: trust the workspace's tools first, with `weft run --trust`.
+
+    \b
+    Examples:
+      weft acp                             in the editor's settings; docs/editors.md has those of each
+      weft acp --model openai/gpt-4o --max-cost 1
+
+    Exit status: 0 the editor disconnected, 4 the package agent-client-protocol is missing, 130 interrupted.
+    """
+    try:
+        from weft.acp.serve import serve
+    except ImportError as error:
+        raise SetupError(
+            "`weft acp` needs the package agent-client-protocol", hint="pip install 'weft[acp]'"
+        ) from error
+
+    def configure(folder: Path) -> tuple[Paths, Settings]:
+        where = configuration.paths(folder)
+        return where, configuration.settings(where, flags, quiet=True).settings
+
+    if sys.stdin.isatty():
+        output.say("Serving editors on stdin and stdout: docs/editors.md has their settings. Press Ctrl-C to stop.")
+    interrupted = asyncio.run(serve(configure))
+    for session in interrupted:
+        output.say(f"Interrupted: the session {session}. Load it again in the editor to continue.")
+    execution.exit_now(130 if interrupted else 0)  # a thread still reads standard input
+    return 0
