@@ -39,8 +39,8 @@ def in_call(ctx: Context[Any]) -> bool:
 
 def needed(run_id: str, waiting: Sequence[Mapping[str, Any]]) -> InputRequiredResult:
     """The answer that asks for answers: the client makes the call again with them, and with the run's id."""
-    requests = {row["id"]: ElicitRequest(params=_params(row)) for row in waiting[:_MOST]}
-    return InputRequiredResult(input_requests=requests, request_state=run_id)
+    requests = {str(row["id"]): ElicitRequest(params=_params(row)) for row in waiting[:_MOST]}
+    return InputRequiredResult(input_requests={**requests}, request_state=run_id)
 
 
 def given(ctx: Context[Any]) -> list[tuple[str, Any]]:

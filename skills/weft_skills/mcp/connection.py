@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from weft_skills.confinement import choose
 from weft_skills.mcp.behind_walls import Started, confined
@@ -174,8 +174,8 @@ class ServerConnection:
         """An answer that may need a person first; time in which it waits for them does not count."""
         if self._conversation.has_asked:  # one at a time, so that it is certain who asks
             async with self._turn:
-                return await self._within(self._unless_stopped(work, call), None)
-        return await self._within(self._unless_stopped(work, call), None)
+                return cast("CallAnswer", await self._within(self._unless_stopped(work, call), None))
+        return cast("CallAnswer", await self._within(self._unless_stopped(work, call), None))
 
     async def _unless_stopped(self, work: Callable[[], Awaitable[CallAnswer]], call: CallUnderWay) -> CallAnswer:
         async def in_call() -> CallAnswer:

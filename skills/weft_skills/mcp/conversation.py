@@ -95,7 +95,7 @@ class Conversation:
             self.calls.remove(call)
             _CALL.reset(token)
 
-    async def elicit(self, _: Any, params: Any) -> Any:
+    async def elicit(self, context: Any, params: Any) -> Any:
         """A server's question, as an answer of the protocol; declined where nobody can answer it."""
         from mcp_types import ElicitResult
 
@@ -115,7 +115,7 @@ class Conversation:
             return ElicitResult(action="decline")
         return ElicitResult(action="accept", content=None if question.url else dict(answer.content))
 
-    async def list_roots(self, _: Any) -> Any:
+    async def list_roots(self, context: Any) -> Any:
         """The folders that a server may look at: the workspace."""
         from mcp_types import ListRootsResult, Root
 

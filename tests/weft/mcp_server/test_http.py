@@ -68,7 +68,7 @@ async def asked_of_the_user(runtime: Weft, mode: str, decision: str) -> tuple[An
     """What a run gives when the client's user is asked, and what they were asked."""
     heard: list[str] = []
 
-    async def user(_: Any, params: Any) -> ElicitResult:
+    async def user(context: Any, params: Any) -> ElicitResult:
         heard.append(params.message)
         return ElicitResult(action="accept", content={"decision": decision})
 

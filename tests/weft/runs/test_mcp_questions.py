@@ -18,9 +18,9 @@ from tests.weft.recorded import replayed, rows, weft
 from weft import Answer
 from weft.settings.paths import Paths
 from weft.workspace.mcp_resources import read_resource
-from weft_planner.errors import WeftError
 from weft_planner.events import ToolReported, Warned
 from weft_planner.model import Reply
+from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from weft_planner.approvals import ApprovalRequest

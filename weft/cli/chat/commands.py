@@ -119,7 +119,7 @@ async def _model(chat: Chat, rest: str) -> None:
 
 
 async def _files(chat: Chat, _: str) -> None:
-    _, files = chat.conversation.stored.next_turn(chat.conversation.id, 1_000)
+    (_seen, files) = chat.conversation.stored.next_turn(chat.conversation.id, 1_000)
     for path in dict.fromkeys((*chat.base.files, *files)):
         output.say(str(path))
     if not files and not chat.base.files:
