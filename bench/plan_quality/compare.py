@@ -1,0 +1,80 @@
+"""Both sides of one set: the same goals and the same model, by weft's planner and by the set's own prompt."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bench.plan_quality.goals import interval
+from bench.plan_quality.weft_plans import WeftPlans
+from weft_planner.model import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.plan_quality.goals import GoalSet, PlanGoal
+    from bench.plan_quality.served import ServedModel
+    from weft_planner.prompting.profile import Profile
+
+
+@dataclass(slots=True)
+class Side:
+    """What one side came to: each goal's figures, the tokens, and how its answers were read."""
+
+    figures: list[tuple[float, ...]] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    repaired: int = 0
+    asked_again: int = 0
+    refused: int = 0
+    by_rule: int = 0
+
+    def mean(self, measure: int) -> float:
+        """The mean of a figure."""
+        values = [row[measure] for row in self.figures]
+        return sum(values) / len(values) if values else 0.0
+
+    def range(self, measure: int) -> tuple[float, float]:
+        """The 95 % interval of that mean."""
+        return interval([row[measure] for row in self.figures])
+
+
+def by_published(goal_set: GoalSet, goals: Sequence[PlanGoal], model: ServedModel) -> Side:
+    """The set's own prompt, asked once; an answer that cannot be read counts as 0."""
+    side, before = Side(), model.usage
+    for goal in goals:
+        text = model.answer(goal.published).text
+        try:
+            made = goal_set.of_answer(text, goal)
+            side.figures.append(goal_set.score(made, goal))
+        except (ValueError, KeyError, TypeError, AttributeError):  # whatever the model wrote
+            side.refused += 1
+            side.figures.append((0.0,) * len(goal_set.measures))
+    side.usage = _since(before, model.usage)
+    return side
+
+
+def by_weft(goal_set: GoalSet, goals: Sequence[PlanGoal], model: ServedModel, profile: Profile) -> Side:
+    """weft's planner, with all that it asks again; a goal without a plan counts as 0."""
+    side, before = Side(), model.usage
+    with WeftPlans(model, profile) as planner:
+        for goal in goals:
+            planned = asyncio.run(planner.plan(goal))
+            side.repaired += planned.repaired
+            side.asked_again += planned.refused
+            side.by_rule += planned.by_rule
+            if planned.plan is None:
+                side.refused += 1
+                side.figures.append((0.0,) * len(goal_set.measures))
+            else:
+                side.figures.append(goal_set.score(goal_set.of_plan(planned.plan, goal), goal))
+    side.usage = _since(before, model.usage)
+    return side
+
+
+def _since(before: Usage, after: Usage) -> Usage:
+    return Usage(
+        after.calls - before.calls,
+        after.prompt_tokens - before.prompt_tokens,
+        after.completion_tokens - before.completion_tokens,
+    )

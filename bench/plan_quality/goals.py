@@ -1,0 +1,93 @@
+"""What every set has in common: goals with gold graphs, and how graphs are compared."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from weft_planner.model import Message
+    from weft_planner.plan.plan import Plan
+
+HALVES = ("tune", "report")
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A plan reduced to what is compared: its nodes in order, and the edges between them by position."""
+
+    nodes: tuple[str, ...]
+    edges: frozenset[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanGoal:
+    """A goal of a set, with the skills and tools that it is given, and the set's own prompt for it.
+
+    `gold` is what the set scores a plan against, in a form of its own.
+    """
+
+    id: str
+    text: str
+    gold: Any
+    published: tuple[Message, ...]
+    skills: Mapping[str, str] = field(default_factory=dict)
+    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def half(self) -> str:
+        """The half that prompts are tuned on, or the one that is reported."""
+        return HALVES[hashlib.sha256(self.id.encode()).digest()[0] % 2]
+
+
+class GoalSet(Protocol):
+    """A public set of goals with gold plans; its figures are each from 0 to 1."""
+
+    @property
+    def name(self) -> str:
+        """The set's name."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of its figures."""
+
+    def read(self, folder: Path) -> list[PlanGoal]:
+        """The goals in a checkout of the set's repository."""
+
+    def of_plan(self, plan: Plan, goal: PlanGoal) -> Any:
+        """What is scored of a plan of weft's."""
+
+    def of_answer(self, text: str, goal: PlanGoal) -> Any:
+        """What is scored of an answer to the set's own prompt; raises ValueError if it cannot be read."""
+
+    def score(self, made: Any, goal: PlanGoal) -> tuple[float, ...]:
+        """The figures of one plan."""
+
+
+def sample(goals: Sequence[PlanGoal], most: int, half: str) -> list[PlanGoal]:
+    """At most so many goals of a half, the same ones each time."""
+    chosen = [goal for goal in goals if goal.half == half]
+    random.Random(2026).shuffle(chosen)
+    return chosen[:most]
+
+
+def f1(made: Iterable[Hashable], gold: Iterable[Hashable]) -> float:
+    """The harmonic mean of precision and recall, counting equal things as often as they occur."""
+    ours, theirs = Counter(made), Counter(gold)
+    shared = (ours & theirs).total()
+    return 2 * shared / (ours.total() + theirs.total()) if shared else float(not ours and not theirs)
+
+
+def interval(values: Sequence[float], draws: int = 2_000) -> tuple[float, float]:
+    """The 95 % interval of a mean, by a seeded bootstrap."""
+    if len(values) < 2:
+        return (values[0], values[0]) if values else (0.0, 0.0)
+    dice = random.Random(2026)
+    means = sorted(sum(dice.choices(values, k=len(values))) / len(values) for _ in range(draws))
+    return means[int(0.025 * draws)], means[int(0.975 * draws)]

@@ -1,0 +1,39 @@
+"""The sets that plans are measured on, and where each lies in a folder of checkouts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench.plan_quality.nestful import Nestful
+from bench.plan_quality.plan_over_graph import PlanOverGraph
+from bench.plan_quality.taskbench import TaskBench
+from bench.plan_quality.worfbench import WorFBench
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.plan_quality.goals import GoalSet
+
+FOLDERS = {
+    "ultratool": "GNN4TaskPlan",
+    "tmdb": "GNN4TaskPlan",
+    "worfbench": "WorFBench",
+    "nestful": "NESTFUL",
+    "plan_over_graph": "Plan-over-Graph",
+}
+
+
+def goal_set(name: str) -> GoalSet:
+    """The set of that name."""
+    if name in ("ultratool", "tmdb"):
+        return TaskBench(name)
+    if name == "worfbench":
+        return WorFBench(_encode)
+    return Nestful() if name == "nestful" else PlanOverGraph()
+
+
+def _encode(texts: Sequence[str]) -> list[Sequence[float]]:
+    """all-MiniLM-L6-v2's vectors; the set's own evaluator uses a larger model of the same family."""
+    from bench.peers.minilm import MiniLM
+
+    return list(MiniLM.installed().encode(texts))
