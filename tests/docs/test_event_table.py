@@ -12,8 +12,8 @@ from weft_planner import events
 PAGE = (Path(__file__).parents[2] / "docs" / "runs-and-replay.md").read_text(encoding="utf-8")
 # Values inside of events, and the events that are shown and not recorded.
 OTHERS = {
-    "EarlierOutput", "EarlierRun", "SkillPrint", "FilePart", "Event", "Recorded", "TextStreamed", "CallProgressed",
-    "ToolReported",
+    "ConversationTurn", "EarlierOutput", "EarlierRun", "EarlierTurn", "TurnResult", "SkillPrint", "FilePart", "Event",
+    "Recorded", "TextStreamed", "CallProgressed", "ToolReported",
 }  # fmt: skip
 RECORDED = [
     kind

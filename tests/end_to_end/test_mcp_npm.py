@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, needs_npm]
 VERSION = "2026.8.31"
 UNREACHABLE = "the registry could not be reached"
-READ = {"id": "read", "action_type": "tool", "name": "mcp__files__read_text_file", "arguments": {"path": "a.md"}}
+READ = {"id": "read", "action_type": "tool", "name": "mcp__files__read_text_file"}
 ASK = {"id": "ask", "action_type": "llm", "instruction": "Echo <<read.output>>", "depends_on": ["read"]}
 
 
@@ -100,7 +100,7 @@ async def test_a_plan_and_a_model_call_them_and_a_replay_needs_neither_them_nor_
 
     def script(request: Request) -> Reply:
         if request.role == "decomposer":
-            return Reply(json.dumps({"tasks": [READ, ASK]}))
+            return Reply(json.dumps({"tasks": [READ | {"arguments": {"path": str(workspace / "docs" / "a.md")}}, ASK]}))
         said = [json.loads(one.content)["text"] for one in request.messages if one.role == "tool"]
         if said or request.role == "synthesis":
             return Reply("; ".join(said))
@@ -110,7 +110,7 @@ async def test_a_plan_and_a_model_call_them_and_a_replay_needs_neither_them_nor_
 
     async with weft(workspace, ScriptedModel(script)) as runtime:
         result = await runtime.run("Read a.md and echo it")
-    assert (result.status, result.tasks[0].output) == ("done", "alpha")
+    assert (result.status, result.tasks[0].output) == ("done", "alpha"), result.tasks[0].error
     assert result.answer == "Echo: hello; The sum of 2 and 3 is 5."
     assert processes(str(packages)) == [], "they end with the run"
     (workspace / ".mcp.json").unlink()

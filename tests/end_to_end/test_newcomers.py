@@ -129,7 +129,7 @@ def test_a_plan_without_a_goal_selects_no_skill(workspace: Path, serve: Serve, w
 @pytest.mark.parametrize(
     ("goal", "language"),
     [
-        ("Fasse das Dokument zusammen", "German"),
+        ("Räume die Garage auf", "German"),
         ("Vergleiche drei Kaffeesorten", "German"),
         ("Backe Brötchen", "German"),
         ("给我讲个笑话吧", "Chinese"),

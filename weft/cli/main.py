@@ -46,7 +46,7 @@ _COMMANDS = {
     "replay": ("weft.cli.commands.traces.replay:replay", "Replay recorded runs without calling a model."),
     "trace": (
         "weft.cli.commands.traces.group:trace",
-        "List, show, compare, export, import and delete recorded runs.",
+        "Find, show, count, tag, compare, export, import and delete recorded runs.",
     ),
     "journal": (
         "weft.cli.commands.journals.group:journal",

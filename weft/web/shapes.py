@@ -27,6 +27,11 @@ def summary(run: RunSummary) -> dict[str, Any]:
         "skills": list(run.skills),
         "batch": run.batch,
         "batch_goal": run.batch_goal,
+        "tokens": run.tokens,
+        "model": run.model,
+        "code": run.code,
+        "tags": list(run.tags),
+        "note": run.note,
     }
     return run.to_dict() | more
 

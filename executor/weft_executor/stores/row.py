@@ -160,17 +160,16 @@ class RunSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as `trace list --json` prints it."""
-        return {
-            "run_id": self.run_id,
-            "goal": self.goal,
-            "status": self.status,
-            "started": self.started,
-            "seconds": None if self.seconds is None else round(self.seconds, 3),
-            "tasks": self.tasks,
-            "cost_usd": None if self.cost_usd is None else round(self.cost_usd, COST_PLACES),
-            "tokens": self.tokens,
-            "model": self.model,
-            "code": self.code,
-            "tags": list(self.tags),
-            "note": self.note,
-        }
+        return (
+            {
+                "run_id": self.run_id,
+                "goal": self.goal,
+                "status": self.status,
+                "started": self.started,
+                "seconds": None if self.seconds is None else round(self.seconds, 3),
+                "tasks": self.tasks,
+                "cost_usd": None if self.cost_usd is None else round(self.cost_usd, COST_PLACES),
+            }
+            | ({"tags": list(self.tags)} if self.tags else {})
+            | ({"note": self.note} if self.note else {})
+        )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from weft_skills.confinement import choose
 from weft_skills.mcp.behind_walls import Started, confined
-from weft_skills.mcp.conversation import Conversation
+from weft_skills.mcp.callbacks import ClientCallbacks
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.tool_list import MOST_TOOLS
 from weft_skills.text.control import printable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from weft_skills.confinement import Confinement
     from weft_skills.mcp.authorisation.tokens import LoginNeeded, TokenFile
-    from weft_skills.mcp.conversation import CallUnderWay
+    from weft_skills.mcp.callbacks import CallUnderWay
     from weft_skills.mcp.entry import ServerLaunch
     from weft_skills.mcp.transport import Noise
 
@@ -91,12 +91,12 @@ class ServerConnection:
     _is_checked: bool = False
     _noise: Noise | None = None
     _auth: Any = None
-    _conversation: Conversation = field(init=False)
+    _callbacks: ClientCallbacks = field(init=False)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         roots = (self.launch.folder.as_uri(),) if self.launch.folder.is_absolute() else ()
-        self._conversation = Conversation(self.launch.name, roots, self._hidden)
+        self._callbacks = ClientCallbacks(self.launch.name, roots, self._hidden)
 
     async def tools(self) -> list[dict[str, Any]]:
         """The server's tools as it lists them."""
@@ -128,7 +128,7 @@ class ServerConnection:
         client = await self._checked(check)
 
         async def called() -> CallAnswer:
-            progress = self._conversation.progress
+            progress = self._callbacks.progress
             result = await client.call_tool(tool, dict(arguments), progress_callback=progress)
             content = tuple(block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content)
             return CallAnswer(self._clean_value(content), self._clean_value(result.structured_content), result.is_error)
@@ -172,14 +172,14 @@ class ServerConnection:
 
     async def _asking(self, work: Callable[[], Awaitable[CallAnswer]], call: CallUnderWay) -> CallAnswer:
         """An answer that may need a person first; time in which it waits for them does not count."""
-        if self._conversation.has_asked:  # one at a time, so that it is certain who asks
+        if self._callbacks.has_asked:  # one at a time, so that it is certain who asks
             async with self._turn:
                 return cast("CallAnswer", await self._within(self._unless_stopped(work, call), None))
         return cast("CallAnswer", await self._within(self._unless_stopped(work, call), None))
 
     async def _unless_stopped(self, work: Callable[[], Awaitable[CallAnswer]], call: CallUnderWay) -> CallAnswer:
         async def in_call() -> CallAnswer:
-            with self._conversation.call(call):
+            with self._callbacks.call(call):
                 return await work()
 
         clock = asyncio.get_running_loop().time
@@ -284,7 +284,7 @@ class ServerConnection:
                 if started is None
                 else transport.stdio(self.launch, started, noise, closing.set)
             )
-            said = self._conversation
+            said = self._callbacks
             async with Client(
                 streams,
                 cache=None,

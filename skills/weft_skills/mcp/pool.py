@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from weft_skills.mcp.callbacks import CallUnderWay
 from weft_skills.mcp.connection import ServerConnection, close_all
-from weft_skills.mcp.conversation import CallUnderWay
 from weft_skills.tools.person import current_person
 
 if TYPE_CHECKING:

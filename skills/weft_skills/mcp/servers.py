@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from weft_skills.confinement import Confinement
     from weft_skills.mcp.authorisation.tokens import LoginState
+    from weft_skills.mcp.callbacks import CallUnderWay
     from weft_skills.mcp.connection import CheckTools, ServerConnection, ServerOffer
-    from weft_skills.mcp.conversation import CallUnderWay
     from weft_skills.mcp.entry import ServerEntry, ServerLaunch
     from weft_skills.mcp.tool_list import ListedPrompt, ListedTool, ToolList
     from weft_skills.programs.trust import Trust
@@ -67,8 +67,7 @@ class ServerState:
         """The server as `mcp list --json` prints it."""
         tools = [tool.name for tool in self.tools]
         row = {"name": self.entry.name, "source": self.entry.source, "state": self.state}
-        more = {"login": self.login, "prompts": [prompt.name for prompt in self.prompts], "resources": self.resources}
-        return row | {"reason": self.reason, "tools": tools} | more
+        return row | {"reason": self.reason, "tools": tools}
 
 
 def named(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:

@@ -111,7 +111,7 @@ def _several(row: Mapping[str, Any], value: Any) -> tuple[Any, list[str]]:
         return value, ["must be a list"]
     items = row.get("items")
     choices = list(_choices(items)) if isinstance(items, dict) else []
-    faults = [f"has {part!r:.60}, which is none of: {', '.join(choices)}" for part in value if part not in choices]
+    faults = [f"has {part!r:.60}, which is not one of: {', '.join(choices)}" for part in value if part not in choices]
     for key, is_wrong, word in (("minItems", int.__lt__, "at least"), ("maxItems", int.__gt__, "at most")):
         bound = row.get(key)
         if isinstance(bound, int) and is_wrong(len(value), bound):

@@ -26,13 +26,18 @@ class Terminal:
     socket: Path
     columns: int
     rows: int
+    _started: int = 0
 
     def start(self, command: list[str], env: Mapping[str, str]) -> None:
         """Start a program; the terminal stays when it ends."""
         given = [f"{name}={value}" for name, value in env.items()]
         size = ["-x", str(self.columns), "-y", str(self.rows)]
-        line = shlex.join(["env", "-i", *given, *command]) + "; echo ended $?; exec sleep 600"
-        self._tmux("-f", os.devnull, "new-session", "-d", *size, line)
+        line = shlex.join(["env", "-i", *given, *command]) + "; echo ended $?; exec sleep 600\n"
+        self._started += 1
+        self.socket = self.socket.with_name(f"socket{self._started}")  # a server that ends may still hold the last one
+        script = self.socket.with_name(f"start{self._started}.sh")  # tmux takes no long commands
+        script.write_text(line, encoding="utf-8")
+        self._tmux("-f", os.devnull, "new-session", "-d", *size, f"sh {shlex.quote(str(script))}")
 
     def type(self, *keys: str) -> None:
         """Press keys, as tmux calls them; a text is typed as it stands."""

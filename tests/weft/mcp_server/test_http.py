@@ -42,6 +42,7 @@ async def served(runtime: Weft) -> AsyncIterator[str]:
     finally:
         serving.cancel()
         await asyncio.wait({serving}, timeout=30)
+        listening.close()
 
 
 async def test_only_who_has_the_token_and_comes_from_nowhere_else_is_served(workspace: Path) -> None:
@@ -82,7 +83,7 @@ async def asked_of_the_user(runtime: Weft, mode: str, decision: str) -> tuple[An
 async def test_the_clients_user_is_asked_for_an_approval_in_both_protocols(workspace: Path) -> None:
     prepare(workspace)
     for mode in ("auto", "legacy"):
-        result, heard = await asked_of_the_user(weft(workspace, calling()), mode, "allow")
+        result, heard = await asked_of_the_user(weft(workspace, calling("one")), mode, "allow")
         assert result["status"] == "done", result
         assert heard
         assert "May it call" in heard[0]

@@ -127,7 +127,7 @@ async def test_plans_skills_and_mistakes(workspace: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_process_speaks_the_protocol_alone_and_outlasts_a_client_that_stops_waiting(
+async def test_a_process_speaks_the_protocol_alone_and_goes_on_until_a_client_cancels(
     workspace: Path, serve: Callable[[Script], OpenAIServer], tmp_path: Path
 ) -> None:
     def task(call: Call) -> Answer:
@@ -144,15 +144,18 @@ async def test_a_process_speaks_the_protocol_alone_and_outlasts_a_client_that_st
         heard.append(message)
 
     async with Client(StdioServerParameters(command="sh", args=["-c", line], env=env, cwd=str(workspace))) as client:
+        begun = await called(client, "run_goal", goal="Do both", wait_seconds=0.5)
+        assert begun["status"] == "running"
+        given = {"run_id": begun["run_id"], "wait_seconds": 50}
+        ended = (await client.call_tool("get_run", given, progress_callback=note)).structured_content
         with pytest.raises(Exception, match=r"(?i)timed? ?out"):
-            await client.call_tool("run_goal", {"goal": "Do both"}, read_timeout_seconds=1.5)
-        for _ in range(100):
-            runs = (await called(client, "list_runs"))["runs"]
-            if runs:
+            await client.call_tool("run_goal", {"goal": "Do both again"}, read_timeout_seconds=1.5)
+        for _ in range(200):
+            stopped = (await called(client, "list_runs"))["runs"][0]
+            if stopped["run_id"] != begun["run_id"] and stopped["status"] == "interrupted":
                 break
             await asyncio.sleep(0.3)
-        given = {"run_id": runs[0]["run_id"], "wait_seconds": 50}
-        ended = (await client.call_tool("get_run", given, progress_callback=note)).structured_content
+        assert (stopped["goal"], stopped["status"]) == ("Do both again", "interrupted")  # cancelled by the client
     assert ended is not None
     assert (ended["status"], [one["status"] for one in ended["tasks"]]) == ("done", ["done", "done"])
     assert heard[-1] == "two: done"

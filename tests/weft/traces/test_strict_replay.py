@@ -109,7 +109,7 @@ async def test_a_changed_skill_body_is_drift_that_names_skill_and_line(
 async def test_a_changed_description_is_drift_of_the_listing_alone(
     workspace: Path, recorded: list[Row], skill: Path
 ) -> None:
-    skill.write_text(skill.read_text(encoding="utf-8").replace("Tabulates", "Lists"), encoding="utf-8")
+    skill.write_text(skill.read_text(encoding="utf-8").replace("Tabulates", "Specifies"), encoding="utf-8")
     replay = await replayed(workspace, recorded)
     (drift,) = replay.drift
     assert (drift.where, "'tabulating-endpoints'" in drift.what) == ("listing", True)

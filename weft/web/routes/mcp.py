@@ -55,6 +55,9 @@ def _line(state: ServerState, secrets: Secrets) -> dict[str, Any]:
     entry = state.entry
     needs_trust = state.state in ("untrusted", "changed")
     return state.to_dict() | {
+        "login": state.login,
+        "prompts": [prompt.name for prompt in state.prompts],
+        "resources": state.resources,
         "tools": [
             {"name": tool.name, "tool": tool.tool, "description": tool.description, "read_only": tool.read_only}
             for tool in state.tools

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def list_runs(site: Site, request: Request) -> dict[str, Any]:
     """A page of runs, newest first; `next` is the id to ask for the page after it with.
 
-    `indexed` says whether the search knows all runs; if not, the rest is being read.
+    `indexed` is false if the search does not know all runs yet; the rest is being read.
     """
     given = request.query_params
     most = max(1, bodies.number(request, "most", 100, bodies.PAGE))
@@ -32,12 +32,13 @@ def list_runs(site: Site, request: Request) -> dict[str, Any]:
     wanted = run_search.run_filter(names | {"text": given.get("q"), "status": ",".join(given.getlist("status"))})
     store = site.store()
     if store is None:
-        return {"runs": [], "next": None, "indexed": True}
+        return {"runs": [], "next": None}
     indexed = site.catch_up() if wanted.keys() & {"text", "model", "code"} else True
     found = store.summaries(most + 1, **wanted)
     runs = list(found)
     lines = [shapes.summary(run) for run in runs[:most]]
-    return {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None, "indexed": indexed}
+    page = {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None}
+    return page if indexed else page | {"indexed": False}
 
 
 @in_thread

@@ -48,7 +48,7 @@ async def log_in(launch: ServerLaunch, file: TokenFile, open_page: OpenPage, sec
             raise McpFault(what, hint="try it again") from error
         except Exception as error:  # the package and its transports raise many kinds
             if provider.logged_in:
-                return True  # what it answers after that is no matter of the login
+                return True  # what it answers after that does not concern the login
             raise _fault(launch, provider.fault or error, provider) from error
         return provider.logged_in
 

@@ -151,7 +151,7 @@ def login_hint(name: str) -> str:
 
 
 class FreshLogin(OAuthClientProvider):
-    """Logs in anew: `challenge` is what a server answered when it asked for that, if it did so before."""
+    """Logs in again: `challenge` is what a server answered when it asked for that, if it did so before."""
 
     def __init__(self, launch: ServerLaunch, file: TokenFile, callback: Callback, open_page: Any) -> None:
         self._file, self._callback, self._launch = file, callback, launch

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 def acp(flags: SettingFlags) -> int:
     """Serve editors, as an agent of the Agent Client Protocol on standard input and output.
 
-    Zed, JetBrains IDEs, Neovim and others start this command and name the folder to work in. A session is a
-    conversation in that folder's journal: it can be loaded again, and `weft trace` shows its turns. Nothing becomes
-    trusted here: trust the workspace's tools first, with `weft run --trust`.
+    Zed, JetBrains IDEs, Neovim and others start this command and name the folder to work in; docs/editors.md has their
+    settings. A session is a conversation in that folder's journal: it can be loaded again, and `weft trace` shows its
+    turns. Nothing becomes trusted here: trust the workspace's tools first, with `weft run --trust`.
 
     \b
     Examples:
-      weft acp                             in the editor's settings; docs/editors.md has those of each
+      weft acp
       weft acp --model openai/gpt-4o --max-cost 1
 
     Exit status: 0 the editor disconnected, 4 the package agent-client-protocol is missing, 130 interrupted.

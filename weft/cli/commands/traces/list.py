@@ -49,7 +49,16 @@ def list_runs(
     model_name: str | None,
     flags: SettingFlags,
     mode: OutputMode,
-    **filters: str | float | None,
+    status: str | None,
+    skill: str | None,
+    tag: str | None,
+    code: str | None,
+    since: str | None,
+    until: str | None,
+    min_cost: float | None,
+    max_cost: float | None,
+    min_seconds: float | None,
+    max_seconds: float | None,
 ) -> int:
     """List the runs of this workspace, newest first.
 
@@ -67,7 +76,9 @@ def list_runs(
     from weft.cli.view import run_list
     from weft.traces import run_search
 
-    wanted = run_search.run_filter(filters | {"text": " ".join(words), "model": model_name})
+    named = {"text": " ".join(words), "status": status, "skill": skill, "model": model_name, "tag": tag, "code": code}
+    bounds = {"since": since, "until": until, "min_cost": min_cost, "max_cost": max_cost}
+    wanted = run_search.run_filter({**named, **bounds, "min_seconds": min_seconds, "max_seconds": max_seconds})
     runs = _find_runs(workspace, flags, limit if limit or mode.as_json else _DEFAULT_LIMIT, wanted)
     if mode.as_json:
         output.print_json([run.to_dict() for run in runs])

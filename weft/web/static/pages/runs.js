@@ -45,7 +45,7 @@ export function Runs() {
     if (current.current.address !== address) return; // another search was typed meanwhile
     setLines(page.runs);
     setNext(page.next);
-    setIndexed(page.indexed);
+    setIndexed(page.indexed ?? true);
   });
   const more = () => attempt(async () => {
     const page = await ask(next ?? "");

@@ -75,7 +75,7 @@ _CALL: ContextVar[CallUnderWay | None] = ContextVar("mcp_call", default=None)
 
 
 @dataclass(slots=True)
-class Conversation:
+class ClientCallbacks:
     """The callbacks of one connection; `hide` takes secrets out of what the server says."""
 
     server: str
