@@ -173,9 +173,12 @@ class WeftAgent:
     async def _place(self, cwd: str, servers: Sequence[Any]) -> _Place:
         paths, settings = await asyncio.to_thread(self._configured, Path(cwd))
         given: Mapping[str, Any] | None = mcp_servers.document_of(servers)
-        place = _Place(replace(paths, session_mcp=given), settings, self._open_model)
-        self._places.append(place)
-        return place
+        paths = replace(paths, session_mcp=given)
+        for place in self._places:
+            if (place.paths, place.settings) == (paths, settings):
+                return place
+        self._places.append(_Place(paths, settings, self._open_model))
+        return self._places[-1]
 
     def _configured(self, folder: Path) -> tuple[Paths, Settings]:
         if not folder.is_dir():

@@ -52,6 +52,8 @@ class GoalTools:
 
     async def get_run(self, run: str, wait: float, report: Callable[[TaskProgress], Awaitable[None]]) -> dict[str, Any]:
         """How a run stands, of this process or another; waits for its end, up to a time."""
+        if self.runs.holds(run):  # it may be too young to be stored
+            return await self._waited(run, wait, report)
         found = await asyncio.to_thread(self._reading().find, run)
         return await self._waited(found.run_id, wait, report)
 

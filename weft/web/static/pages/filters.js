@@ -27,6 +27,13 @@ export const fits = (asked, line) => (!asked.status || asked.status.split(",").i
 /** The filters in force, each to be taken away. @param {{ asked: Record<string, string> }} props */
 export const Chosen = ({ asked }) => html`${FIELDS.filter(([name]) => asked[name]).map(([name, title]) => html`<button type="button" class="chip" key=${name} aria-pressed="true" onClick=${() => setQuery({ [name]: null })}><span class="cut">${title}: ${asked[name]}</span><${Icon} name="close" title="Take this filter away" /></button>`)}`;
 
+/** A field whose text stays while it is typed, whatever the page reads meanwhile. @param {{ name: string, example: string, list?: string, value: string }} props */
+function Field({ name, example, list, value }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  return html`<input class="field" value=${text} placeholder=${example} list=${list} autocomplete="off" onInput=${(/** @type {any} */ event) => setText(event.target.value)} onChange=${(/** @type {any} */ event) => setQuery({ [name]: event.target.value.trim() })} />`;
+}
+
 /** The fields of all filters. @param {{ asked: Record<string, string> }} props */
 export function Filters({ asked }) {
   const [known, setKnown] = useState(/** @type {any} */ (null));
@@ -34,6 +41,6 @@ export function Filters({ asked }) {
     get("/statistics?days=90").then(setKnown, () => {}); // it only offers values
   }, []);
   return html`<div class="filters" role="group" aria-label="Filters">${FIELDS.map(([name, title, example, list, field]) => html`<label key=${name}><span>${title}</span>
-    <input class="field" value=${asked[name] ?? ""} placeholder=${example} list=${list ? `known-${name}` : undefined} autocomplete="off" onChange=${(/** @type {any} */ event) => setQuery({ [name]: event.target.value.trim() })} />
+    <${Field} name=${name} example=${example} list=${list ? `known-${name}` : undefined} value=${asked[name] ?? ""} />
     ${list && html`<datalist id="known-${name}">${(known?.[list] ?? []).map((/** @type {any} */ one) => html`<option value=${one[field]} />`)}</datalist>`}</label>`)}</div>`;
 }
