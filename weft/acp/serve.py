@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from acp.stdio import stdio_streams
 
 from weft.acp.agent import WeftAgent
 from weft.providers import litellm_model
+from weft.runs.serving import until_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,21 +30,7 @@ async def serve(configure: Callable[[Path], tuple[Paths, Settings]]) -> list[str
     agent = WeftAgent(configure)
     reader, writer = await _streams()
     litellm_model.preload()
-    serving = asyncio.ensure_future(run_agent(agent, writer, reader))  # type: ignore[arg-type]
-    left = asyncio.Event()
-    if sys.platform != "win32":
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, left.set)
-    leaving = asyncio.ensure_future(left.wait())
-    try:
-        await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if serving.done():
-            serving.result()
-    finally:
-        leaving.cancel()
-        interrupted = await agent.close()
-        serving.cancel()
-    return interrupted
+    return await until_left(run_agent(agent, writer, reader), agent.close)  # type: ignore[arg-type]
 
 
 async def _streams() -> tuple[Any, Any]:

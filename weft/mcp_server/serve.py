@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
-import sys
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from weft.mcp_server.goal_tools import GoalTools
 from weft.providers import litellm_model
+from weft.runs.serving import until_left
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable
 
     from weft.runs.runtime import Weft
 
@@ -38,7 +36,7 @@ async def opened(weft: Weft, *, allow_approvals: bool = False) -> AsyncIterator[
 async def serve(weft: Weft, *, allow_approvals: bool = False) -> list[str]:
     """Serve until the client disconnects or a signal comes; returns the ids of the runs that this interrupted."""
     async with opened(weft, allow_approvals=allow_approvals) as (server, tools):
-        return await _until_left(server.run_stdio_async(), tools)
+        return await until_left(server.run_stdio_async(), tools.close)
 
 
 async def serve_http(
@@ -61,24 +59,6 @@ async def serve_http(
         web.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
         async with app.router.lifespan_context(app):
             try:
-                return await _until_left(web.serve(sockets=[listening]), tools)
+                return await until_left(web.serve(sockets=[listening]), tools.close)
             finally:
                 web.should_exit = True
-
-
-async def _until_left(running: Coroutine[Any, Any, None], tools: GoalTools) -> list[str]:
-    serving = asyncio.ensure_future(running)
-    loop = asyncio.get_running_loop()
-    left = asyncio.Event()
-    if sys.platform != "win32":
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, left.set)
-    leaving = asyncio.ensure_future(left.wait())
-    try:
-        await asyncio.wait({serving, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if serving.done():
-            serving.result()
-    finally:
-        leaving.cancel()
-        interrupted = await tools.close()
-    return interrupted
