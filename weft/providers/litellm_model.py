@@ -65,7 +65,7 @@ def _import() -> Any:
             import litellm
         except BaseException:
             # Python keeps the parts that were imported, and with those a second import fails: start over next time
-            for name in [name for name in sys.modules if name == "litellm" or name.startswith("litellm.")]:
+            for name in [name for name in list(sys.modules) if name == "litellm" or name.startswith("litellm.")]:
                 del sys.modules[name]
             raise
     return litellm

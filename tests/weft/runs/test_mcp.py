@@ -144,7 +144,7 @@ def test_a_run_without_servers_imports_nothing_of_mcp(workspace: Path) -> None:
     code = (
         f"import sys\nfrom weft.cli.main import main\ntry: main({run!r})\nexcept SystemExit as end: status = end.code\n"
     )
-    code += "found = [one for one in sys.modules if one.split('.')[0] in ('mcp', 'mcp_types', 'httpx2')"
+    code += "found = [one for one in list(sys.modules) if one.split('.')[0] in ('mcp', 'mcp_types', 'httpx2')"
     code += " or one.startswith(('weft_skills.mcp', 'weft.mcp_server'))]\nprint(status, found)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=workspace)
     assert ran.stdout.splitlines()[-1] == "0 []"
