@@ -3,34 +3,46 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.local_model import largest
+from bench.plan_quality.bulk import BulkModel
 from bench.plan_quality.compare import Side, by_published, by_weft
 from bench.plan_quality.goals import HALVES, sample
+from bench.plan_quality.kept_answers import KeptAnswers
 from bench.plan_quality.served import ServedModel
 from bench.plan_quality.sets import FOLDERS, goal_set
 from weft.local.server import Load, Server
 from weft_planner.prompting.profile import FULL, fitting
+from weft_skills.errors import SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.plan_quality.goals import GoalSet, PlanGoal
+    from weft_planner.prompting.profile import Profile
 
 # The tool list of UltraTool alone has 14,000 tokens.
 _CONTEXT = 20_480
 _MOST_TOKENS = 1_000
+# The model that kept answers are of, unless they were just made.
+_MODEL = "qwen2.5-coder-1.5b"
 
 
 def main() -> int:
     """Measure the sets that are there, and print a row for each side."""
     given = _parser().parse_args()
-    installed = largest()
-    if installed is None:
-        print("no model is installed: run `weft models pull`", file=sys.stderr)
-        return 2
-    small = fitting("small", installed.record.name)
-    with Server(Load(installed.path, context=_CONTEXT, slots=1)) as server:
-        model = ServedModel(server.endpoint(), _MOST_TOKENS)
+    with ExitStack() as stack:
+        try:
+            model, small = _model(given, stack)
+        except SetupError as error:
+            print(error, file=sys.stderr)
+            return 2
         for name in given.only or FOLDERS:
             folder = given.sets / FOLDERS[name]
             if not folder.is_dir():
@@ -38,14 +50,33 @@ def main() -> int:
                 continue
             found = goal_set(name)
             goals = sample(found.read(folder), given.goals, given.half)
-            profile = FULL if name == "nestful" else small
-            sides = {"weft": by_weft(found, goals, model, profile)}
-            if not given.weft_only:
-                sides["published prompt"] = by_published(found, goals, model)
-            for side, figures in sides.items():
+            for side, figures in asyncio.run(_sides(found, goals, model, small, published=not given.weft_only)).items():
                 row = _row(name, side, figures, found.measures)
                 print(json.dumps(row) if given.json else _line(row), flush=True)
     return 0
+
+
+async def _sides(
+    found: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers, small: Profile, *, published: bool
+) -> dict[str, Side]:
+    """Tools are for models that need no help, so a set of them has one side of ours."""
+    profiles = {"weft, small models": small, "weft": FULL} if found.name != "nestful" else {"weft": FULL}
+    sides = {side: await by_weft(found, goals, model, profile) for side, profile in profiles.items()}
+    return sides | ({"published prompt": await by_published(found, goals, model)} if published else {})
+
+
+def _model(given: argparse.Namespace, stack: ExitStack) -> tuple[KeptAnswers, Profile]:
+    """The model that is asked, or the answers that are kept, and the profile of small models."""
+    if given.gguf is not None:
+        return KeptAnswers(BulkModel(given.gguf, _MOST_TOKENS), given.answers), fitting("small", given.gguf.stem)
+    if given.answers is not None and given.answers.exists():
+        return KeptAnswers(None, given.answers), fitting("small", _MODEL)
+    installed = largest()
+    if installed is None:
+        raise SetupError("no model is installed: run `weft models pull`")
+    server = stack.enter_context(Server(Load(installed.path, context=_CONTEXT, slots=1)))
+    model = ServedModel(server.endpoint(), _MOST_TOKENS)
+    return KeptAnswers(model, given.answers), fitting("small", installed.record.name)
 
 
 def _row(name: str, side: str, found: Side, measures: tuple[str, ...]) -> dict[str, Any]:
@@ -89,6 +120,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--half", choices=HALVES, default="report", help="which half (default: report)")
     parser.add_argument("--only", action="append", choices=list(FOLDERS), metavar="NAME", help="a set; may be repeated")
     parser.add_argument("--weft-only", action="store_true", help="leave the sets' own prompts out")
+    parser.add_argument("--gguf", type=Path, metavar="FILE", help="a model's weights, asked in bulk on an accelerator")
+    parser.add_argument("--answers", type=Path, metavar="FILE", help="keep answers here, and use those that are there")
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     return parser
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench.plan_quality.goals import GoalSet, PlanGoal
-    from bench.plan_quality.served import ServedModel
+    from bench.plan_quality.kept_answers import KeptAnswers
     from weft_planner.prompting.profile import Profile
 
 
@@ -39,36 +39,36 @@ class Side:
         return interval([row[measure] for row in self.figures])
 
 
-def by_published(goal_set: GoalSet, goals: Sequence[PlanGoal], model: ServedModel) -> Side:
+async def by_published(goal_set: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers) -> Side:
     """The set's own prompt, asked once; an answer that cannot be read counts as 0."""
     side, before = Side(), model.usage
-    for goal in goals:
-        text = model.answer(goal.published).text
+    replies = await asyncio.gather(*(model.answer(goal.published) for goal in goals))
+    side.usage = _since(before, model.usage)
+    for goal, reply in zip(goals, replies, strict=True):
         try:
-            made = goal_set.of_answer(text, goal)
+            made = goal_set.of_answer(reply.text, goal)
             side.figures.append(goal_set.score(made, goal))
         except (ValueError, KeyError, TypeError, AttributeError):  # whatever the model wrote
             side.refused += 1
             side.figures.append((0.0,) * len(goal_set.measures))
-    side.usage = _since(before, model.usage)
     return side
 
 
-def by_weft(goal_set: GoalSet, goals: Sequence[PlanGoal], model: ServedModel, profile: Profile) -> Side:
+async def by_weft(goal_set: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers, profile: Profile) -> Side:
     """weft's planner, with all that it asks again; a goal without a plan counts as 0."""
     side, before = Side(), model.usage
     with WeftPlans(model, profile) as planner:
-        for goal in goals:
-            planned = asyncio.run(planner.plan(goal))
-            side.repaired += planned.repaired
-            side.asked_again += planned.refused
-            side.by_rule += planned.by_rule
-            if planned.plan is None:
-                side.refused += 1
-                side.figures.append((0.0,) * len(goal_set.measures))
-            else:
-                side.figures.append(goal_set.score(goal_set.of_plan(planned.plan, goal), goal))
+        plans = await asyncio.gather(*map(planner.plan, goals))
     side.usage = _since(before, model.usage)
+    for goal, planned in zip(goals, plans, strict=True):
+        side.repaired += planned.repaired
+        side.asked_again += planned.refused
+        side.by_rule += planned.by_rule
+        if planned.plan is None:
+            side.refused += 1
+            side.figures.append((0.0,) * len(goal_set.measures))
+        else:
+            side.figures.append(goal_set.score(goal_set.of_plan(planned.plan, goal), goal))
     return side
 
 

@@ -49,6 +49,7 @@ class WeftPlans:
 
     model: Model
     profile: Profile
+    prompts: Prompts = field(default_factory=Prompts)
     _stack: ExitStack = field(default_factory=ExitStack)
     _workspaces: dict[int, Workspace] = field(default_factory=dict)
 
@@ -69,7 +70,7 @@ class WeftPlans:
             return event
 
         try:
-            planned.plan = await decompose(self.brief(goal), self.model, Prompts(), record)  # type: ignore[arg-type]
+            planned.plan = await decompose(self.brief(goal), self.model, self.prompts, record)  # type: ignore[arg-type]
         except PlanError:
             planned.plan = None
         return planned
@@ -86,7 +87,7 @@ class WeftPlans:
         catalogue = workspace.catalogue(Goal(goal.text))
         return Brief(
             goal=goal.text,
-            skills=catalogue.skill_listing,
+            skills=catalogue.skill_listing.replace(f"{workspace.paths.workspace}/", ""),  # the same words in every run
             tools="",
             date=DATE,
             known=Known(tuple(goal.skills)),

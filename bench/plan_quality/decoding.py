@@ -1,0 +1,154 @@
+"""Greedy answers to many prompts at once; the beginning that all of them share is read once and kept once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import DynamicCache
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.plan_quality.grammars import Grammars
+
+# Numbers of attention that are worked out at a time while prompts are read.
+_SCORES = 1_500_000_000
+# Steps after which the sequences that ended are dropped, if they are half of all.
+_DROP_AFTER = 16
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The keys and values of each layer: of the shared beginning, and of each sequence's own tokens, padded before."""
+
+    shared: list[tuple[Any, Any]]
+    own: list[tuple[Any, Any]]
+    padding: Any
+    at: int = 0
+
+
+@dataclass(slots=True)
+class BatchDecoder:
+    """Runs the layers of a Llama-like model of transformers with a cache of our own."""
+
+    model: Any
+    ends: Sequence[int]
+    most_tokens: int
+    _groups: tuple[int, int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        config = self.model.config
+        heads, kept = config.num_attention_heads, config.num_key_value_heads
+        self._groups = (kept, heads // kept, getattr(config, "head_dim", None) or config.hidden_size // heads)
+
+    @torch.inference_mode()
+    def decode(self, prompts: Sequence[Sequence[int]], shared: int, grammars: Grammars) -> list[list[int]]:
+        """The tokens of each answer, without the one that ends it, or as many as there may be."""
+        device = self.model.device
+        longest = max(map(len, prompts)) - shared
+        padding = torch.tensor([longest - len(prompt) + shared for prompt in prompts], device=device)
+        rows = [[0] * (longest - len(prompt) + shared) + list(prompt[shared:]) for prompt in prompts]
+        kept = _Kept(self._beginning(prompts[0][:shared]), self._room(len(prompts), longest), padding)
+        scores = self._read(torch.tensor(rows, device=device), kept, shared)
+        answers: list[list[int]] = [[] for _ in prompts]
+        active, ended = list(range(len(prompts))), set[int]()
+        for step in range(self.most_tokens):
+            grammars.restrict(scores, active)
+            tokens = scores.argmax(-1)
+            for row, token in zip(active, tokens.tolist(), strict=True):
+                if row in ended:
+                    continue
+                if token in self.ends:
+                    ended.add(row)
+                else:
+                    answers[row].append(token)
+                    grammars.take(row, token)
+            if len(ended) == len(prompts):
+                break
+            if step % _DROP_AFTER == 0 and sum(row not in ended for row in active) <= len(active) // 2:
+                places = [place for place, row in enumerate(active) if row not in ended]
+                active, tokens = [active[place] for place in places], tokens[places]
+                kept.own = [(keys[places], values[places]) for keys, values in kept.own]
+                kept.padding = kept.padding[places]
+            scores = self._forward(tokens[:, None], kept, shared)
+            kept.at += 1
+        return answers
+
+    def _beginning(self, tokens: Sequence[int]) -> list[tuple[Any, Any]]:
+        cache = DynamicCache()
+        if not tokens:
+            return []
+        self.model.model(torch.tensor([list(tokens)], device=self.model.device), past_key_values=cache, use_cache=True)
+        return [(layer.keys[0], layer.values[0]) for layer in cache.layers]
+
+    def _room(self, rows: int, read: int) -> list[tuple[Any, Any]]:
+        heads, _, size = self._groups
+        shape = (rows, heads, read + self.most_tokens, size)
+        options = {"device": self.model.device, "dtype": self.model.dtype}
+        return [(torch.empty(shape, **options), torch.empty(shape, **options)) for _ in self.model.model.layers]
+
+    def _read(self, rows: Any, kept: _Kept, shared: int) -> Any:
+        """Reads the prompts, some at a time, and gives the scores of what comes next."""
+        count, length = rows.shape
+        at_once = max(1, _SCORES // (length * (shared + length) * self._groups[0] * self._groups[1]))
+        found = []
+        for first in range(0, count, at_once):
+            part = slice(first, first + at_once)
+            own = [(keys[part], values[part]) for keys, values in kept.own]
+            found.append(self._forward(rows[part], _Kept(kept.shared, own, kept.padding[part]), shared))
+        kept.at = length
+        return torch.cat(found)
+
+    def _forward(self, tokens: Any, kept: _Kept, shared: int) -> Any:
+        """The scores of the token after the last of each row."""
+        model = self.model.model
+        count = tokens.shape[1]
+        columns = torch.arange(kept.at + count, device=tokens.device)
+        places = columns[kept.at :][None, :] - kept.padding[:, None] + shared
+        seen = (columns[None, :] >= kept.padding[:, None])[:, None, :] & (columns[None, :] <= columns[kept.at :, None])
+        hidden = model.embed_tokens(tokens)
+        turns = model.rotary_emb(hidden, places.clamp(min=0))
+        for number, layer in enumerate(model.layers):
+            mixed = self._attend(layer, layer.input_layernorm(hidden), turns, kept, number, seen)
+            hidden = hidden + mixed
+            hidden = hidden + layer.mlp(layer.post_attention_layernorm(hidden))
+        return self.model.lm_head(model.norm(hidden[:, -1])).float()
+
+    def _attend(self, layer: Any, hidden: Any, turns: Any, kept: _Kept, number: int, seen: Any) -> Any:
+        rows, count, _ = hidden.shape
+        heads, group, size = self._groups
+        attention = layer.self_attn
+        queries = _turned(attention.q_proj(hidden).view(rows, count, heads * group, size).transpose(1, 2), turns)
+        keys, values = kept.own[number]
+        keys[:, :, kept.at : kept.at + count] = _turned(
+            attention.k_proj(hidden).view(rows, count, heads, size).transpose(1, 2), turns
+        )
+        values[:, :, kept.at : kept.at + count] = attention.v_proj(hidden).view(rows, count, heads, size).transpose(1, 2)
+        keys, values = keys[:, :, : kept.at + count], values[:, :, : kept.at + count]
+        queries = queries.reshape(rows, heads, group * count, size) * size**-0.5
+        own = (queries @ keys.transpose(2, 3)).view(rows, heads, group, count, -1)
+        own = own.masked_fill(~seen[:, None, None], -torch.inf)
+        if not kept.shared:
+            weights = own.float().softmax(-1).nan_to_num().to(values.dtype)
+            found = weights.view(rows, heads, group * count, -1) @ values
+        else:
+            first_keys, first_values = kept.shared[number]
+            together = queries.transpose(0, 1).reshape(heads, rows * group * count, size)
+            first = (together @ first_keys.transpose(1, 2)).view(heads, rows, group, count, -1).transpose(0, 1)
+            weights = torch.cat([first, own], dim=-1).float().softmax(-1).to(values.dtype)
+            length = first_keys.shape[1]
+            begun = weights[..., :length].transpose(0, 1).reshape(heads, rows * group * count, length) @ first_values
+            begun = begun.view(heads, rows, group * count, size).transpose(0, 1)
+            found = weights[..., length:].reshape(rows, heads, group * count, -1) @ values + begun
+        found = found.view(rows, heads * group, count, size).transpose(1, 2)
+        return attention.o_proj(found.reshape(rows, count, heads * group * size))
+
+
+def _turned(vectors: Any, turns: Any) -> Any:
+    """The vectors, turned by their places."""
+    cos, sin = (turn[:, None] for turn in turns)
+    half = vectors.shape[-1] // 2
+    swapped = torch.cat([-vectors[..., half:], vectors[..., :half]], dim=-1)
+    return vectors * cos + swapped * sin
