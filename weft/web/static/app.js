@@ -17,6 +17,8 @@ import { go, listen, parts, place } from "./core/router.js";
 import { choice, followTheme, nextTheme } from "./core/theme.js";
 import { takeToken } from "./core/token.js";
 import { Compare } from "./compare/compare.js";
+import { ConversationPage, NewConversation } from "./conversations/conversation.js";
+import { Conversations } from "./conversations/conversations.js";
 import { NewGoal } from "./goal/new_goal.js";
 import { PlanEditor } from "./goal/plan_editor.js";
 import { Approvals } from "./pages/approvals.js";
@@ -50,6 +52,7 @@ function view(path) {
     case "compare": return html`<${Compare} />`;
     case "replay": return html`<${Replay} />`;
     case "dashboard": return html`<${Dashboard} />`;
+    case "conversations": return second === "new" ? html`<${NewConversation} />` : second ? html`<${ConversationPage} key=${second} id=${second} />` : html`<${Conversations} />`;
     case "batches": return second ? html`<${BatchPage} key=${second} id=${second} />` : html`<${Batches} />`;
     case "evaluations": return second ? html`<${EvaluationPage} key=${second} id=${second} />` : html`<${Evaluations} />`;
     case "skills": return second ? html`<${SkillPage} key=${second} name=${second} />` : html`<${Skills} />`;
