@@ -24,6 +24,7 @@ from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options
 from bench.web_runs import stamp
 from weft.traces.statistics import statistics
 from weft_executor.history.indexer import catch_up
+from weft_executor.history.snippets import snippet
 from weft_executor.stores.row import Row, RunSummary
 from weft_executor.stores.sqlite.store import SqliteStore
 
@@ -107,6 +108,7 @@ def measure(folder: Path, count: int) -> tuple[dict[str, float], dict[str, float
         "a word, failed, since a week": best(
             lambda: page(text=_WORDS[5], status=("failed",), since=stamp(now - 7 * 86_400))
         ),
+        "snippets of 50 runs": best(lambda: [snippet(store, run, _WORDS[5]) for run in page(text=_WORDS[5])]),
         "a tag": best(lambda: page(tag="baseline")),
         "a tag that is nowhere": best(lambda: page(tag="nowhere")),
         "dashboard, 30 days": best(lambda: statistics(store, 30)),

@@ -73,6 +73,7 @@ ROUTES = (
     Path("DELETE", "/runs/{run}", "runs.delete_run", changes=True),
     Path("PUT", "/runs/{run}/tags", "tagging.set_tags", changes=True),
     Path("PUT", "/runs/{run}/note", "tagging.set_note", changes=True),
+    Path("GET", "/snippets", "snippets.show_snippets"),
     Path("GET", "/statistics", "statistics.show_statistics"),
     Path("GET", "/runs/{run}/tasks/{task:path}", "runs.show_task"),
     Path("GET", "/runs/{run}/events", "live.run_events"),
