@@ -71,6 +71,7 @@ function OpenTurn({ turn, readOnly, onEnded }) {
 
 /** What the turn does: its tasks as they stand. @param {{ feed: RunFeed }} props */
 function Progress({ feed }) {
+  feed.tick.value;
   const { state } = feed;
   const tasks = tasksOf(state.spans);
   const { all, done } = tally(state.spans);
