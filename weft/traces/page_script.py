@@ -32,11 +32,32 @@ def script() -> str:
     return text
 
 
-def joined(entry: str) -> str:
-    """A module and all that it imports as one script."""
+def joined(entry: str, after: str | None = None) -> str:
+    """A module and all that it imports as one script; with `after`, without what the script of that module has.
+
+    Such a script is a module, which is fetched when it is needed, and gives what its entry exports.
+    """
+    known = _modules(after) if after is not None else {}
+    done = dict(known)
+    _add(entry, done, ())
+    own = "".join(text for name, text in done.items() if name not in known)
+    script = '"use strict";\n{\nconst weftModules = (globalThis.weftModules ??= {});\n' + own + "}\n"
+    if after is None:
+        return script
+    public = ", ".join(sorted(_exported(done[entry])))
+    return f"{script}export const {{ {public} }} = globalThis.weftModules[{entry!r}];\n"
+
+
+def _modules(entry: str) -> dict[str, str]:
     done: dict[str, str] = {}
     _add(entry, done, ())
-    return '"use strict";\n{\nconst weftModules = {};\n' + "".join(done.values()) + "}\n"
+    return done
+
+
+def _exported(wrapped: str) -> list[str]:
+    """What a module gives, by the last line of its function."""
+    names = wrapped.rpartition("return { ")[2].partition(" }")[0]
+    return [pair.partition(":")[0].strip() for pair in names.split(",")]
 
 
 def styles() -> str:

@@ -1,8 +1,9 @@
 """The page's own files: read once at the start, so that a request can name nothing else.
 
 A view is one script and one style sheet, joined from the modules, under names that hold their hash: a browser fetches
-two files instead of a hundred, and keeps them. A small script before them asks for what the view shows while they are
-on their way. `/index.html` is the same page from its modules, for those who work on it.
+two files instead of a hundred, and keeps them. What neither a run nor the list of runs needs is a script of its own,
+which the first one fetches. A small script before them asks for what the view shows while they are on their way.
+`/index.html` is the same page from its modules, for those who work on it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _FOLDER = Path(__file__).parent / "static"
 _INDEX = "index.html"
 # Each with how a browser loads it: one that is deferred would otherwise wait until everything else is there.
 _ENTRIES = {"first": "", "app": 'defer fetchpriority="high" '}
+# What the script of the page fetches when it is needed.
+_LATER = "other_views"
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -62,8 +65,9 @@ class Pages:
         """The page with its modules in one script and its styles in one sheet."""
         styles = b"".join(self._files[name].data for name in _STYLE.findall(index))
         links = f'<link rel="stylesheet" href="/{self._keep("app", styles, ".css")}">\n'
+        later = self._keep(_LATER, page_script.joined(f"{_LATER}.js", "app.js").encode(), ".js")
         for entry, how in _ENTRIES.items():
-            script = page_script.joined(f"{entry}.js").encode()
+            script = page_script.joined(f"{entry}.js").replace(f"./{_LATER}.js", f"/{later}").encode()
             links += f'<script {how}src="/{self._keep(entry, script, ".js")}"></script>\n'
         index = _SCRIPT.sub("", index)
         first = _STYLE.search(index)

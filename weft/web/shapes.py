@@ -27,6 +27,7 @@ def summary(run: RunSummary) -> dict[str, Any]:
         "skills": list(run.skills),
         "batch": run.batch,
         "batch_goal": run.batch_goal,
+        "conversation": run.conversation,
         "tokens": run.tokens,
         "model": run.model,
         "code": run.code,
@@ -106,5 +107,7 @@ class _Seen:
             if row.type == "run_started":
                 names = ("asked_skills", "files", "answers", "batch", "batch_goal", "batch_size", "versions")
                 self.given = {name: row.body.get(name) for name in names}
+                turn = row.body.get("conversation") or {}  # what it saw of others is long
+                self.given |= {"conversation": turn.get("id"), "turn": turn.get("number")}
             if row.type in TYPES:
                 yield row

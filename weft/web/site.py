@@ -76,6 +76,7 @@ class Site:
         self._workspace: Workspace | None = None
         self._indexing: threading.Thread | None = None
         self.selecting = threading.Lock()
+        self.turning = asyncio.Lock()  # of conversations: one turn begins at a time
         self.changes = Changes(self.store)
         self.streams = Streams()
         self.skills_stamp = Recent(self._skills_stamp, _STAMP)

@@ -13,9 +13,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from weft_executor.history.ledger import Ledger
+from weft_executor.history.run_texts import LONG, SHORT, titles
 from weft_executor.stores import words
 from weft_executor.stores.row import RunIndex
-from weft_planner.events import PlanMade, RunStarted, decode
+from weft_planner.events import decode
 from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from weft_executor.history.result import Result
     from weft_executor.stores.row import RunSummary
     from weft_executor.stores.store import Store
-    from weft_planner.events import Event
-    from weft_planner.plan.plan import Task
 
 # What is read of a run: no prompts and replies, which are most of a record.
 _TYPES = (
@@ -39,9 +38,6 @@ _CATCHING_UP = 100
 # How long ended runs wait for others to be indexed with, and how long the end of a process waits for them, in seconds.
 _LINGER = 0.3
 _CLOSING = 2.0
-# How much of one text counts, in characters.
-_LONG = 40_000
-_SHORT = 1_000
 
 
 class Indexer:
@@ -111,7 +107,7 @@ def _read(store: Store, run: RunSummary, last: int) -> RunIndex:
             raise  # the journal cannot be read
     except Exception:  # noqa: BLE001, S110 - an imported record may have any events in any order
         pass
-    said = words.joined([run.goal[:_LONG], *run.tags, run.note[:_LONG], *run.skills])
+    said = words.joined([run.goal[:LONG], *run.tags, run.note[:LONG], *run.skills])
     return RunIndex(run.run_id, last, said, model=run.model, code=run.code)
 
 
@@ -123,7 +119,7 @@ def entry(store: Store, run: RunSummary, last: int) -> RunIndex:
         event = decode(row.type, row.body)
         if event is not None:
             ledger.note(event)
-            read.extend(_titles(event))
+            read.extend(titles(event))
     result = ledger.result()
     return RunIndex(
         run.run_id,
@@ -138,17 +134,6 @@ def entry(store: Store, run: RunSummary, last: int) -> RunIndex:
 
 def _said(run: RunSummary, result: Result) -> Iterator[str]:
     """The texts that a run is found by, the most telling first."""
-    yield from (run.goal[:_LONG], *run.tags, run.note[:_LONG], (result.answer or "")[:_LONG])
-    yield from ((result.error or "")[:_SHORT], (result.question or "")[:_SHORT], *result.skills, *result.skills_used)
-    yield from (f"{task.name or ''} {(task.error or '')[:_SHORT]}" for task in result.tasks)
-
-
-def _titles(event: Event) -> Iterator[str]:
-    """The titles and values of the tasks that an event brings."""
-    tasks: Sequence[Task] = getattr(event, "added", ())
-    if isinstance(event, PlanMade | RunStarted) and event.plan is not None:
-        tasks = event.plan.tasks
-    for task in tasks:
-        yield task.title[:_SHORT]
-        if task.item is not None:
-            yield str(task.item.value)[:_SHORT]
+    yield from (run.goal[:LONG], *run.tags, run.note[:LONG], (result.answer or "")[:LONG])
+    yield from ((result.error or "")[:SHORT], (result.question or "")[:SHORT], *result.skills, *result.skills_used)
+    yield from (f"{task.name or ''} {(task.error or '')[:SHORT]}" for task in result.tasks)

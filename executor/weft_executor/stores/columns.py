@@ -40,6 +40,7 @@ CHANGING = (
 # The conditions of partial indexes: a query has to have one word for word, or the index is not used.
 SELECTIONS = "type IN ('run_started', 'skills_selected')"
 APPROVALS = "type IN ('approval_asked', 'approval_given')"
+TAKEN_BACK = "SELECT run FROM events WHERE type = 'turn_taken_back'"
 
 
 def summary_values(summary: RunSummary) -> list[object]:

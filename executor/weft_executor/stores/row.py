@@ -65,7 +65,8 @@ class BatchCount:
 class ConversationSummary:
     """A conversation in one line of a list: the goal of its first turn, how many turns it has, and how the last stands.
 
-    `first` and `last` are the ids of its first and last run.
+    `first` and `last` are the ids of its first and last run, `started` is when the last one was. Turns that were taken
+    back count only for the cost; where all were, the goal, the ids and the status are theirs.
     """
 
     conversation: str
@@ -75,6 +76,7 @@ class ConversationSummary:
     last: str
     status: str
     cost_usd: float | None = 0.0
+    started: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The conversation as JSON values."""

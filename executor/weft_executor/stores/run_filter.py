@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping  # noqa: TC003 - fields of a type
 from typing import Any, NamedTuple, TypedDict
 
+from weft_executor.stores.columns import TAKEN_BACK
+
 
 class RunFilter(TypedDict, total=False):
     """Which runs a list has: those older than `before`, of some statuses, of one batch or conversation, and so on.
 
-    `text` are words that are looked for. `since` and `until` bound when a run started; the first is included.
+    `taken_back` asks for turns that were taken back, or only for others. `text` are words that are looked for.
+    `since` and `until` bound when a run started; the first is included.
     """
 
     before: str
@@ -17,6 +20,7 @@ class RunFilter(TypedDict, total=False):
     text: str
     batch: str | None
     conversation: str | None
+    taken_back: bool
     skill: str
     model: str
     tag: str
@@ -41,6 +45,7 @@ _CONDITIONS: Mapping[str, Condition] = {
     "before": Condition("run_id < ?"),
     "batch": Condition("batch = ?"),
     "conversation": Condition("conversation = ?"),
+    "taken_back": Condition(f"(r.id IN ({TAKEN_BACK})) = ?"),
     "skill": Condition("' ' || skills || ' ' LIKE ? ESCAPE '\\'", lambda name: f"% {literal(name)} %"),
     "model": Condition("'/' || model LIKE ? ESCAPE '\\'", lambda name: f"%/{literal(name)}"),
     "code": Condition("code = ?"),

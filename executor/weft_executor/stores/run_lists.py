@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from weft_executor.stores.columns import JOINED
+from weft_executor.stores.columns import JOINED, TAKEN_BACK
 from weft_executor.stores.errors import UnknownRun
 from weft_executor.stores.row import BatchCount, ConversationSummary, RunCount, RunSummary
 
@@ -26,6 +26,15 @@ COUNTED: Mapping[CountedBy, str] = {
 _BY_STATUS = ("day", "cause")
 # How long runs took that are done.
 TIMES = "SELECT substr(started, 1, 10), seconds FROM runs WHERE status = 'done' AND seconds IS NOT NULL AND {since}"
+# Conversations with the newest turn first: id, turns, cost, and the ids of the first and last run. What was taken back
+# is no turn, but it was paid for. `which` is a condition.
+CONVERSATIONS = f"""
+    SELECT conversation, count(*) FILTER (WHERE current), CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END,
+        coalesce(min(run_id) FILTER (WHERE current), min(run_id)),
+        coalesce(max(run_id) FILTER (WHERE current), max(run_id))
+    FROM (SELECT run_id, conversation, cost_usd, id NOT IN ({TAKEN_BACK}) AS current FROM runs WHERE {{which}}) AS turns
+    GROUP BY conversation ORDER BY max(run_id) DESC
+"""  # noqa: S608 - no input
 LIST_RUNS = "list runs with `weft trace list`"
 
 
@@ -74,7 +83,7 @@ def by_batch(ended: Iterable[BatchCount], running: Iterable[RunSummary]) -> list
 def as_conversation(counted: Sequence[Any], first: RunSummary, last: RunSummary) -> ConversationSummary:
     """A conversation by what was counted of it (id, turns, cost) and its first and last run."""
     name, turns, cost = counted
-    return ConversationSummary(name, first.goal, turns, first.run_id, last.run_id, last.status, cost)
+    return ConversationSummary(name, first.goal, turns, first.run_id, last.run_id, last.status, cost, last.started)
 
 
 def count_query(by: CountedBy, since: str) -> str:

@@ -70,8 +70,8 @@ class Store(Protocol):
     def batches(self) -> Iterator[BatchCount]:
         """How many runs each batch has in each status, newest batch first."""
 
-    def conversations(self, most: int | None = None) -> Iterator[ConversationSummary]:
-        """The conversations, that with the newest turn first."""
+    def conversations(self, most: int | None = None, conversation: str | None = None) -> Iterator[ConversationSummary]:
+        """The conversations, that with the newest turn first; or only one."""
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`."""

@@ -36,6 +36,18 @@ def split(text: str) -> list[str]:
     return [word[:LONGEST] for word in _WORD.findall(text.casefold())]
 
 
+def shown(text: str) -> str:
+    """A text in the form in which `placed` finds its words."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def placed(text: str) -> Iterator[tuple[str, int, int]]:
+    """The words of a text that `shown` gave, each with its begin and end in it."""
+    for found in _WORD.finditer(text):
+        for word in split(found[0]):  # a sign such as a fraction has several
+            yield word, found.start(), found.end()
+
+
 def joined(texts: Iterable[str]) -> str:
     """The words of several texts, as an index takes them: at most `MOST`, with a space between two."""
     words: list[str] = []

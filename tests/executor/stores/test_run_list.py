@@ -119,3 +119,21 @@ def test_a_stop_request_for_a_dead_process_does_not_reach_the_next_holder(place:
 
 def test_a_sum_of_costs_is_printed_without_its_rounding_error() -> None:
     assert RunSummary("r", "g", "done", "2026", cost_usd=0.1 + 0.2).to_dict()["cost_usd"] == 0.3
+
+
+def test_a_conversation_counts_the_turns_that_were_not_taken_back_and_the_cost_of_all(place: Place) -> None:
+    store = place.open()
+    for run, conversation in (("r1", "c1"), ("r2", "c2"), ("r3", "c1"), ("r4", "c3")):
+        store.append([row(run, 1)], {run: replace(line(run), conversation=conversation)})
+    for run in ("r3", "r4"):
+        store.append([row(run, 2, "turn_taken_back", turn=2)], {})
+    listed = [(one.conversation, one.goal, one.turns, one.last, one.cost_usd) for one in store.conversations()]
+    assert listed == [
+        ("c3", "goal of r4", 0, "r4", 0.5),
+        ("c1", "goal of r1", 1, "r1", 1.0),
+        ("c2", "goal of r2", 1, "r2", 0.5),
+    ]
+    assert [one.turns for one in store.conversations(1, "c1")] == [1]
+    assert list(store.conversations(1, "c")) == []
+    assert ids(store, conversation="c1", taken_back=False) == ["r1"]
+    assert ids(store, taken_back=True) == ["r4", "r3"]

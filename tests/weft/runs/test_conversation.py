@@ -187,6 +187,7 @@ async def test_a_turn_taken_back_is_seen_by_no_later_one(workspace: Path) -> Non
         begun = Conversation.open(runtime)
         taken = await begun.take_back()
         assert (taken.turn.goal, [turn.goal for turn in begun.turns()]) == ("two", ["one"])
+        assert [(one.goal, one.turns) for one in runtime.journal.store.conversations()] == [("one", 1)]
         await begun.turn("three")
         assert [(turn.number, turn.goal) for turn in begun.turns()] == [(1, "one"), (2, "three")]
     assert "<turn-goal>\ntwo" not in said(model.asked[-1])

@@ -96,3 +96,13 @@ async def test_a_read_only_server_tags_nothing(workspace: Path) -> None:
     async with asking(workspace, read_only=True) as site:
         assert (await site.put(f"/runs/{RUN}/tags", json={"tags": ["a"]})).status_code == 404
         assert (await site.get("/runs?q=latency")).json()["runs"]
+
+
+async def test_snippets_show_where_the_words_stand_and_are_bounded(workspace: Path) -> None:
+    fill(workspace)
+    async with asking(workspace) as site:
+        reply = (await site.get(f"/snippets?q=latency&run={RUN}&run=unknown")).json()
+        assert reply == {"snippets": {RUN: {"where": "answer", "parts": [["low ", False], ["latency", True]]}}}
+        assert (await site.get(f"/snippets?q=redis&run={RUN}")).json() == {"snippets": {}}
+        many = await site.get("/snippets?q=a" + "&run=x" * 101)
+        assert many.status_code == 400

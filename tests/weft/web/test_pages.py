@@ -30,7 +30,10 @@ async def test_a_view_is_one_script_and_one_sheet_which_are_kept_under_the_name_
         named = re.findall(r'(?:src|href)="/(app-[0-9a-f]{16}\.(?:js|css))"', view.text)
         assert [name.rpartition(".")[2] for name in named] == ["css", "js"]
         assert 'type="module"' not in view.text
-        for name in named:
+        script = (await asked.get(f"/{named[1]}")).text
+        (later,) = re.findall(r'import\("/(other_views-[0-9a-f]{16}\.js)"\)', script)
+        assert "export const { otherView }" in (await asked.get(f"/{later}")).text
+        for name in (*named, later):
             file = await asked.get(f"/{name}")
             assert "immutable" in file.headers["cache-control"]
             again = await asked.get(f"/{name}", headers={"if-none-match": file.headers["etag"]})

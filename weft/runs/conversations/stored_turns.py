@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from weft_executor.stores.store import Store
 
 _MOST_FILES = 50
-_TAKEN_BACK = "turn_taken_back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,7 @@ class StoredTurn:
     goal: str
     status: str
     answer: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,9 @@ class StoredTurns:
         what = "no conversation" if name == "last" else f"no conversation {name!r}"
         raise UnknownRun(f"there is {what} in {self.store.url}", hint="start one with `weft chat`")
 
-    def newest_first(self, conversation: str) -> Iterator[RunSummary]:
-        """The runs of a conversation that were not taken back."""
-        for summary in self.store.summaries(conversation=conversation):
-            if next(iter(self.store.rows(summary.run_id, types=(_TAKEN_BACK,))), None) is None:
-                yield summary
+    def newest_first(self, conversation: str, before: str = "") -> Iterator[RunSummary]:
+        """The runs of a conversation that were not taken back, or those of them before a run."""
+        return self.store.summaries(conversation=conversation, taken_back=False, before=before)
 
     def turns(self, conversation: str, most: int | None = None) -> list[StoredTurn]:
         """The turns of a conversation, in order; with `most`, the last of them."""
@@ -87,20 +85,21 @@ class StoredTurns:
         for summary in self.newest_first(conversation):
             if most is not None and len(found) == most:
                 break
-            found.append(self._turn(summary))
+            found.append(self.turn(summary))
         return found[::-1]
 
-    def _turn(self, summary: RunSummary) -> StoredTurn:
-        number, answer = 0, ""
+    def turn(self, summary: RunSummary) -> StoredTurn:
+        """A run of a conversation as a turn of it."""
+        number, answer, error = 0, "", ""
         for row in self.store.rows(summary.run_id, types=("run_started", "run_finished")):
             match records.event_of(row, self.paths):
                 case RunStarted(conversation=ConversationTurn() as place):
                     number = place.number
                 case RunFinished() as end:
-                    answer = end.answer or ""
+                    answer, error = end.answer or "", end.error or ""
                 case _:
                     pass
-        return StoredTurn(number, summary.run_id, summary.goal, summary.status, answer)
+        return StoredTurn(number, summary.run_id, summary.goal, summary.status, answer, error)
 
     def next_turn(self, conversation: str, room: int) -> tuple[ConversationTurn, tuple[Path, ...]]:
         """What the next turn sees, within so many tokens, and the files that it is still given."""

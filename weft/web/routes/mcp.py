@@ -39,6 +39,17 @@ def begin_login(site: Site, request: Request) -> dict[str, Any]:
 
 
 @in_thread
+def show_login(site: Site, request: Request) -> dict[str, Any]:
+    """How a login at a server stands: whether one that was begun here is under way, and why the last one failed."""
+    from weft_skills.mcp.servers import named
+
+    servers = site.workspace.tools.mcp
+    entry = named(servers.states()[0], [request.path_params["name"]])[0].entry
+    under_way, error = site.logins.standing(entry.name)
+    return {"name": entry.name, "login": servers.login_state(entry), "under_way": under_way, "error": error or None}
+
+
+@in_thread
 def end_login(site: Site, request: Request) -> dict[str, Any]:
     """Forget the login at a server."""
     from weft_skills.mcp.servers import named

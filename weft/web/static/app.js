@@ -1,5 +1,6 @@
 // The page: takes the token, follows the address, and shows the view that it names.
 import { render } from "./vendor/preact.js";
+import { signal } from "./vendor/signals.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 import { about, readAbout } from "./core/about.js";
 import { Notes } from "./core/announce.js";
@@ -12,31 +13,36 @@ import { html } from "./core/html.js";
 import { Icon, Sign, Weave } from "./core/icons.js";
 import { listenKeys, showKeys, useKeys } from "./core/keys.js";
 import { reopen } from "./core/live.js";
-import { Page } from "./core/page.js";
 import { go, listen, parts, place } from "./core/router.js";
 import { choice, followTheme, nextTheme } from "./core/theme.js";
 import { takeToken } from "./core/token.js";
-import { Compare } from "./compare/compare.js";
-import { NewGoal } from "./goal/new_goal.js";
-import { PlanEditor } from "./goal/plan_editor.js";
-import { Approvals } from "./pages/approvals.js";
-import { BatchPage } from "./pages/batch.js";
-import { Batches } from "./pages/batches.js";
-import { Dashboard } from "./pages/dashboard.js";
-import { EvaluationPage, Evaluations } from "./pages/evaluations.js";
-import { Models } from "./pages/models.js";
 import { Runs } from "./pages/runs.js";
-import { Doctor, Settings } from "./pages/settings.js";
-import { Replay } from "./replay/replay.js";
 import { RunPage } from "./run/run_page.js";
-import { SkillPage } from "./skills/skill.js";
-import { Skills } from "./skills/skills.js";
 
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
 /** Where the rail leads: as the page has it before this script is there. */
 const LINKS = [...app.querySelectorAll("nav [data-icon]")].map((link) => [link.getAttribute("href") ?? "", link.textContent ?? "", /** @type {HTMLElement} */ (link).dataset.icon ?? ""]);
+/** How long the other views wait for what is shown first, in milliseconds. */
+const LATER = 2000;
 /** Pages that are reached from others belong to the link of those. */
 const BELOW = /** @type {Record<string, string>} */ ({ "/plan": "/new", "/compare": "/runs", "/replay": "/runs", "/doctor": "/settings" });
+
+/** The views that are no runs, once they are there. @type {{ value: ((path: string) => any) | null }} */
+const others = signal(null);
+const failed = signal(false);
+/** @type {Promise<void> | null} */
+let fetching = null;
+
+/** Fetch the other views, once: on a slow line, a run is shown before they come. */
+const fetchOthers = () => void (fetching ??= import("./other_views.js").then(
+  (found) => void (others.value = found.otherView),
+  () => void (failed.value = true),
+));
+
+function Loading() {
+  useEffect(fetchOthers, []);
+  return html`<main id="main">${failed.value ? html`<${Empty} title="This page did not come" text="Is the server still running?"><button type="button" class="btn" onClick=${() => location.reload()}>Try again</button></${Empty}>` : html`<p class="loading">Loading…</p>`}</main>`;
+}
 
 /** The view of an address. @param {string} path */
 function view(path) {
@@ -44,19 +50,7 @@ function view(path) {
   switch (first) {
     case "": return html`<${Runs} />`;
     case "runs": return second ? html`<${RunPage} key=${second} id=${second} />` : html`<${Runs} />`;
-    case "new": return html`<${NewGoal} />`;
-    case "plan": return html`<${PlanEditor} />`;
-    case "approvals": return html`<${Approvals} />`;
-    case "compare": return html`<${Compare} />`;
-    case "replay": return html`<${Replay} />`;
-    case "dashboard": return html`<${Dashboard} />`;
-    case "batches": return second ? html`<${BatchPage} key=${second} id=${second} />` : html`<${Batches} />`;
-    case "evaluations": return second ? html`<${EvaluationPage} key=${second} id=${second} />` : html`<${Evaluations} />`;
-    case "skills": return second ? html`<${SkillPage} key=${second} name=${second} />` : html`<${Skills} />`;
-    case "models": return html`<${Models} />`;
-    case "settings": return html`<${Settings} />`;
-    case "doctor": return html`<${Doctor} />`;
-    default: return html`<${Page} title="Not here"><${Empty} title="There is no page ${parts(path).join("/")}"><a class="btn" href="/runs">All runs</a></${Empty}></${Page}>`;
+    default: return others.value ? others.value(path) : html`<${Loading} />`;
   }
 }
 
@@ -103,3 +97,4 @@ followTheme();
 readAbout().catch(() => {});
 app.replaceChildren();
 render(html`<${App} />`, app);
+(globalThis.requestIdleCallback ?? setTimeout)(() => setTimeout(fetchOthers, LATER));

@@ -12,6 +12,7 @@ from weft_executor.stores.postgres.leases import AGE, JOINED, is_leased
 from weft_executor.stores.row import BatchCount, ConversationSummary, Row, RunSummary
 from weft_executor.stores.run_filter import RunFilter, conditions
 from weft_executor.stores.run_lists import (
+    CONVERSATIONS,
     TIMES,
     as_conversation,
     by_batch,
@@ -105,15 +106,13 @@ def batches(connections: Connections) -> list[BatchCount]:
     return by_batch((BatchCount(*row) for row in counted), map(summary, running))
 
 
-def conversations(connections: Connections, most: int | None) -> Iterator[ConversationSummary]:
-    """The conversations, that with the newest turn first."""
-    counted = _all(
-        connections,
-        "SELECT conversation, count(*), CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END, min(run_id), "
-        "max(run_id) FROM runs WHERE conversation IS NOT NULL GROUP BY conversation ORDER BY max(run_id) DESC "
-        "LIMIT %(most)s",
-        {"most": most},
-    )
+def conversations(
+    connections: Connections, most: int | None, conversation: str | None
+) -> Iterator[ConversationSummary]:
+    """The conversations, that with the newest turn first; or only one."""
+    which = "conversation IS NOT NULL" if conversation is None else "conversation = %(conversation)s"
+    query = f"{CONVERSATIONS.format(which=which)} LIMIT %(most)s"
+    counted = _all(connections, query, {"most": most, "conversation": _plain(conversation)})
     wanted = [run_id for *_, first, last in counted for run_id in (first, last)]
     ends = {
         row[0]: summary(row) for row in _all(connections, f"{_SELECT} WHERE run_id = ANY(%(runs)s)", {"runs": wanted})

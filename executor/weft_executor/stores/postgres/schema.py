@@ -86,6 +86,7 @@ STEPS = (
         """
         ALTER TABLE runs ADD COLUMN conversation TEXT;
         CREATE INDEX runs_by_conversation ON runs (conversation, run_id) WHERE conversation IS NOT NULL;
+        CREATE INDEX events_taken_back ON events (run) WHERE type = 'turn_taken_back';
         """,
         oldest_reader=FIRST,
     ),

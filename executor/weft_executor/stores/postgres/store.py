@@ -117,9 +117,9 @@ class PostgresStore:
         """How many runs each batch has in each status."""
         return iter(run_list.batches(self._connections))
 
-    def conversations(self, most: int | None = None) -> Iterator[ConversationSummary]:
-        """The conversations, that with the newest turn first."""
-        return run_list.conversations(self._connections, most)
+    def conversations(self, most: int | None = None, conversation: str | None = None) -> Iterator[ConversationSummary]:
+        """The conversations, that with the newest turn first; or only one."""
+        return run_list.conversations(self._connections, most, conversation)
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`."""

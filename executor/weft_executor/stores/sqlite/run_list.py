@@ -10,6 +10,7 @@ from weft_executor.stores.lease import Holder, is_gone
 from weft_executor.stores.row import BatchCount, ConversationSummary, RunSummary
 from weft_executor.stores.run_filter import RunFilter, conditions
 from weft_executor.stores.run_lists import (
+    CONVERSATIONS,
     TIMES,
     as_conversation,
     by_batch,
@@ -44,7 +45,7 @@ def summaries(connection: sqlite3.Connection, **wanted: Unpack[RunFilter]) -> It
         clauses.append(clause)
         given += more
     where = " AND ".join(["1", *clauses])
-    query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {where} ORDER BY run_id DESC"  # noqa: S608
+    query = f"SELECT {SUMMARY}, holder, beat FROM runs r WHERE {where} ORDER BY run_id DESC"  # noqa: S608
     for row in connection.execute(query, [clean(value) for value in given]):
         found = summary(row)
         if not status or found.status in status:
@@ -73,12 +74,10 @@ def batches(connection: sqlite3.Connection) -> list[BatchCount]:
     return by_batch((BatchCount(*row) for row in counted), map(summary, connection.execute(running)))
 
 
-def conversations(connection: sqlite3.Connection) -> Iterator[ConversationSummary]:
-    """The conversations, that with the newest turn first."""
-    counted = connection.execute(
-        "SELECT conversation, count(*), CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END, min(run_id), "
-        "max(run_id) FROM runs WHERE conversation IS NOT NULL GROUP BY conversation ORDER BY max(run_id) DESC"
-    )
+def conversations(connection: sqlite3.Connection, conversation: str | None) -> Iterator[ConversationSummary]:
+    """The conversations, that with the newest turn first; or only one."""
+    which, given = ("IS NOT NULL", []) if conversation is None else ("= ?", [clean(conversation)])
+    counted = connection.execute(CONVERSATIONS.format(which=f"conversation {which}"), given)
     query = f"SELECT {SUMMARY}, holder, beat FROM runs WHERE run_id = ?"  # noqa: S608 - no input
     for *columns, first, last in counted:
         ends = [summary(connection.execute(query, (run_id,)).fetchone()) for run_id in (first, last)]

@@ -80,7 +80,8 @@ _FOUND = """
 """
 _CONVERSATIONS = """
     ALTER TABLE runs ADD COLUMN conversation TEXT;
-    CREATE INDEX runs_by_conversation ON runs (conversation, run_id) WHERE conversation IS NOT NULL
+    CREATE INDEX runs_by_conversation ON runs (conversation, run_id) WHERE conversation IS NOT NULL;
+    CREATE INDEX events_taken_back ON events (run) WHERE type = 'turn_taken_back'
 """
 STEPS: Sequence[str] = (_TABLES, _CONVERSATIONS, _FOUND)
 # What a file of an earlier version lacks in `runs`, for one that can only be read.

@@ -136,10 +136,10 @@ class SqliteStore:
         with self._database.reading() as connection:
             yield from run_list.batches(connection)
 
-    def conversations(self, most: int | None = None) -> Iterator[ConversationSummary]:
-        """The conversations, that with the newest turn first."""
+    def conversations(self, most: int | None = None, conversation: str | None = None) -> Iterator[ConversationSummary]:
+        """The conversations, that with the newest turn first; or only one."""
         with self._database.reading() as connection:
-            yield from islice(run_list.conversations(connection), most)
+            yield from islice(run_list.conversations(connection, conversation), most)
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""

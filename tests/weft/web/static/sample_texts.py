@@ -94,3 +94,32 @@ SERVERS = {
     },
     "old": {"command": "node", "args": ["old.js"], "disabled": True},
 }
+CONVERSATION = "c20261114T101500000-c4c4e5"
+_POLICIES = """For a **long tail** of keys, `allkeys-lfu`: it keeps what is read often, however long ago that was.
+
+| policy | keeps | when |
+|---|---|---|
+| `allkeys-lru` | what was read last | reads follow each other closely |
+| `allkeys-lfu` | what is read most | a few keys are hot, most are rare |
+| `volatile-ttl` | what lives longest | every key has a lifetime |
+"""
+_SETTINGS = """For 2 GiB, with room for copies while it writes:
+
+```conf
+maxmemory 1600mb
+maxmemory-policy allkeys-lfu
+lfu-decay-time 10
+```
+
+Watch `evicted_keys`: if it climbs while the hit rate stays above 94 %, the size is right.
+"""
+# Runs of a conversation: id, goal, answer and the titles of its tasks.
+TURNS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
+    ("20261114T101500000-c4c4e1", "Which eviction policy fits a long tail of keys?", _POLICIES, ()),
+    (
+        "20261114T101600000-c4c4e2",
+        "Write the Redis settings for that, for 2 GiB",
+        _SETTINGS,
+        ("Work out the memory that is left", "Write the settings"),
+    ),
+)

@@ -16,6 +16,7 @@ from tests.weft.web.static.sample_texts import (
     ASKS,
     BATCH,
     CHANGES,
+    CONVERSATION,
     DONE,
     EVALUATION,
     GOAL,
@@ -28,6 +29,7 @@ from tests.weft.web.static.sample_texts import (
     SKILLS,
     STEPS,
     TASKS,
+    TURNS,
 )
 from tests.weft.web.static.served_page import PageModel, served
 from tests.weft.web.static.written_runs import write_change
@@ -175,6 +177,28 @@ def asking(run: str, began: datetime) -> Recording:
     return made
 
 
+def turn(run: str, began: datetime, number: int, goal: str, answer: str, titles: tuple[str, ...] = ()) -> Recording:
+    """A turn of the sample's conversation: answered at once, or with these tasks one after the other."""
+    made = Recording(run, began)
+    place = {"id": CONVERSATION, "number": number}
+    made.at(0, "run_started", run_id=run, goal=goal, workspace="/work", settings={"model": MODEL}, conversation=place)
+    made.call(0.2, 2, None, "decomposer", "{…}", 900)
+    names = [f"t{index}" for index, _ in enumerate(titles)]
+    plan: dict[str, Any] = {
+        "tasks": [
+            {"id": name, "title": title, "action_type": "llm", "instruction": title, "depends_on": names[:index][-1:]}
+            for index, (name, title) in enumerate(zip(names, titles, strict=True))
+        ]
+    }
+    made.at(2, "plan_made", plan=plan if titles else plan | {"answer": answer}, attempts=1)
+    for index, name in enumerate(names):
+        made.at(2.1 + 5 * index, "task_started", task=name)
+        made.call(2.1 + 5 * index, 6.9 + 5 * index, name, "task", answer, 700)
+        made.at(7 + 5 * index, "task_finished", task=name, status="done", output=answer, seconds=4.9)
+    made.at(2.1 + 5 * len(names), "run_finished", status="done", answer=answer)
+    return made
+
+
 def evaluation() -> dict[str, Any]:
     """A report with two variants, of which one helps, and one case that got worse."""
     check = {"check": "contains: p99", "passed": True, "evidence": "the p99 is below 2 ms"}
@@ -234,6 +258,9 @@ def fill(workspace: Path) -> None:
     keep(store, asking(ASKS, now - timedelta(minutes=24)), done=1)
     for number in range(12):
         keep_goal(store, number, now)
+    for number, (run, goal, answer, titles) in enumerate(TURNS, 1):
+        made = turn(run, now - timedelta(minutes=50 - number), number, goal, answer, titles)
+        keep(store, made, done=len(titles))
     keep(store, comparison(RUNNING, now - timedelta(seconds=28.5), until=28.5), done=8)
     store.close()
     for path, before, after in CHANGES:
@@ -248,7 +275,9 @@ def keep(store: SqliteStore, made: Recording, *, done: int, parent: str | None =
     first = rows[0].body
     ended = rows[-1].body.get("status") if rows[-1].type == "run_finished" else "running"
     plan: list[Any] = next((row.body["plan"]["tasks"] for row in rows if row.type == "plan_made"), [])
-    cost = sum((row.body["reply"]["cost"] or 0) for row in rows if row.type == "call_finished")
+    replies = [row.body["reply"] for row in rows if row.type == "call_finished"]
+    cost = sum(reply["cost"] or 0 for reply in replies)
+    tokens = sum(reply["usage"]["prompt_tokens"] + reply["usage"]["completion_tokens"] for reply in replies)
     skills = tuple(one["name"] for row in rows if row.type == "skills_selected" for one in row.body["selections"])
     seconds = max(row[0] for row in made.rows)
     line = RunSummary(
@@ -264,6 +293,9 @@ def keep(store: SqliteStore, made: Recording, *, done: int, parent: str | None =
         skills,
         first.get("batch"),
         first.get("batch_goal"),
+        (first.get("conversation") or {}).get("id"),
+        MODEL,
+        tokens,
     )
     holder = myself()
     store.append(rows[:1], {made.run: line}, Handover(holder, taken=[made.run]))
@@ -274,7 +306,7 @@ def keep(store: SqliteStore, made: Recording, *, done: int, parent: str | None =
 def keep_goal(store: SqliteStore, number: int, now: datetime) -> None:
     """One goal of a batch."""
     run = f"2026111{4 + number // 20}T0{number % 10}0000{number:03}-b{number:05x}"
-    made = Recording(run, now - timedelta(hours=5, minutes=-number))
+    made = Recording(run, now - timedelta(days=number // 2, hours=5, minutes=-number))
     goal = f"Summarise support ticket {4100 + number} and name its theme"
     made.at(
         0,

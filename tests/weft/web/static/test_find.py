@@ -166,3 +166,28 @@ async def put(server: Served, what: str, body: dict[str, Any]) -> None:
     async with httpx.AsyncClient(headers={"authorization": f"Bearer {server.token}"}, timeout=60) as client:
         answer = await client.put(f"{server.base}/api/runs/{ended(1, '')[0].run_id}/{what}", json=body)
         assert answer.status_code == 200, answer.text
+
+
+async def test_a_result_shows_where_the_words_stand_and_a_stranger_s_text_stays_text(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    fill(workspace)
+    write(workspace, ended(4, "Attack", f"{LINE} zebra <img src=x onerror=alert(1)>"))
+    async with served(workspace) as server:
+        page = await open_page(server.at("/runs"), axe=True)
+        search = page.get_by_role("searchbox", name="Search runs")
+        await search.fill("laten")
+        row = page.get_by_role("row").filter(has_text="Compare redis")
+        await expect(row.locator("mark")).to_have_text("Latency")
+        await expect(row).to_contain_text("In its answer: Latency is lower with the second.")
+        await clean(page, "light")
+        await clean(page, "dark", "{ runOnly: ['color-contrast'] }")
+        await search.fill("insurers")
+        await expect(row).to_contain_text("In a task: Insurers")
+        await search.fill("zebra")
+        row = page.get_by_role("row").filter(has_text="Attack")
+        await expect(row.locator("mark")).to_have_text("zebra")
+        await expect(row).to_contain_text("<img src=x onerror=alert(1)>")
+        await expect(row.locator("img, script")).to_have_count(0)
+        await search.fill("redis")
+        await expect(page.locator("mark")).to_have_count(0)

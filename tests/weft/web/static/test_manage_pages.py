@@ -41,7 +41,8 @@ EVERY = (
     f"/evaluations/{texts.EVALUATION}", "/skills",
     "/skills?goal=compare+caches", "/skills/comparing-options", "/skills/log_stats", f"/compare?a={texts.DONE}",
     f"/compare?a={texts.DONE}&b={texts.RERUN}", f"/replay?run={texts.DONE}", "/replay", "/models", "/settings",
-    "/doctor", "/nowhere", "/dashboard?days=366",
+    "/doctor", "/nowhere", "/dashboard?days=366", "/conversations", "/conversations/new",
+    f"/conversations/{texts.CONVERSATION}",
 )  # fmt: skip
 
 

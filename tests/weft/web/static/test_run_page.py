@@ -237,6 +237,7 @@ async def test_an_approval_is_denied_with_a_reason(workspace: Path, open_page: O
         await finished(page, "Asks you")
         drawer = page.get_by_role("complementary", name="The run")
         await expect(drawer).to_contain_text("Send it to everyone?")
+        await expect(page.get_by_role("button", name="Resume…")).to_have_count(0)  # it would only ask again
         await drawer.get_by_role("textbox", name="Note").fill("not on a Friday")
         await drawer.get_by_role("button", name="Deny", exact=True).click()
         await finished(page, "Failed")

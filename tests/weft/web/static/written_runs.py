@@ -75,13 +75,21 @@ def write_change(workspace: Path, run: str, path: str, before: str | None, after
     changes.apply(changes.propose(FileChange(key, path, None if old is None else sha256(old), sha256(new)), old, new))
 
 
-def write(workspace: Path, rows: list[Row], *, goal: str = "", status: str = "done", batch: str | None = None) -> None:
+def write(
+    workspace: Path,
+    rows: list[Row],
+    *,
+    goal: str = "",
+    status: str = "done",
+    batch: str | None = None,
+    conversation: str | None = None,
+) -> None:
     """Put a run into a workspace's journal."""
     (workspace / ".agents").mkdir(parents=True, exist_ok=True)
     store = SqliteStore(workspace / ".agents" / "journal.sqlite")
     run, started = rows[0].run_id, rows[0].at
     text = goal or str(rows[0].body.get("goal", ""))
-    line = RunSummary(run, text, "running", started, batch=batch)
+    line = RunSummary(run, text, "running", started, batch=batch, conversation=conversation)
     holder = myself()
     store.append(rows[:1], {run: line}, Handover(holder, taken=[run]))
     store.append(rows[1:], {run: replace(line, status=status)}, Handover(holder, released=[run]))

@@ -3,12 +3,11 @@ import { token } from "./token.js";
 
 /** @type {any} */
 const page = globalThis;
-const RUN = /^\/runs\/([^/]+)$/;
+const READ = /^\/(?:runs|conversations)\/(?!new$)[^/]+$/;
 
 /** Ask for what the view of an address reads first. @param {string} path */
 export function askEarly(path) {
-  const run = RUN.exec(path)?.[1];
-  const paths = ["/about", ...(run ? [`/runs/${run}`] : [])];
+  const paths = ["/about", ...(READ.test(path) ? [path] : [])];
   const headers = { authorization: `Bearer ${token()}` };
   page.weftEarly = new Map(paths.map((one) => [one, fetch(`/api${one}`, { headers, cache: "no-store" }).catch(() => null)]));
 }

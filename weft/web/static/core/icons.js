@@ -6,6 +6,7 @@ import { ICONS, WORDS } from "./states.js";
 export const PATHS = {
   runs: "M2.5 4h11M2.5 8h11M2.5 12h7",
   ask: "M2.5 3h11v7.6H7.6L4.6 13.4v-2.8H2.5zM8 5.2v2.6M8 9.2v.01",
+  talk: "M2 2.8h8.6v6H6L3.6 11V8.8H2zM12.6 6H14v6h-1.6v2.2L10 12H6.4",
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
   batches: "M2.5 3h4.4v4.4H2.5zM9.1 3h4.4v4.4H9.1zM2.5 9h4.4v4.4H2.5zM9.1 9h4.4v4.4H9.1z",

@@ -9,8 +9,9 @@ import { Icon } from "./icons.js";
 import { useNear } from "./near.js";
 import { definitions, pieces } from "./pieces.js";
 
-/** How much of a text is cut into pieces at once; the rest a moment later. */
-const AT_ONCE = 50_000;
+/** How much of a text is cut into pieces first, and then each time a moment later: the page can do other things between two. */
+const FIRST = 20_000;
+const NEXT = 100_000;
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" });
 
@@ -108,14 +109,15 @@ function LatePiece({ first, ...props }) {
 
 /** @param {{ text: string, pictures?: Pictures }} props */
 export function Markdown({ text, pictures = null }) {
-  const [whole, setWhole] = useState(text.length <= AT_ONCE);
+  const [length, setLength] = useState(text.length > FIRST ? 0 : FIRST); // what stands around a long text comes first
+  const whole = length >= text.length;
   useEffect(() => {
     if (whole) return;
-    const timer = setTimeout(() => setWhole(true));
+    const timer = setTimeout(() => setLength(length ? length + NEXT : FIRST));
     return () => clearTimeout(timer);
-  }, [whole]);
-  const all = useMemo(() => pieces(whole ? text : text.slice(0, AT_ONCE)), [text, whole]);
-  const links = useMemo(() => definitions(text), [text]);
+  }, [whole, length]);
+  const all = useMemo(() => pieces(whole ? text : text.slice(0, length)), [text, whole || length]);
+  const links = useMemo(() => (whole ? definitions(text) : {}), [text, whole]);
   const given = { pictures, links };
   return html`<div class="md">${all.length > 1 ? all.map((piece, at) => html`<${LatePiece} key=${at} piece=${piece} first=${at < 2} ...${given} />`) : all.map((piece) => html`<${Piece} piece=${piece} ...${given} />`)}</div>`;
 }

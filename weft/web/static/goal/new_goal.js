@@ -8,7 +8,7 @@ import { Icon, Weave } from "../core/icons.js";
 import { focusPage, go, place } from "../core/router.js";
 import { LimitFields, useLimits } from "../run/limits.js";
 import { body, change, draft, EMPTY } from "./draft.js";
-import { FileChips, FileButton, upload } from "./files.js";
+import { FileChips, FileButton, uploaded } from "./files.js";
 import { Planning, said } from "./planning.js";
 import { PreviewPart } from "./preview.js";
 import { SkillPicker } from "./skill_picker.js";
@@ -69,10 +69,16 @@ export function NewGoal() {
       else plan();
     }
   };
+  const give = async (/** @type {File[]} */ files) => {
+    for (const file of files) {
+      const kept = await uploaded(file);
+      if (kept) change({ files: [...draft.peek().files, kept] });
+    }
+  };
   const drop = (/** @type {DragEvent} */ event) => {
     event.preventDefault();
     setOver(false);
-    for (const file of event.dataTransfer?.files ?? []) upload(file);
+    give([...(event.dataTransfer?.files ?? [])]);
   };
   const { settings } = draft.value;
   if (about.value?.read_only) return html`<main id="main"><header class="top"><div class="title"><h1>New goal</h1></div></header><div class="empty"><${Weave} /><h2>This server is read-only</h2><p>It was started with --read-only.</p></div></main>`;
@@ -81,12 +87,12 @@ export function NewGoal() {
       ${!goal.trim() && html`<div class="hero"><${Weave} /><h2>What do you want done?</h2><p>weft selects the skills that fit, plans the tasks and runs them side by side. You can look at the plan before anything is spent on it.</p></div>`}
       <div class=${classes("goalbox", over && "over")} onDragOver=${(/** @type {DragEvent} */ event) => { event.preventDefault(); setOver(true); }} onDragLeave=${() => setOver(false)} onDrop=${drop}>
         <textarea ref=${field} aria-label="Goal" placeholder="Compare three caches for our API and recommend one" value=${goal} onKeyDown=${key} onInput=${(/** @type {any} */ event) => change({ goal: event.target.value })}></textarea>
-        <${FileChips} />
+        <${FileChips} files=${draft.value.files} onFiles=${(/** @type {any[]} */ files) => change({ files })} />
         ${open && html`<div class="more form"><${SkillPicker} /><${LimitFields} limits=${limits} names=${["model", "max_cost", "timeout", "max_concurrency"]} /></div>`}
         <div class="foot"><button type="button" class="chip" aria-expanded=${open} onClick=${() => setOpen(!open)}>${settings.model ?? "Model"}</button>
           <button type="button" class="chip" aria-expanded=${open} onClick=${() => setOpen(!open)}>${settings.max_cost ? `at most $${settings.max_cost}` : "Limits"}</button>
           <button type="button" class="chip" aria-expanded=${open} onClick=${() => setOpen(!open)}>${draft.value.skills.length ? draft.value.skills.join(", ") : "Skills"}</button>
-          <${FileButton} />
+          <${FileButton} onGiven=${give} />
           <span class="go">${busy === "plan" ? html`<button type="button" class="btn" onClick=${() => planning.current?.abort()}>Cancel</button>` : html`<button type="button" class="btn" disabled=${!ready} onClick=${run} title="Ctrl+Shift+Enter">${busy === "run" ? "Starting…" : "Run"}</button>`}
             <button type="button" class="btn primary" disabled=${!ready} onClick=${plan} title="Ctrl+Enter">${busy === "plan" ? "Planning…" : "Plan first"}</button></span></div></div>
       ${steps.length > 0 || busy === "plan" ? html`<${Planning} steps=${steps} busy=${busy === "plan"} />` : goal.trim() && html`<${PreviewPart} />`}</div></div></main>`;

@@ -11,6 +11,7 @@ import { useChanges } from "../core/lists.js";
 import { go, place, setQuery } from "../core/router.js";
 import { Chosen, Filters, fits, isPlain, wanted } from "./filters.js";
 import { RunTable } from "./run_table.js";
+import { useSnippets } from "./snippets.js";
 import { changeTags } from "./tagging.js";
 
 const FILTERS = [["", "All"], ["running", "Running"], ["waiting", "Asks you"], ["failed,partial", "Failed"], ["interrupted,stopped", "Stopped"], ["done", "Done"]];
@@ -60,6 +61,7 @@ export function Runs() {
     const timer = indexed ? null : setTimeout(read, 2000); // until the rest is found too
     return () => void (timer && clearTimeout(timer));
   }, [indexed, lines]);
+  const snippets = useSnippets(text, (lines ?? []).map((line) => line.run_id));
   const latest = useRef(read);
   latest.current = read;
   const heard = (/** @type {Line[]} */ changed, /** @type {string[]} */ gone) => {
@@ -85,7 +87,7 @@ export function Runs() {
         ${batch && html`<button type="button" class="chip" aria-pressed="true" onClick=${() => setQuery({ batch: null })}>Batch ${batch}<${Icon} name="close" title="Show all batches" /></button>`}<${Chosen} asked=${asked} /></div>
       ${open && html`<${Filters} asked=${asked} />`}
       ${!indexed && html`<div class="note"><b>Some runs are still being read</b><div>They are found by their goals, skills, tags and notes until then; this takes a moment after an update.</div></div>`}
-      ${lines === null ? html`<p class="loading">Reading…</p>` : lines.length ? html`<${RunTable} lines=${lines} marked=${marked} onMark=${mark} onTag=${readOnly ? null : tag} readOnly=${readOnly} onDeleted=${(/** @type {string} */ id) => setLines(lines.filter((line) => line.run_id !== id))} />`
+      ${lines === null ? html`<p class="loading">Reading…</p>` : lines.length ? html`<${RunTable} lines=${lines} snippets=${snippets} marked=${marked} onMark=${mark} onTag=${readOnly ? null : tag} readOnly=${readOnly} onDeleted=${(/** @type {string} */ id) => setLines(lines.filter((line) => line.run_id !== id))} />`
         : html`<div class="empty"><${Weave} />${filtered ? html`<h2>No run fits</h2><p>Nothing recorded here has all these words and fits these filters.</p><button type="button" class="btn" onClick=${() => go("/runs")}>Show all runs</button>`
           : html`<h2>Nothing has been run here yet</h2><p>Give it a goal: it selects the skills that fit, plans the tasks and runs them side by side.</p>${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}`}</div>`}
       ${next && html`<div class="actions" style="justify-content:center;margin-top:14px"><button type="button" class="btn" onClick=${more}>Show more</button></div>`}</div></main>`;

@@ -6,6 +6,7 @@ import { readAsking } from "../core/asking.js";
 import { counted, pretty } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Markdown } from "../core/markdown.js";
+import { McpLogin } from "../core/mcp_login.js";
 import { fullTitle } from "./names.js";
 import { tally } from "./spans.js";
 
@@ -45,19 +46,13 @@ function Form({ request, readOnly, onAnswer }) {
         <button type="button" class="btn small danger" onClick=${() => onAnswer({ decision: "deny" })}>Decline</button></div><${Again} failed=${request.failed ?? 0} /></div>`}</form>`;
 }
 
-/** A login that a run waits for. @param {{ request: any, readOnly: boolean, onAnswer: (given: Record<string, any>) => void }} props */
+/** A login that a run waits for; the run continues by itself when it is done here. @param {{ request: any, readOnly: boolean, onAnswer: (given: Record<string, any>) => void }} props */
 function Login({ request, readOnly, onAnswer }) {
-  const [url, setUrl] = useState("");
   const server = request.arguments?.server ?? "";
-  const begin = async () => {
-    const begun = await attempt(() => post(`/mcp/${part(server)}/login`, {}));
-    if (begun && /^https?:\/\//.test(begun.url ?? "")) setUrl(begun.url);
-    else if (begun) note("It wants no login.", {});
-  };
+  const allow = () => onAnswer({ decision: "allow" });
   return html`<div class="note st-waiting"><b>It needs a login at <span class="mono">${server}</span></b><pre class="raw" style="margin:6px 0">${request.preview}</pre>
-    ${!readOnly && html`<div class="actions" style="justify-content:flex-start">
-      ${url ? html`<a class="btn small primary" href=${url} target="_blank" rel="noopener noreferrer">Open the login page</a>` : html`<button type="button" class="btn small primary" onClick=${begin}>Log in…</button>`}
-      <button type="button" class="btn small" onClick=${() => onAnswer({ decision: "allow" })}>I am logged in: continue</button>
+    ${!readOnly && html`<div class="actions" style="justify-content:flex-start"><${McpLogin} server=${server} onDone=${allow} />
+      <button type="button" class="btn small" onClick=${allow}>I logged in elsewhere: continue</button>
       <button type="button" class="btn small danger" onClick=${() => onAnswer({ decision: "deny" })}>Go on without it</button></div>`}</div>`;
 }
 

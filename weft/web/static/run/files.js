@@ -21,6 +21,11 @@ const STATES = /** @type {Record<string, [string, string]>} */ ({
   conflict: ["The file had changed meanwhile, so it was left alone.", "ask"],
   undone: ["Undone.", ""],
 });
+/** Pictures are shown without asking: a few, and none that is large. What a file really is, its bytes say. */
+const PICTURES = 3;
+const LARGE = 2_000_000;
+/** @param {{ path: string, bytes: number }} file */
+const isPicture = ({ path, bytes: size }) => size <= LARGE && /\.(?:png|jpe?g|gif|webp|avif|svg)$/i.test(path);
 const KINDS = /** @type {Record<string, string>} */ ({ new: "new", deleted: "deleted", changed: "changed" });
 
 /** @param {{ run: string, status: string, live: boolean }} props */
@@ -37,8 +42,9 @@ export function FilesPart({ run, status, live }) {
   if (made.error || changes.error) return html`<${Problem} error=${made.error ?? changes.error} />`;
   if (!made.value || !changes.value) return html`<p class="muted">Reading…</p>`;
   if (!made.value.length && !changes.value.files.length) return html`<p class="muted">This run made no files and changed none.</p>`;
+  const shown = new Set(made.value.filter(isPicture).slice(0, PICTURES).map((/** @type {{ path: string }} */ one) => one.path));
   return html`${changes.value.files.length > 0 && html`<${Changes} run=${run} found=${changes.value} live=${live} onUndone=${changes.again} />`}
-    ${made.value.length > 0 && html`<h3 class="sec">Files that the run made</h3>${made.value.map((/** @type {{ path: string, bytes: number }} */ one) => html`<${Made} key=${one.path} run=${run} file=${one} open=${made.value.length === 1} />`)}`}`;
+    ${made.value.length > 0 && html`<h3 class="sec">Files that the run made</h3>${made.value.map((/** @type {{ path: string, bytes: number }} */ one) => html`<${Made} key=${one.path} run=${run} file=${one} open=${made.value.length === 1 || shown.has(one.path)} />`)}`}`;
 }
 
 /** A file that the run made, shown where it stands when asked for. @param {{ run: string, file: { path: string, bytes: number }, open?: boolean }} props */

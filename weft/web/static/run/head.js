@@ -20,13 +20,16 @@ export function Head({ source, feed, actions, playing, readOnly }) {
   const tasks = tally(state.spans);
   const status = state.status === "running" && !tasks.all ? "planning" : state.status;
   const live = feed.isLive;
+  const mayResume = !live && canResume(state.status) && !readOnly;
   return html`<header class="top">
     <div class="crumbs"><a href="/runs">Runs</a><span>/</span><span class="mono cut">${state.run_id || feed.id}</span>
-      ${state.parent && html`<span>of <a class="mono" href="/runs/${part(state.parent)}">${state.parent}</a></span>`}</div>
+      ${state.parent && html`<span>of <a class="mono" href="/runs/${part(state.parent)}">${state.parent}</a></span>`}
+      ${state.given.conversation && html`<span>turn ${state.given.turn} of <a href="/conversations/${part(state.given.conversation)}">a conversation</a></span>`}</div>
     <div class="title"><h1 class="goal" tabIndex=${-1} title=${state.goal}>${state.goal || "…"}</h1><div class="actions">
-      ${!live && canResume(state.status) && !readOnly && html`<button type="button" class="btn primary" onClick=${actions.resume}><${Icon} name="play" />Resume…</button>`}
+      ${mayResume && !state.waiting.length && html`<button type="button" class="btn primary" onClick=${actions.resume}><${Icon} name="play" />Resume…</button>`}
       ${tasks.all > 0 && html`<button type="button" class="btn" aria-pressed=${playing ? "true" : "false"} onClick=${actions.play}><${Icon} name="replay" /><span class="word">Playback</span></button>`}
       <${Menu} label="More" items=${[
+        mayResume && state.waiting.length > 0 && { name: "Resume without an answer…", icon: "play", do: actions.resume },
         { name: "Compare with…", icon: "compare", href: `/compare?a=${part(feed.id)}` },
         !live && { name: "Replay strictly", icon: "replay", href: `/replay?run=${part(feed.id)}` },
         tasks.all > 0 && !live && !readOnly && { name: "Change the plan…", icon: "edit", do: actions.replan },

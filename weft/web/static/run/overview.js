@@ -35,6 +35,9 @@ export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
       ${shown === "files" && html`<${FilesPart} run=${source.id} status=${state.status} live=${source.isLive} />`}</div></aside>`;
 }
 
+/** As many warnings are shown without asking. */
+const FEW = 2;
+
 /** What an error of a run is called. @param {import("./fold.js").State} state */
 const errorTitle = (state) => ({ partial: "A part is missing", done: "The plan was not changed", interrupted: runWord(state), stopped: "It was stopped" })[state.status] ?? "It failed";
 
@@ -49,7 +52,14 @@ function AnswerPart({ source, feed, onSelect, actions }) {
     ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Output} text=${state.answer} run=${feed ? source.id : null} />`
       : streamed ? html`<h3 class="sec">Answer, being written</h3><div class="md"><pre class="raw">${streamed}<span class="caret"></span></pre></div>`
       : !state.error && !state.question && !state.waiting.length && html`<p class="muted">${state.status === "running" ? "The answer comes when the tasks are done. Choose a task to see what it does." : "There is no answer."}</p>`}
-    ${state.warnings.length > 0 && html`<h3 class="sec">Warnings</h3>${state.warnings.map((/** @type {string} */ text) => html`<div class="note st-partial">${text}</div>`)}`}`;
+    <${Warnings} texts=${state.warnings} />`;
+}
+
+/** Warnings: a few stand there, more are unfolded. @param {{ texts: string[] }} props */
+function Warnings({ texts }) {
+  const all = texts.map((text) => html`<div class="note st-partial">${text}</div>`);
+  if (texts.length <= FEW) return texts.length > 0 && html`<h3 class="sec">Warnings</h3>${all}`;
+  return html`<details class="warnings"><summary>${counted(texts.length, "warning")}</summary>${all}</details>`;
 }
 
 /** Its tags and note, which are read apart: they are no part of the run. @param {{ id: string, live: boolean }} props */

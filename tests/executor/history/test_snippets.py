@@ -1,0 +1,98 @@
+"""Where the words of a search stand in a run: marked in a short piece of its text, whatever that text is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.executor.stores.runs import line, row
+from weft_executor.history.snippets import snippet
+from weft_executor.stores.sqlite.store import SqliteStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from weft_executor.stores.store import Store
+
+TASKS = [
+    {"id": "scan", "title": "Scan the market", "action_type": "llm"},
+    {"id": "scan[1]", "title": "", "action_type": "llm", "item": {"value": "Insurers"}},
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = SqliteStore(tmp_path / "journal.sqlite")
+    yield opened
+    opened.close()
+
+
+def shown(store: Store, search: str, answer: str = "", **more: Any) -> tuple[str, str] | None:
+    """Where it was found, and the piece with the matches in brackets."""
+    run = replace(line("r1"), goal="Compare caches", tags=("baseline",))
+    rows = [
+        row("r1", 1, "plan_made", plan={"tasks": TASKS}, attempts=1),
+        row("r1", 2, "task_finished", task="scan", status="failed", error="refused by the provider"),
+        row("r1", 3, "run_finished", status="done", answer=answer, **more),
+    ]
+    store.append(rows, {"r1": run})
+    found = snippet(store, run, search)
+    return found and (found.where, "".join(f"[{part.text}]" if part.is_match else part.text for part in found.parts))
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("laten", ("answer", "The [Latency] is low.")),
+        ("LOW latency", ("answer", "The [Latency] is [low].")),
+        ("caches latency", ("answer", "The [Latency] is low.")),
+        ('"is low"', ("answer", "The Latency [is low].")),
+        ("timeout", ("error", "[timeout] after 3 s")),
+        ("insurers", ("task", "[Insurers]")),
+        ("refused", ("error of a task", "[refused] by the provider")),
+        ("caches", None),
+        ("baseline", None),
+        ("nowhere", None),
+        ("", None),
+        ("!?", None),
+    ],
+)
+def test_the_words_are_marked_where_they_stand(store: Store, search: str, found: tuple[str, str] | None) -> None:
+    assert shown(store, search, "The Latency is low.", error="timeout after 3 s") == found
+
+
+def test_accents_case_and_scripts_without_spaces_are_found_and_shown_as_they_were_written(store: Store) -> None:
+    assert shown(store, "cafe", "Im CAF\u00c9, um drei.") == ("answer", "Im [CAF\u00c9], um drei.")
+    assert snippet_of(store, "e\u0301te", "l'\u00e9t\u00e9") == ("answer", "l'[\u00e9t\u00e9]")
+    assert snippet_of(store, "规模", "市场规模为三亿。") == ("answer", "市场[规模]为三亿。")
+
+
+def snippet_of(store: Store, search: str, answer: str) -> tuple[str, str] | None:
+    store.delete(["r1"])
+    return shown(store, search, answer)
+
+
+def test_a_piece_of_a_very_long_text_is_short_and_in_one_line(store: Store) -> None:
+    text = "word " * 5_000 + "the\nneedle\tis here " + "more " * 1_000
+    found = shown(store, "needle", text)
+    assert found is not None
+    assert "the [needle] is here" in found[1]
+    assert found[1].startswith("…word ")
+    assert found[1].endswith("…")
+    assert len(found[1]) < 220
+    assert "\n" not in found[1]
+
+
+def test_a_word_without_an_end_is_cut(store: Store) -> None:
+    found = shown(store, "aaa", "a" * 30_000)
+    assert found is not None
+    assert len(found[1]) < 220
+
+
+def test_a_damaged_record_has_no_snippet(store: Store) -> None:
+    run = line("r1")
+    store.append([row("r1", 1, "run_finished", answer=[3], status=4), row("r1", 2, "plan_made", plan="x")], {"r1": run})
+    assert snippet(store, run, "something") is None
