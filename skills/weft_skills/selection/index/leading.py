@@ -34,6 +34,7 @@ AGAIN = 20
 SAMPLE = 512
 _ZERO = 128
 _LANE = 2
+_BELOW = bytes(range(256))
 
 
 def lanes_of(rows: Sequence[bytes], dimensions: int) -> bytes:
@@ -156,10 +157,14 @@ def _largest(products: bytes, most: int) -> list[int]:
 
 def _threshold(values: bytes, most: int) -> tuple[int, int]:
     """The value from which there are `most` or more, and how many are above it."""
-    least, found, above = 256, 0, 0
-    while least and found < most:
-        least -= 1
-        above, found = found, found + values.count(least)
+    least, over, above = 0, 256, 0
+    while over - least > 1:
+        middle = (least + over) // 2
+        found = len(values.translate(None, _BELOW[:middle]))
+        if found >= most:
+            least = middle
+        else:
+            over, above = middle, found
     return least, above
 
 

@@ -99,9 +99,9 @@ class Passage:
 
     def _named(self, document: int) -> float:
         """The share of a skill's name that the text has, rare words counting more."""
+        if self.pool.spelled_name(document).keys().isdisjoint(self.words.evidence):
+            return 0.0  # most skills; how rare the words of a name are need not be known
         name, evidence = self.pool.name(document), self.query.evidence
-        if name.keys().isdisjoint(evidence):
-            return 0.0
         return sum([weight for term, weight in name.items() if term in evidence]) / sum(name.values())
 
     @cached_property
