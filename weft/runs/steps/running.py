@@ -58,7 +58,9 @@ class RunningTasks:
         recorded = context.recorded.growth
         limits = growth if recorded is None else recorded(growth)
         self._fan_out = FanOut(current, context.memo, limits, keeps_replaced=self.replanning.repeats)
-        self._sub_goals = SubGoals(context, self._fan_out, McpChoice(self.catalogue.mcp))
+        self._sub_goals = SubGoals(
+            context, self._fan_out, McpChoice(self.catalogue.mcp, prompts=self.catalogue.prompts)
+        )
         self.files = _given_files(context)
         self._earlier = _earlier_outputs(context)
         self._runner = self._task_runner()
@@ -87,6 +89,7 @@ class RunningTasks:
             on_text=self._on_text if context.goal.stream and context.goal.data is None else None,
             kept=context.kept,
             earlier=follow_up.for_task if follow_up is not None else None,
+            server_prompts=tools.server_prompts,
         )
 
     def stream(self) -> EarlyTasks:
