@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-from mcp import Client
+import pytest
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
@@ -87,3 +88,21 @@ async def test_the_clients_user_is_asked_for_an_approval_in_both_protocols(works
         assert result["status"] == "done", result
         assert heard
         assert "May it call" in heard[0]
+
+
+async def test_a_request_state_that_was_tampered_with_reaches_no_run(workspace: Path) -> None:
+    prepare(workspace)
+    runtime = weft(workspace, calling("one"))
+    tools = GoalTools(runtime)
+    async with Client(build(tools)) as client:  # it cannot ask its user, so the run goes on waiting
+        waiting = (await client.call_tool("run_goal", {"goal": GOAL})).structured_content
+        assert waiting is not None
+        assert waiting["status"] == "waiting"
+        said = {waiting["waiting"][0]["id"]: ElicitResult(action="accept", content={"decision": "allow"})}
+        for state in (waiting["run_id"], f"{waiting['run_id']}.{'0' * 32}"):
+            with pytest.raises(MCPError, match="Invalid or expired requestState"):
+                await client.session.call_tool("run_goal", {"goal": GOAL}, input_responses=said, request_state=state)
+        stands = (await client.call_tool("get_run", {"run_id": waiting["run_id"]})).structured_content
+    await tools.close()
+    assert stands is not None
+    assert stands["status"] == "waiting"

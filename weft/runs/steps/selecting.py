@@ -78,8 +78,8 @@ class Selecting:
         prints = workspace.fingerprints.known(catalogue.skills)
         if prints is None:
             prints = await asyncio.to_thread(workspace.take_fingerprints, catalogue)
-        mcp = {"mcp": catalogue.mcp, "prompts": catalogue.prompts}
-        return CatalogueTaken(prints, *listings, workspace.tools.function_specs, **mcp)
+        functions = workspace.tools.function_specs
+        return CatalogueTaken(prints, *listings, functions, mcp=catalogue.mcp, prompts=catalogue.prompts)
 
     async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
         """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
