@@ -270,7 +270,7 @@ class ServerConnection:
         try:
             from mcp import Client
 
-            from weft_skills.mcp import transport
+            from weft_skills.mcp import http_transport, transport
         except ImportError as error:
             what = f"the MCP server {self.launch.name!r} needs the package mcp, which is not installed"
             raise McpFault(what, hint="pip install 'weft[mcp]'") from error
@@ -280,7 +280,7 @@ class ServerConnection:
         self._noise = noise = transport.Noise()
         with self._program(transport) as started:
             streams = (
-                transport.http(self.launch, self._authorisation())
+                http_transport.http(self.launch, self._authorisation())
                 if started is None
                 else transport.stdio(self.launch, started, noise, closing.set)
             )
@@ -385,7 +385,7 @@ def _load_package() -> None:
     with suppress(ImportError):  # said when it is used
         import mcp  # noqa: F401
 
-        from weft_skills.mcp import transport  # noqa: F401
+        from weft_skills.mcp import http_transport, transport  # noqa: F401
 
 
 def _without(value: Any, secrets: tuple[str, ...]) -> Any:
