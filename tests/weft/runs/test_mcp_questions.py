@@ -73,6 +73,51 @@ async def test_a_form_waits_is_checked_and_continues_the_call(asking: Path) -> N
     assert (await replayed(asking, rows(asking))).drift == ()
 
 
+def painting(*others: dict[str, Any]) -> ScriptedModel:
+    """A model that plans three calls beside each other that ask, and others."""
+    rows = [{"id": one, "name": "mcp__asking__paint", "arguments": {"what": f"wall {one}"}} for one in "abc"]
+    tasks = [{"action_type": "tool", **row} for row in (*rows, *others)]
+    plan = json.dumps({"tasks": tasks, "synthesis": "Tell all"})
+    return ScriptedModel(lambda request: Reply(plan if request.role == "decomposer" else "told"))
+
+
+SIZES = {"a": 1, "b": 2, "c": 3}
+
+
+async def test_questions_of_calls_beside_each_other_reach_their_own_calls(asking: Path) -> None:
+    asked: list[str] = []
+
+    async def approve(request: ApprovalRequest) -> Answer | None:
+        asked.append(request.task)
+        assert f"How shall wall {request.task} be?" in request.preview
+        (asking / "go").touch()
+        return Answer("answer", text=json.dumps({"size": SIZES[request.task]}))
+
+    waits = {"id": "waits", "name": "mcp__asking__wait"}
+    if "modern" in str(asking.joinpath(".mcp.json").read_text(encoding="utf-8")):
+        (asking / "go").touch()
+    else:  # of the calls that ask, none is known before the one that does not has ended
+        asyncio.get_running_loop().call_later(2, (asking / "go").touch)
+    async with weft(asking, painting(waits), approve="never") as runtime:
+        done = await runtime.run(GOAL, approve=approve)
+    outputs = {task.id: task.output for task in done.tasks}
+    assert outputs.pop("waits") == "waited"
+    assert outputs == {k: f"wall {k}: accept [('colour', 'blue'), ('size', {v})]" for k, v in SIZES.items()}
+    assert sorted(asked) == ["a", "b", "c"], "each was asked once"
+
+
+async def test_questions_of_calls_beside_each_other_wait_each_for_its_own_answer(asking: Path) -> None:
+    async with weft(asking, painting(), approve="never") as runtime:
+        waiting = await runtime.run(GOAL)
+        assert {one.task: f"wall {one.task}" in one.preview for one in waiting.waiting} == dict.fromkeys("abc", True)
+        answers = {one.id: Answer("answer", text=f'{{"size": {SIZES[one.task]}}}') for one in waiting.waiting}
+        done = await runtime.resume(waiting.run_id, answers=answers)
+    assert done.status == "done", done.error
+    outputs = {task.id: task.output for task in done.tasks}
+    assert outputs == {k: f"wall {k}: accept [('colour', 'blue'), ('size', {v})]" for k, v in SIZES.items()}
+    assert (await replayed(asking, rows(asking))).drift == ()
+
+
 async def test_one_text_is_enough_for_one_field_and_a_person_who_is_there_is_asked_at_once(asking: Path) -> None:
     async def approve(request: ApprovalRequest) -> Answer | None:
         return Answer("answer", text="Ada") if request.kind == "question" else Answer()
