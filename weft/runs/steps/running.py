@@ -67,7 +67,12 @@ class RunningTasks:
         models, prompts, budget = context.models, context.prompts, settings.input_budget
         check = ConditionCheck(current, models, prompts, context.record, context.artifacts, budget).check
         at_a_time, memo = ScheduleLimits(settings.max_concurrency, settings.task_timeout), context.memo
-        self.schedule = Schedule(self._run_task, memo.recorded, at_a_time, memo, check, self.replanning.holds)
+        earlier = self._earlier
+
+        async def checked(task: Task, outcomes: Mapping[str, Outcome]) -> bool:
+            return await check(task, {**outcomes, **earlier.named_in(task.when)} if earlier else outcomes)
+
+        self.schedule = Schedule(self._run_task, memo.recorded, at_a_time, memo, checked, self.replanning.holds)
 
     def _task_runner(self) -> TaskRunner:
         context, replanning = self.context, self.replanning
@@ -127,6 +132,10 @@ class RunningTasks:
             current.change(remarked(text, waiting))
             self.schedule.reword(current.plan.task(task.id) for task in waiting)
         return bool(waiting)
+
+    def earlier_results(self, text: str | None) -> dict[str, Done]:
+        """The results of earlier turns of the conversation that a text refers to, as far as they can be read."""
+        return self._earlier.readable_in(text) if self._earlier is not None else {}
 
     async def stop(self) -> None:
         """Stop what began: there will be no plan."""
