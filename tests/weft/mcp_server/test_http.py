@@ -81,8 +81,10 @@ async def connected(url: str, **options: Any) -> AsyncIterator[Client]:
 async def test_over_http_progress_is_told_and_a_call_that_is_cancelled_stops_its_run(
     workspace: Path, mode: str
 ) -> None:
-    tasks = [{"id": one, "action_type": "llm", "instruction": one} for one in ("one", "two")]
-    tasks[1]["depends_on"] = ["one"]
+    tasks = [
+        {"id": one, "action_type": "llm", "instruction": one, "depends_on": list(before)}
+        for one, before in (("one", ()), ("two", ("one",)))
+    ]
 
     def script(request: Request) -> Reply:
         return Reply(json.dumps({"tasks": tasks}) if request.role == "decomposer" else "worked")
@@ -134,7 +136,9 @@ async def test_a_request_state_that_was_tampered_with_reaches_no_run(workspace: 
         waiting = (await client.call_tool("run_goal", {"goal": GOAL})).structured_content
         assert waiting is not None
         assert waiting["status"] == "waiting"
-        said = {waiting["waiting"][0]["id"]: ElicitResult(action="accept", content={"decision": "allow"})}
+        said: dict[str, Any] = {
+            waiting["waiting"][0]["id"]: ElicitResult(action="accept", content={"decision": "allow"})
+        }
         for state in (waiting["run_id"], f"{waiting['run_id']}.{'0' * 32}"):
             with pytest.raises(MCPError, match="Invalid or expired requestState"):
                 await client.session.call_tool("run_goal", {"goal": GOAL}, input_responses=said, request_state=state)

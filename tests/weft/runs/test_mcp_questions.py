@@ -88,6 +88,7 @@ async def test_questions_of_calls_beside_each_other_reach_their_own_calls(asking
     asked: list[str] = []
 
     async def approve(request: ApprovalRequest) -> Answer | None:
+        assert request.task is not None
         asked.append(request.task)
         assert f"How shall wall {request.task} be?" in request.preview
         (asking / "go").touch()
@@ -110,7 +111,7 @@ async def test_questions_of_calls_beside_each_other_wait_each_for_its_own_answer
     async with weft(asking, painting(), approve="never") as runtime:
         waiting = await runtime.run(GOAL)
         assert {one.task: f"wall {one.task}" in one.preview for one in waiting.waiting} == dict.fromkeys("abc", True)
-        answers = {one.id: Answer("answer", text=f'{{"size": {SIZES[one.task]}}}') for one in waiting.waiting}
+        answers = {one.id: Answer("answer", text=f'{{"size": {SIZES[str(one.task)]}}}') for one in waiting.waiting}
         done = await runtime.resume(waiting.run_id, answers=answers)
     assert done.status == "done", done.error
     outputs = {task.id: task.output for task in done.tasks}
