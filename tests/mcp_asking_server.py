@@ -1,13 +1,18 @@
 """An MCP server that asks, has resources and prompts: `python -S mcp_asking_server.py modern|legacy`.
 
 It is written by hand, so that it starts at once. With `legacy` it speaks the protocol of 2025-11-25, and asks over the
-back channel; else that of 2026-07-28, where a call that asks is made again.
+back channel; else that of 2026-07-28, where a call that asks is made again. Calls run beside each other.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import queue
 import sys
+import threading
+import time
+from pathlib import Path
 from typing import Any
 
 LEGACY = "legacy" in sys.argv
@@ -29,6 +34,7 @@ TOOLS: list[dict[str, Any]] = [
     {"name": "greet", "description": "Greets somebody, after asking whom.", **OBJECT, **READS},
     {"name": "phish", "description": "Wants a key.", **OBJECT, **READS},
     {"name": "work", "description": "Works for a while.", **OBJECT, **READS},
+    {"name": "wait", "description": "Waits until the file `go` is there.", **OBJECT, **READS},
 ]
 ARGUMENT = {"name": "topic", "required": True}
 PROMPTS = [{"name": "review", "description": "Review a topic the house way.", "arguments": [ARGUMENT]}]
@@ -36,22 +42,34 @@ RESOURCES = [{"uri": "note://today", "name": "today"}]
 CAPABILITIES: dict[str, Any] = {"tools": {}, "resources": {}, "prompts": {}}
 
 
+WRITING = threading.Lock()
+NUMBERS = itertools.count()
+ASKED: dict[str, tuple[Any, queue.Queue[Any]]] = {}
+
+
 def send(**message: Any) -> None:
-    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+    with WRITING:
+        print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 
 
 def ask(request: dict[str, Any], message: str, schema: dict[str, Any]) -> Any:
     """What the person says; None if the call has to be made again for that."""
     if not LEGACY:
         return (request["params"].get("inputResponses") or {}).get("it")
-    send(id="asked", method="elicitation/create", params={"message": message, "requestedSchema": schema})
-    for line in sys.stdin:
-        answer = json.loads(line)
-        if answer.get("id") == "asked" and "method" not in answer:
-            return answer["result"]
-        if answer.get("method") == "notifications/cancelled":
-            return {"action": "cancel"}
-    sys.exit()
+    number, said = f"asked-{next(NUMBERS)}", queue.Queue[Any]()
+    ASKED[number] = request["id"], said
+    send(id=number, method="elicitation/create", params={"message": message, "requestedSchema": schema})
+    return said.get()
+
+
+def take(message: dict[str, Any]) -> None:
+    """Hand an answer, or the end of a call, to whoever waits for it."""
+    if message.get("method") == "notifications/cancelled":
+        for asker, said in list(ASKED.values()):
+            if asker == message["params"]["requestId"]:
+                said.put({"action": "cancel"})
+    elif "method" not in message and message.get("id") in ASKED:
+        ASKED.pop(message["id"])[1].put(message.get("result"))
 
 
 def call(request: dict[str, Any]) -> dict[str, Any]:
@@ -62,6 +80,10 @@ def call(request: dict[str, Any]) -> dict[str, Any]:
         progress = {"progressToken": token, "progress": 1, "total": 2, "message": "half of it"}
         send(method="notifications/progress", params=progress)
         return text("worked")
+    if name == "wait":
+        while not Path("go").exists():
+            time.sleep(0.02)
+        return text("waited")
     message, schema = {
         "paint": (f"How shall {given.get('what')} be?", FORM),
         "greet": ("Who is there?", NAME),
@@ -110,15 +132,22 @@ def answer(request: dict[str, Any]) -> dict[str, Any] | None:
 
 INFO = {"name": "asking", "version": "1"}
 
+
+def reply(request: dict[str, Any]) -> None:
+    """Answer a request."""
+    result = answer(request)
+    if result is None:
+        send(id=request["id"], error={"code": -32601, "message": "Method not found"})
+        return
+    if not LEGACY:
+        result = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **result}
+    send(id=request["id"], result=result)
+
+
 if __name__ == "__main__":
     for line in sys.stdin:
-        request = json.loads(line)
-        if "method" not in request or "id" not in request:
-            continue
-        result = answer(request)
-        if result is None:
-            send(id=request["id"], error={"code": -32601, "message": "Method not found"})
+        message = json.loads(line)
+        if "method" not in message or "id" not in message:
+            take(message)
         else:
-            if not LEGACY:
-                result = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **result}
-            send(id=request["id"], result=result)
+            threading.Thread(target=reply, args=(message,), daemon=True).start()

@@ -26,6 +26,7 @@ class OAuthServer:
 
     def __init__(self, *traps: str, expires_in: int | None = 3600, tool: Callable[[str], str] | None = None) -> None:
         self.traps = set(traps)
+        self.elsewhere = ""
         self.expires_in = expires_in
         self.tool = tool or (lambda _: "the answer")
         self.tokens: set[str] = set()
@@ -139,6 +140,9 @@ class OAuthServer:
             self._token(handler, given)
 
     def _token(self, handler: BaseHTTPRequestHandler, given: dict[str, str]) -> None:
+        if "moved-token" in self.traps:
+            self._redirect(handler, f"{self.elsewhere}/token", 307)
+            return
         if "huge" in self.traps:
             self._endless(handler)
             return
@@ -189,8 +193,8 @@ class OAuthServer:
                 return
         self._json(handler, {"jsonrpc": "2.0", "id": message["id"], "result": result})
 
-    def _redirect(self, handler: BaseHTTPRequestHandler, where: str) -> None:
-        handler.send_response(302)
+    def _redirect(self, handler: BaseHTTPRequestHandler, where: str, status: int = 302) -> None:
+        handler.send_response(status)
         handler.send_header("Location", where)
         handler.send_header("Content-Length", "0")
         handler.end_headers()

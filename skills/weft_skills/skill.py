@@ -17,12 +17,19 @@ State = Literal["active", "shadowed", "disabled", "broken"]
 # What other agents' authors write in the frontmatter to say who may choose a skill.
 MANUAL_KEY = "disable-model-invocation"
 INVOCABLE_KEY = "user-invocable"
+# Begins the names of MCP servers' prompts among skills; a skill of a file has no colon in its name.
+PROMPT_PREFIX = "mcp:"
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
 
 # The problems for which `--strict-skills` ignores a skill.
 NAME_RULES = frozenset({"name-form", "name-folder"})
 IGNORED = "it is ignored, since names are checked strictly"
+
+
+def is_prompt(name: str) -> bool:
+    """Whether the skill of this name is a prompt of an MCP server."""
+    return name.startswith(PROMPT_PREFIX)
 
 
 @dataclass(frozen=True, slots=True)

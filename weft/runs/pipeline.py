@@ -73,5 +73,7 @@ class Pipeline:
         if any(isinstance(outcome, Waiting) for outcome in outcomes.values()):
             end = RunFinished("waiting")
         else:
-            end = await answer(self.context, replanning.current.plan, outcomes, running.files)
+            plan = replanning.current.plan
+            earlier = running.earlier_results(plan.synthesis)
+            end = await answer(self.context, plan, outcomes, running.files, earlier)
         return end if unchanged is None else not_changed(unchanged, end)

@@ -85,7 +85,8 @@ def _tool_set(history: RunHistory) -> tuple[str, ...] | None:
 
 
 def _mcp(history: RunHistory) -> McpChoice | None:
-    return McpChoice(history.catalogue.mcp) if history.catalogue is not None else None
+    taken = history.catalogue
+    return McpChoice(taken.mcp, prompts=taken.prompts) if taken is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.builtin import readable_roots, toolset
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.workspace.skills import WorkspaceSkills
     from weft_planner.plan.plan import Task
     from weft_skills.builtin.writing.write_place import WritePlace
+    from weft_skills.mcp.prompt import McpPrompt
     from weft_skills.programs.executable import ToolHost
     from weft_skills.skill import Skill
     from weft_skills.tools.tool import Tool
@@ -31,7 +32,7 @@ class ToolPlace:
     """What the tools of one task work with: its skill, the listing of skills, given files, where the run writes.
 
     `host` runs programs. `loaded` are the skills that the task's model has loaded so far, `withheld` those that it may
-    not load.
+    not load; `prompts` are those of MCP servers.
     """
 
     task: Task | None = None
@@ -41,6 +42,7 @@ class ToolPlace:
     host: Callable[[], ToolHost] | None = None
     loaded: Callable[[], Sequence[str]] = tuple
     withheld: Collection[str] = ()
+    prompts: Mapping[str, McpPrompt] = field(default_factory=dict)
 
     @property
     def artifacts(self) -> Path | None:
@@ -134,6 +136,7 @@ class BuiltinTools:
             web_hosts=hosts,
             web_proxy=proxy,
             withheld=place.withheld,
+            prompts=place.prompts,
         )
 
     def _in_use(self, place: ToolPlace) -> list[Skill]:

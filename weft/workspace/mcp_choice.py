@@ -1,4 +1,4 @@
-"""Which tools of MCP servers a goal gets: all, or of many those that fit it best."""
+"""Which tools and prompts of MCP servers a goal gets: all, or of many those that fit it best."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from weft_planner.model import ToolSpec
 from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from weft_skills.mcp.servers import ToolOffer
-    from weft_skills.mcp.tool_list import ListedTool
 
 # Schemas are long: every call of every task would carry them.
 MOST_LISTED = 30
@@ -20,29 +19,38 @@ MOST_LISTED = 30
 
 @dataclass(frozen=True, slots=True)
 class McpChoice:
-    """The tools of MCP servers for one goal, and warnings about servers."""
+    """The tools of MCP servers for one goal, warnings about servers, and the prompts, which are offered as skills."""
 
     tools: tuple[ToolSpec, ...] = ()
     warnings: tuple[str, ...] = ()
+    prompts: tuple[ToolSpec, ...] = ()
 
 
 def choose(goal: str, offer: ToolOffer, named: Collection[str] = ()) -> McpChoice:
-    """The tools for a goal: those `named`, and all others or, of more than 30, the best."""
-    chosen: Sequence[ListedTool] = offer.tools
-    if len(chosen) > MOST_LISTED:
-        always = [tool for tool in chosen if tool.name in named]
-        chosen = [*always, *(tool for tool in _ranked(goal, offer.tools) if tool.name not in named)]
-        chosen = chosen[: max(MOST_LISTED, len(always))]
-    return McpChoice(
-        tuple(ToolSpec(tool.name, tool.description, tool.offered_parameters) for tool in chosen), offer.warnings
-    )
+    """The tools and prompts for a goal: those `named`, and all others or, of more than 30, the best."""
+    tools = [ToolSpec(tool.name, tool.description, tool.offered_parameters) for tool in offer.tools]
+    about = {tool.name: f"{tool.tool}: {tool.description}" for tool in offer.tools}
+    prompts = [ToolSpec(prompt.skill_name, prompt.description, prompt.parameters) for prompt in offer.prompts]
+    words = {prompt.skill_name: f"{prompt.name}: {prompt.description}" for prompt in offer.prompts}
+    wanted = {*named, *(name for name in words if name in goal)}
+    return McpChoice(_best(goal, tools, about, wanted), offer.warnings, _best(goal, prompts, words, wanted))
 
 
-def _ranked(goal: str, tools: Sequence[ListedTool]) -> list[ListedTool]:
-    """The tools, those that fit the goal best first: ranked as skills are, by what they are called and described."""
+def _best(
+    goal: str, specs: Sequence[ToolSpec], about: Mapping[str, str], named: Collection[str]
+) -> tuple[ToolSpec, ...]:
+    if len(specs) <= MOST_LISTED:
+        return tuple(specs)
+    always = [spec for spec in specs if spec.name in named]
+    chosen = [*always, *(spec for spec in _ranked(goal, specs, about) if spec.name not in named)]
+    return tuple(chosen[: max(MOST_LISTED, len(always))])
+
+
+def _ranked(goal: str, specs: Sequence[ToolSpec], about: Mapping[str, str]) -> list[ToolSpec]:
+    """Those that fit the goal best first: ranked as skills are, by what they are called and described."""
     from weft_skills.selection import detectors
     from weft_skills.selection.ranked import RankedDetector
 
-    rows = [Skill(tool.name, f"{tool.tool}: {tool.description}", "", "global") for tool in tools]
-    by_name = {tool.name: tool for tool in tools}
+    rows = [Skill(spec.name, about[spec.name], "", "global") for spec in specs]
+    by_name = {spec.name: spec for spec in specs}
     return [by_name[selection.name] for selection in detectors.top(RankedDetector(), goal, rows, MOST_LISTED)]

@@ -27,7 +27,7 @@ def installed_tools(*, everything: bool) -> list[Skill]:
 
 
 def mcp_tools(servers: Iterable[ServerState], *, everything: bool) -> list[Skill]:
-    """The tools of MCP servers as far as they are listed; those that are not offered only for `everything`."""
+    """The tools and prompts of MCP servers as far as they are listed; those not offered only for `everything`."""
     rows = []
     for server in servers:
         active = server.state == "active"
@@ -36,6 +36,9 @@ def mcp_tools(servers: Iterable[ServerState], *, everything: bool) -> list[Skill
             text, file = " ".join(tool.description.split()), str(server.entry.file)
             state: State = "active" if active else "disabled"
             rows.append(Skill(tool.name, text, file, source, "executable", state, server.reason))
+        for prompt in server.prompts if active else ():
+            said = " ".join(prompt.description.split())
+            rows.append(Skill(prompt.skill_name, said, str(server.entry.file), source))
     return rows
 
 

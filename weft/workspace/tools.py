@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from weft_skills.confinement import Confinement
     from weft_skills.discovery.registry import Registry
     from weft_skills.functions.functions import FunctionTool
+    from weft_skills.mcp.prompt import McpPrompt
     from weft_skills.mcp.servers import McpServers
     from weft_skills.programs.executable import CallLog
     from weft_skills.programs.manifest import Manifest
@@ -141,6 +142,15 @@ class WorkspaceTools:
             spec.name: McpTool(spec.name, spec.description, spec.parameters, self.mcp, artifacts, self.disk)
             for spec in specs
         }
+
+    def server_prompts(self, specs: Sequence[ToolSpec], artifacts: Path | None = None) -> dict[str, McpPrompt]:
+        """The prompts of MCP servers that a run has on record, as skills by name."""
+        if not specs:
+            return {}
+        from weft_skills.mcp.prompt import McpPrompt
+
+        rows = ((spec.name, spec.description, spec.parameters) for spec in specs)
+        return {row[0]: McpPrompt(*row, self.mcp, artifacts, self.disk) for row in rows}
 
     @property
     def function_specs(self) -> tuple[ToolSpec, ...]:

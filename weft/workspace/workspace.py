@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from weft.settings import untrusted
+from weft.workspace import mcp_prompts
 from weft.workspace.builtin_tools import BuiltinTools, ToolPlace
 from weft.workspace.fingerprints import Fingerprints
 from weft.workspace.mcp_choice import McpChoice, choose
@@ -63,8 +64,8 @@ class Catalogue:
     """The skills and tools for one goal, best first; `able` is what tasks can do with them.
 
     `foreign` are the languages of goal and skills, if they differ. `mcp` are the tools of MCP servers that its tasks
-    may call. The plan must use the skills in `required`; those in `withheld` are used only by name, and the goal names
-    none of them.
+    may call, `prompts` their prompts, which its tasks may follow as skills. The plan must use the skills in `required`;
+    those in `withheld` are used only by name, and the goal names none of them.
     """
 
     skills: tuple[Skill, ...]
@@ -76,6 +77,7 @@ class Catalogue:
     able: frozenset[str] = frozenset()
     foreign: Foreign | None = None
     mcp: tuple[ToolSpec, ...] = ()
+    prompts: tuple[ToolSpec, ...] = ()
     required: tuple[str, ...] = ()
     withheld: frozenset[str] = frozenset()
 
@@ -188,7 +190,9 @@ class Workspace:
     ) -> Catalogue:
         active, preferences = self.skills.active(), self.skills.preferences
         tools = self.tools.by_name(mcp=mcp.tools)
-        selections = self.skills.select(goal.text, goal.skills, active, detector, required=required)
+        forced, asked = mcp_prompts.split(goal.skills)
+        prompts = mcp_prompts.rank(goal.text, asked, mcp.prompts)
+        selections = self.skills.select(goal.text, forced, active, detector, required=required)
         best = self.skills.best(goal.text, active, most, detector)
         names = [selection.name for selection in selections]
         withheld = {skill.name for skill in self.skills.split(active).by_name_only}.difference(names)
@@ -199,10 +203,10 @@ class Workspace:
         listed = ordered[:most]
         return Catalogue(
             skills=tuple(ordered),
-            selections=tuple(selections),
+            selections=(*selections, *prompts.selections),
             skill_listing=listing.render(
-                names,
-                ordered,
+                [*names, *(one.name for one in prompts.selections)],
+                prompts.below(ordered, most),
                 budget=listing.budget(os.environ),
                 limit=most,
                 folders=folders,
@@ -210,7 +214,7 @@ class Workspace:
                 pinned=preferences.pin,
             ),
             tool_listing=tool_listing.render([*self.builtin.listed(offered), *tools.values()]),
-            known=self._known(skills, tools, offered),
+            known=self._known([skill.name for skill in (*skills, *prompts.rows)], tools, offered),
             warnings=(
                 *summary(self.skills.registry.warnings),
                 *self.skills.warnings,
@@ -220,6 +224,7 @@ class Workspace:
             able=able,
             foreign=self._foreign(goal, skills) if detector is self.skills.ranked else None,
             mcp=mcp.tools,
+            prompts=mcp.prompts,
             required=required,
             withheld=frozenset(withheld),
         )
@@ -254,19 +259,22 @@ class Workspace:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
         self.prompts().check()
         if goal.skills or self.skills.use:  # else there is nothing to look up
-            self.skills.check(goal.skills, self.skills.active())
+            forced = mcp_prompts.split(goal.skills)[0] if self.tools.has_mcp or self._replayed else goal.skills
+            self.skills.check(forced, self.skills.active())
         if self.settings.detector != detectors.ASKING:
             _ = self.skills.detector
 
     def known(self) -> Known:
         """What a plan may use, and why it may not use other tools: its author can change that, a model could not."""
-        known = self._known(self.skills.active(), self.tools.by_name(), self.settings.tool_set)
+        offered = self.tools.mcp.offer(start=False).prompts if self.tools.has_mcp else ()
+        names = [*(skill.name for skill in self.skills.active()), *(prompt.skill_name for prompt in offered)]
+        known = self._known(names, self.tools.by_name(), self.settings.tool_set)
         return replace(known, absent=self.tools.absent)
 
-    def _known(self, skills: Sequence[Skill], tools: Mapping[str, Tool], offered: Sequence[str]) -> Known:
+    def _known(self, skills: Sequence[str], tools: Mapping[str, Tool], offered: Sequence[str]) -> Known:
         every = self.builtin.in_plans(offered) | dict(tools)
         parameters = {name: tool.parameters for name, tool in every.items()}
-        names = dict.fromkeys((*(skill.name for skill in skills), *self._gone))
+        names = dict.fromkeys((*skills, *self._gone))
         settings = self.settings
         models = tuple(settings.models or ())
         return Known(list(names), parameters, settings.max_tasks, settings.max_grown, settings.max_depth, models)

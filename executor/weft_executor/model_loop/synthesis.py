@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -61,6 +61,7 @@ class Synthesis:
     form: Form | None = None
     task: str | None = None
     below: Callable[[str], str] = nothing_below  # what stands below a task's result
+    earlier: Mapping[str, Outcome] = field(default_factory=dict)  # results of earlier turns of a conversation
 
     async def answer(self, outcomes: Mapping[str, Outcome], model: Model) -> str:
         """The answer, with whatever is missing listed below it."""
@@ -163,7 +164,7 @@ class Synthesis:
         """What the plan says of the answer, with references filled; one that cannot be read is told to be so."""
         if self.plan.synthesis is None or "<<" not in self.plan.synthesis:
             return self.plan.synthesis
-        results, texts = TaskResults(outcomes), dict[str, str]()
+        results, texts = TaskResults({**outcomes, **self.earlier}), dict[str, str]()
         for reference in dict.fromkeys(references(self.plan.synthesis)):
             try:
                 texts |= texts_of([reference], results)

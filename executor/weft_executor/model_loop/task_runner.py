@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft_executor.approvals.approvals import denial
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from weft_planner.prompting.prompts import Prompts
     from weft_planner.prompting.skill_digest import SkillDigest
     from weft_skills.discovery.registry import Registry
+    from weft_skills.mcp.prompt import McpPrompt
     from weft_skills.tools.tool import Tool
 
 INPUT_BUDGET = 60_000
@@ -60,7 +61,7 @@ class TaskRunner:
     """Runs the tasks of one run, whose `plan` may change; `kept` has results of other runs that may be used again.
 
     `on_text` says where the text of a task goes as it is written. `earlier` is what a task is told of the run that is
-    followed up.
+    followed up. `server_prompts` are prompts of MCP servers, which tasks follow as skills.
     """
 
     plan: Callable[[], Plan]
@@ -78,6 +79,7 @@ class TaskRunner:
     on_text: Callable[[Task], OnText | None] | None = None
     kept: FindResult | None = None
     earlier: Callable[[Task, Profile], str] | None = None
+    server_prompts: Mapping[str, McpPrompt] = field(default_factory=dict)
 
     async def run(self, task: Task, results: Mapping[str, str]) -> str | Done:
         """The output of a task, given the results of the tasks before it."""
@@ -135,7 +137,7 @@ class TaskRunner:
         """What the task's model is given; a skill's body is loaded, and files are read for a model without tools."""
         profile = self.models.profile("task", task.id, task.model)
         if task.action_type == "skill":
-            body, model = self._load_skill(task, results)
+            body, model = await self._load_skill(task, results)
             digest = self._shortened(task, profile.digest(body))
             system = f"{self._system(profile)}\n\n{digest}" if profile.system_above_skill else digest
         else:
@@ -225,6 +227,10 @@ class TaskRunner:
     async def _call_tool(self, task: Task, results: Mapping[str, str], arguments: Mapping[str, Any] | None) -> str:
         tool = self._tool(task)
         given = self._filled(task, results) if arguments is None else arguments
+        return await self._called(tool, task, given)
+
+    async def _called(self, tool: Tool, task: Task, given: Mapping[str, Any]) -> str:
+        """What a call answers; its failure is the task's."""
         envelope = await self.memo.tool(tool, task.id, given)
         if (why := denial(envelope)) is not None:
             raise TaskDenied(why)
@@ -232,11 +238,16 @@ class TaskRunner:
             raise ToolFailed(f"{envelope.error.code}: {envelope.error.message}")
         return envelope.text
 
-    def _load_skill(self, task: Task, results: Mapping[str, str]) -> tuple[str, Model]:
+    async def _load_skill(self, task: Task, results: Mapping[str, str]) -> tuple[str, Model]:
         """The body of the task's skill, and the model for it."""
         name = task.name or ""
         texts, item = texts_of(task.given, results), item_texts(task)
-        arguments = fill(task.arguments, texts, item) if isinstance(task.arguments, str) else ""
+        given = task.arguments if isinstance(task.arguments, str) else ""
+        if (prompt := self.server_prompts.get(name)) is not None:
+            filled = {key: fill(value, texts, item) for key, value in prompt.named(given).items()}
+            content = await self._called(prompt, task, filled)
+            return self.memo.recorded(SkillLoaded(task.id, name, content)).content, self._model(task)
+        arguments = fill(given, texts, item)
         body = self.memo.recorded(SkillLoaded(task.id, name, self.skills.load_content(name, arguments))).content
         skill = self.skills.get(name)
         wanted = skill.model if skill else None

@@ -22,7 +22,8 @@ class CatalogueTaken(Event, frozen=True):
 
     `functions` are those offered as tools, the program's own and those of installed packages: another process may not
     have them. `mcp` are the tools of MCP servers that the run may call. A resumed or replayed run is offered both,
-    whatever is installed and the servers say by then. `task` is the sub-goal that they are for; without one they are
+    whatever is installed and the servers say by then. `prompts` are those of MCP servers, which are offered as skills.
+    `task` is the sub-goal that they are for; without one they are
     for the run.
     """
 
@@ -32,6 +33,7 @@ class CatalogueTaken(Event, frozen=True):
     functions: tuple[ToolSpec, ...] = ()
     task: str | None = None
     mcp: tuple[ToolSpec, ...] = ()
+    prompts: tuple[ToolSpec, ...] = ()
 
 
 class SkillsSelected(Event, frozen=True):

@@ -248,6 +248,8 @@ def synthesis_problems(synthesis: object, rows: Sequence[Mapping[str, Any]], kno
         if not known.quotes(text):
             yield f"'synthesis' refers to {text}, which stays text; write <<{name}.output>>"
     for reference in dict.fromkeys(references(synthesis)):
+        if reference.id in known.earlier and reference.part == "output":
+            continue
         if reference.id not in by_id and not known.quotes(str(reference)):
             yield f"'synthesis' refers to {reference}, but there is no task {reference.id!r}; {_tasks_are(list(by_id))}"
         elif reference.id in by_id and (why := field_fault(reference, by_id[reference.id])) is not None:
@@ -266,7 +268,7 @@ def _reference_problems(
 
     upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
     for text, (reference, needs_form) in referred.items():
-        if reference.id in known.earlier and reference.part == "output" and text not in _read_in_when(row):
+        if reference.id in known.earlier and reference.part == "output":
             continue
         start = f"task {row['id']!r} refers to {text}, "
         if reference.id not in graph:
@@ -297,11 +299,6 @@ def _referred(row: Mapping[str, Any]) -> dict[str, tuple[Reference, bool]]:
         (source if isinstance(source, str) else "", when.get("ask") if isinstance(when, Mapping) else when)
     )
     return referred | {str(one): (one, False) for one in read if str(one) not in referred}
-
-
-def _read_in_when(row: Mapping[str, Any]) -> Collection[str]:
-    """What a condition refers to: it is checked before anything of earlier turns is read."""
-    return {str(reference) for reference in references(row.get("when"))}
 
 
 def _tasks_are(ids: Sequence[str]) -> str:

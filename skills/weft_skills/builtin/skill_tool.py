@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from weft_skills.builtin.tool_context import ToolContext
     from weft_skills.discovery.registry import Registry
+    from weft_skills.mcp.prompt import McpPrompt
     from weft_skills.tools.envelope import Code
 
 DEPTH = 5
@@ -27,7 +28,8 @@ RULES = """Load a skill: its instructions arrive as the result, in <skill-loaded
 class SkillTool:
     """Loads skills for one task; `stack` names the skills that the task is already following.
 
-    Those that are `withheld` are for people to choose, and this task's goal names none of them.
+    Those that are `withheld` are for people to choose, and this task's goal names none of them. `prompts` are those of
+    MCP servers.
     """
 
     name = "Skill"
@@ -38,7 +40,13 @@ class SkillTool:
     )
 
     def __init__(
-        self, registry: Registry, *, stack: Sequence[str] = (), listing: str = "", withheld: Collection[str] = ()
+        self,
+        registry: Registry,
+        *,
+        stack: Sequence[str] = (),
+        listing: str = "",
+        withheld: Collection[str] = (),
+        prompts: Mapping[str, McpPrompt] | None = None,
     ) -> None:
         self._registry = registry
         self._stack = tuple(stack)
@@ -46,12 +54,13 @@ class SkillTool:
         self._given: set[tuple[str, str]] = set()
         self._listing = listing
         self._withheld = frozenset(withheld).difference(stack)
+        self._prompts = prompts or {}
 
     @classmethod
     def of(cls, run: ToolContext) -> SkillTool:
         """The tool of one task."""
         stack = [run.follows] if run.follows else []
-        return cls(run.registry, stack=stack, listing=run.listing, withheld=run.withheld)
+        return cls(run.registry, stack=stack, listing=run.listing, withheld=run.withheld, prompts=run.prompts)
 
     @property
     def description(self) -> str:
@@ -64,8 +73,6 @@ class SkillTool:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Load a skill; every error says why it failed and what to do next."""
-        import asyncio  # lazily: listing skills does not need it
-
         started = time.monotonic()
         name, args = arguments.get("name"), arguments.get("args") or ""
         context = Context(str(self._registry.workspace), dict(arguments))
@@ -84,18 +91,30 @@ class SkillTool:
         # Claimed before the await: two calls in one turn must not both load it.
         self._loaded.append(name)
         self._given.add((name, args))
-        try:
-            content = await asyncio.to_thread(self._registry.load_content, name, args)
-        except SkillError as error:
+        prompt = self._prompts.get(name)
+        found = await (self._from_server(prompt, args, context) if prompt else self._from_file(name, args, context))
+        if isinstance(found, Envelope):
             self._loaded.remove(name)
             self._given.discard((name, args))
-            what = f"{error.message} — {error.hint}" if error.hint else error.message
-            return failure(_code(error), what, context)
+            return found
         skill = self._registry.get(name)
         base = str(skill.base_dir) if skill is not None else ""
-        text = f'<skill-loaded name="{name}">\n{content}\n</skill-loaded>'
-        data = {"name": name, "base_dir": base, "content": content}
+        text = f'<skill-loaded name="{name}">\n{found}\n</skill-loaded>'
+        data = {"name": name, "base_dir": base, "content": found}
         return Envelope("success", text, context, data, time_ms=time_since(started))
+
+    async def _from_file(self, name: str, args: str, context: Context) -> str | Envelope:
+        import asyncio  # lazily: listing skills does not need it
+
+        try:
+            return await asyncio.to_thread(self._registry.load_content, name, args)
+        except SkillError as error:
+            what = f"{error.message} — {error.hint}" if error.hint else error.message
+            return failure(_code(error), what, context)
+
+    async def _from_server(self, prompt: McpPrompt, args: str, context: Context) -> str | Envelope:
+        got = await prompt.call(prompt.named(args))
+        return got.text if got.error is None else failure(got.error.code, got.error.message, context)
 
     def _refusal(self, name: str) -> str:
         """Why a skill may not be loaded here; empty if it may."""

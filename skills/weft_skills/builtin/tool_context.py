@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from weft_skills.builtin.readable_roots import ReadableRoots
     from weft_skills.builtin.writing.write_place import WritePlace
     from weft_skills.discovery.registry import Registry
+    from weft_skills.mcp.prompt import McpPrompt
     from weft_skills.programs.executable import ToolHost
     from weft_skills.skill import Skill
 
@@ -23,7 +24,7 @@ class ToolContext:
     `roots` may be read, and files are written as `writing` says. `host` runs programs. `follows` is the skill that the
     task follows, `listing` what its model is told of skills, `skills_in_use` are those that it follows or has loaded,
     `withheld` those that it may not load; `trusted` says whether the scripts of one may run. `web_hosts` may be read,
-    through a proxy only with `web_proxy`.
+    through a proxy only with `web_proxy`. `prompts` are those of MCP servers, which are loaded as skills are.
     """
 
     registry: Registry
@@ -37,6 +38,7 @@ class ToolContext:
     web_hosts: tuple[str, ...] = ()
     web_proxy: bool = False
     withheld: Collection[str] = ()
+    prompts: Mapping[str, McpPrompt] = field(default_factory=dict)
 
     @property
     def artifacts(self) -> Path | None:

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from weft_skills.mcp.entry import McpFault
 from weft_skills.text.control import printable
 from weft_skills.tools.person import FormQuestion
 
@@ -34,6 +35,15 @@ class CallUnderWay:
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     lines: int = 0
+
+    def stop(self, fault: BaseException) -> None:
+        """End the call, and say why."""
+        self.fault = fault
+        self.stopped.set()
+
+    def begin_again(self) -> None:
+        """Forget why the call ended: it is made again."""
+        self.fault, self.stopped = None, asyncio.Event()
 
     async def ask(self, question: FormQuestion) -> FormAnswer | None:
         """The person's answer; None if there is nobody. If the run has to wait for one, the call ends here."""
@@ -62,13 +72,18 @@ class CallUnderWay:
                 return await asked()
             return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked(), self.loop))
         except BaseException as error:
-            self.fault = error
-            self.stopped.set()
+            self.stop(error)
             raise
         finally:
             self.asking -= 1
             self.waited += clock() - began
             self.answered.set()
+
+
+class AskedTogether(McpFault):
+    """Several calls asked something at the same time, so that none can be told from the others."""
+
+    code = "MCP_ASKED"
 
 
 _CALL: ContextVar[CallUnderWay | None] = ContextVar("mcp_call", default=None)
@@ -83,6 +98,8 @@ class ClientCallbacks:
     hide: Callable[[str], str]
     calls: list[CallUnderWay] = field(default_factory=list)
     has_asked: bool = False
+    _unclear: int = 0
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @contextmanager
     def call(self, call: CallUnderWay) -> Iterator[None]:
@@ -94,15 +111,23 @@ class ClientCallbacks:
         finally:
             self.calls.remove(call)
             _CALL.reset(token)
+            self._note_change()
+
+    async def alone(self) -> None:
+        """Wait until no call is under way."""
+        while self.calls:
+            await self._changed.wait()
 
     async def elicit(self, context: Any, params: Any) -> Any:
         """A server's question, as an answer of the protocol; declined where nobody can answer it."""
         from mcp_types import ElicitResult
 
         self.has_asked = True
-        call, is_certain = self._asker()
+        call = _CALL.get() or await self._asking_call()
+        if call is not None and isinstance(call.fault, AskedTogether):
+            return ElicitResult(action="cancel")
         question = self._question(params)
-        if call is None or question is None or (not is_certain and call.person is None):
+        if call is None or question is None:
             return ElicitResult(action="decline")
         try:
             answer = await call.ask(question)
@@ -123,23 +148,48 @@ class ClientCallbacks:
 
     async def log(self, params: Any) -> None:
         """A line of the server's log, for those who watch."""
-        call, _ = self._asker()
+        call = self._any_call()
         if call is not None:
             call.hear(self.server, self.hide(f"{params.level}: {params.data}"))
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
         """How far a call is, for those who watch it."""
-        call = _CALL.get() or self._asker()[0]
+        call = self._any_call()
         if call is not None:
             share = f"{done:g} of {total:g}" if total else f"{done:g}"
             call.hear(self.server, self.hide(f"{share}{f': {message}' if message else ''}"))
 
-    def _asker(self) -> tuple[CallUnderWay | None, bool]:
-        """The call that a message belongs to: before 2026 the protocol does not say which, so the oldest is taken."""
-        call = _CALL.get()
-        if call is not None:
-            return call, True
-        return (self.calls[0], len(self.calls) == 1) if self.calls else (None, False)
+    def _any_call(self) -> CallUnderWay | None:
+        """The call that a message belongs to, or else the oldest."""
+        return _CALL.get() or (self.calls[0] if self.calls else None)
+
+    async def _asking_call(self) -> CallUnderWay | None:
+        """The call that asks a question: before 2026 the protocol does not say which, so the others have to end first.
+
+        If all that are left ask, they are ended, and made again one after another.
+        """
+        self._unclear += 1
+        self._note_change()
+        try:
+            while len(self.calls) > 1:
+                if self._unclear >= len(self.calls):
+                    return await self._end_all()
+                await self._changed.wait()
+            return self.calls[0] if self.calls else None
+        finally:
+            self._unclear -= 1
+
+    async def _end_all(self) -> CallUnderWay | None:
+        ended = list(self.calls)
+        for call in ended:
+            call.stop(AskedTogether(f"the MCP server {self.server!r} asked during several calls at once"))
+        while any(call in self.calls for call in ended):
+            await self._changed.wait()
+        return ended[0]
+
+    def _note_change(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     def _question(self, params: Any) -> FormQuestion | None:
         message = self.hide("".join(c if c == "\n" else printable(c) for c in params.message[:_MESSAGE_LIMIT]))

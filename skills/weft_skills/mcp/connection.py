@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from weft_skills.confinement import choose
 from weft_skills.mcp.behind_walls import Started, confined
-from weft_skills.mcp.callbacks import ClientCallbacks
+from weft_skills.mcp.callbacks import AskedTogether, ClientCallbacks
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.tool_list import MOST_TOOLS
 from weft_skills.text.control import printable
@@ -172,10 +172,13 @@ class ServerConnection:
 
     async def _asking(self, work: Callable[[], Awaitable[CallAnswer]], call: CallUnderWay) -> CallAnswer:
         """An answer that may need a person first; time in which it waits for them does not count."""
-        if self._callbacks.has_asked:  # one at a time, so that it is certain who asks
-            async with self._turn:
+        with suppress(AskedTogether):
+            if not self._callbacks.has_asked:
                 return cast("CallAnswer", await self._within(self._unless_stopped(work, call), None))
-        return cast("CallAnswer", await self._within(self._unless_stopped(work, call), None))
+        async with self._turn:  # one at a time, so that it is certain who asks
+            await self._callbacks.alone()
+            call.begin_again()
+            return cast("CallAnswer", await self._within(self._unless_stopped(work, call), None))
 
     async def _unless_stopped(self, work: Callable[[], Awaitable[CallAnswer]], call: CallUnderWay) -> CallAnswer:
         async def in_call() -> CallAnswer:
@@ -270,7 +273,7 @@ class ServerConnection:
         try:
             from mcp import Client
 
-            from weft_skills.mcp import transport
+            from weft_skills.mcp import http_transport, transport
         except ImportError as error:
             what = f"the MCP server {self.launch.name!r} needs the package mcp, which is not installed"
             raise McpFault(what, hint="pip install 'weft[mcp]'") from error
@@ -280,7 +283,7 @@ class ServerConnection:
         self._noise = noise = transport.Noise()
         with self._program(transport) as started:
             streams = (
-                transport.http(self.launch, self._authorisation())
+                http_transport.http(self.launch, self._authorisation())
                 if started is None
                 else transport.stdio(self.launch, started, noise, closing.set)
             )
@@ -385,7 +388,7 @@ def _load_package() -> None:
     with suppress(ImportError):  # said when it is used
         import mcp  # noqa: F401
 
-        from weft_skills.mcp import transport  # noqa: F401
+        from weft_skills.mcp import http_transport, transport  # noqa: F401
 
 
 def _without(value: Any, secrets: tuple[str, ...]) -> Any:

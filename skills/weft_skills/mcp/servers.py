@@ -15,14 +15,7 @@ from weft_skills.mcp.authorisation.tokens import LoginNeeded, TokenFile, login_k
 from weft_skills.mcp.connection import CallAnswer, ServerStart
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.pool import ServerAccess, ServerPool
-from weft_skills.mcp.resources import (
-    GET_PROMPT,
-    LIST_RESOURCES,
-    READ_RESOURCE,
-    prompt_name,
-    prompt_tools,
-    resource_tools,
-)
+from weft_skills.mcp.resources import LIST_RESOURCES, READ_RESOURCE, resource_tools
 from weft_skills.mcp.trust import McpTrust, safe_key
 from weft_skills.text.nearest import nearest_names
 from weft_skills.tools.person import current_person
@@ -82,10 +75,11 @@ def named(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerSta
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """The tools of all servers, in the order of their files, and warnings."""
+    """The tools and prompts of all servers, in the order of their files, and warnings."""
 
     tools: tuple[ListedTool, ...] = ()
     warnings: tuple[str, ...] = ()
+    prompts: tuple[ListedPrompt, ...] = ()
 
 
 class McpServers:
@@ -157,9 +151,10 @@ class McpServers:
         active = [state for state in states if state.state == "active"]
         for tool in resource_tools([state.entry.name for state in active if state.resources]):
             found.setdefault(tool.name, tool)
-        for tool in prompt_tools([prompt for state in active for prompt in state.prompts]):
-            found.setdefault(tool.name, tool)
-        return ToolOffer(tuple(found.values()), tuple(warnings))
+        prompts: dict[str, ListedPrompt] = {}
+        for prompt in (prompt for state in active for prompt in state.prompts):
+            prompts.setdefault(prompt.skill_name, prompt)
+        return ToolOffer(tuple(found.values()), tuple(warnings), tuple(prompts.values()))
 
     def find(self, name: str) -> ListedTool | None:
         """The tool of this name, if it may be called now."""
@@ -175,8 +170,6 @@ class McpServers:
             return await self._list_resources(str(arguments.get("server") or ""))
         if name == READ_RESOURCE:
             return await self.read_resource(str(arguments.get("server") or ""), str(arguments.get("uri") or ""))
-        if name == GET_PROMPT:
-            return await self._named_prompt(str(arguments.get("name") or ""), arguments.get("arguments"))
 
         async def call(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
             return await connection.call(tool.tool, arguments, check, under_way)
@@ -193,26 +186,19 @@ class McpServers:
 
         return await self._asked(server, access, read)
 
-    async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> CallAnswer:
-        """A prompt of a trusted server with its arguments filled in."""
-        access, check = self._access(server)
-
-        async def got(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
-            return await connection.prompt(name, arguments, check, under_way)
-
-        return await self._asked(server, access, got)
-
-    async def _named_prompt(self, name: str, arguments: Any) -> CallAnswer:
-        known = [prompt for state in self.states()[0] if state.state == "active" for prompt in state.prompts]
-        prompt = next((prompt for prompt in known if prompt_name(prompt) == name), None)
+    async def get_prompt(self, name: str, arguments: Mapping[str, str]) -> CallAnswer:
+        """A prompt, by its name among skills, with its arguments filled in; raises McpFault."""
+        known = {prompt.skill_name: prompt for prompt in self.offer(start=False).prompts}
+        prompt = known.get(name)
         if prompt is None:
             what = f"no MCP server that is configured and trusted here has the prompt {name!r:.120}"
-            raise McpFault(what, hint=f"prompts are: {', '.join(map(prompt_name, known[:20])) or 'none'}")
-        given = {str(key): str(value) for key, value in arguments.items()} if isinstance(arguments, dict) else {}
-        missing = [needed for needed in prompt.arguments[: prompt.required] if needed not in given]
-        if missing:
-            raise McpFault(f"the prompt {name} needs {', '.join(missing)}", hint="give them as `arguments`")
-        return await self.get_prompt(prompt.server, prompt.name, given)
+            raise McpFault(what, hint=f"go on without it; prompts are: {nearest_names(name, list(known))}")
+        access, check = self._access(prompt.server)
+
+        async def got(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
+            return await connection.prompt(prompt.name, arguments, check, under_way)
+
+        return await self._asked(prompt.server, access, got)
 
     async def _list_resources(self, server: str) -> CallAnswer:
         names = [state.entry.name for state in self.states()[0] if state.state == "active" and state.resources]

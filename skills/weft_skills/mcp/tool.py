@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.errors import InputError, SetupError
-from weft_skills.mcp.connection import NoAnswer, ServerEnded
+from weft_skills.mcp.answering import envelope_of
+from weft_skills.mcp.connection import ServerEnded
 from weft_skills.mcp.result import ResultReader
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.effects import Effects
-from weft_skills.tools.envelope import Context, Envelope, failure, time_since
+from weft_skills.tools.envelope import Context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from weft_skills.errors import WeftError
     from weft_skills.mcp.connection import CallAnswer
     from weft_skills.mcp.servers import McpServers
-    from weft_skills.tools.envelope import Code
+    from weft_skills.tools.envelope import Envelope
 
 _OUTSIDE = Effects("outside")
 
@@ -44,30 +42,15 @@ class McpTool:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Call it, starting its server if need be; every failure is an envelope."""
-        start = time.monotonic()
-        context = Context(str(self.servers.workspace), join_surrogates(dict(arguments)))
-        try:
-            answer = await self._answer(context.params_input)
-            return ResultReader(self.name, self.artifacts, context, self.disk).envelope(answer, time_since(start))
-        except NoAnswer as error:
-            return _failed("TIMEOUT", error, context, start)
-        except (InputError, SetupError) as error:  # no others: that the run waits is not the tool's failure
-            known = self.servers.find(self.name) is not None
-            return _failed("EXECUTION_ERROR" if known else "NOT_FOUND", error, context, start)
-        except OSError as error:  # the artifacts cannot be written
-            what = f"what {self.name} answered cannot be kept: {error.strerror} — ask for less, or go on without it"
-            return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
+        reader = self._reader(join_surrogates(dict(arguments)))
+        answer = self._answer(reader.context.params_input)
+        return await envelope_of(answer, reader, lambda: self.servers.find(self.name) is not None)
 
     async def read(self, server: str, uri: str) -> Envelope:
         """Read a resource, whether or not tools for that are offered."""
-        start = time.monotonic()
-        context = Context(str(self.servers.workspace), {"server": server, "uri": uri})
-        try:
-            with self.servers.held():
-                answer = await self.servers.read_resource(server, uri)
-            return ResultReader(self.name, self.artifacts, context, self.disk).envelope(answer, time_since(start))
-        except (InputError, SetupError) as error:
-            return _failed("TIMEOUT" if isinstance(error, NoAnswer) else "EXECUTION_ERROR", error, context, start)
+        with self.servers.held():
+            answer = self.servers.read_resource(server, uri)
+            return await envelope_of(answer, self._reader({"server": server, "uri": uri}), lambda: True)
 
     async def _answer(self, arguments: Mapping[str, Any]) -> CallAnswer:
         try:
@@ -77,7 +60,5 @@ class McpTool:
                 raise
             return await self.servers.call(self.name, arguments)
 
-
-def _failed(code: Code, error: WeftError, context: Context, start: float) -> Envelope:
-    message = f"{error.message} — {error.hint}" if error.hint else error.message
-    return failure(code, message, context, time_ms=time_since(start))
+    def _reader(self, arguments: Mapping[str, Any]) -> ResultReader:
+        return ResultReader(self.name, self.artifacts, Context(str(self.servers.workspace), arguments), self.disk)

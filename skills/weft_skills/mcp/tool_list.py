@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft_skills import safe_files
-from weft_skills.mcp.names import tool_name
+from weft_skills.mcp.names import prompt_name, tool_name
 from weft_skills.text.control import printable
 from weft_skills.text.shorten import shorten
 from weft_skills.text.surrogates import join_surrogates
@@ -61,6 +61,18 @@ class ListedPrompt:
     arguments: tuple[str, ...] = ()
     required: int = 0
 
+    @property
+    def skill_name(self) -> str:
+        """Its name among skills."""
+        return prompt_name(self.server, self.name)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Its arguments as a JSON schema of type object."""
+        texts = {name: {"type": "string"} for name in self.arguments}
+        needed = list(self.arguments[: self.required])
+        return {"type": "object", "properties": texts} | ({"required": needed} if needed else {})
+
 
 @dataclass(frozen=True, slots=True)
 class ToolList:
@@ -107,8 +119,13 @@ def tool_list(
             found[name] = ListedTool(name, server, own, shorten(said, _DESCRIPTION_LIMIT), schema, *flags)
     if len(rows) > MOST_TOOLS:
         warnings.append(f"the MCP server {server!r} has {len(rows):,} tools: only the first {MOST_TOOLS:,} are used")
-    offered = tuple(_prompt(server, row) for row in prompts)
-    return ToolList(tuple(found.values()), digest, warnings=tuple(warnings), prompts=offered, resources=resources)
+    offered: dict[str, ListedPrompt] = {}
+    for prompt in (_prompt(server, row) for row in prompts):
+        if offered.setdefault(prompt.skill_name, prompt) is not prompt:
+            what = f"the prompt {prompt.name!r:.80} of the MCP server {server!r} is left out"
+            warnings.append(f"{what}: another one is {prompt.skill_name}")
+    every = tuple(offered.values())
+    return ToolList(tuple(found.values()), digest, warnings=tuple(warnings), prompts=every, resources=resources)
 
 
 def _prompt(server: str, row: Mapping[str, Any]) -> ListedPrompt:

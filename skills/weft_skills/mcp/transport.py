@@ -1,6 +1,6 @@
-"""Messages to and from an MCP server: a process that speaks on its standard streams, or an HTTP address.
+"""Messages to and from an MCP server that is a process and speaks on its standard streams.
 
-The `mcp` package's own transports read messages of any length; a hostile or broken server must not fill the memory.
+The `mcp` package's own transport reads messages of any length; a hostile or broken server must not fill the memory.
 """
 
 from __future__ import annotations
@@ -14,13 +14,9 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import httpx2
 import mcp_types
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from weft_skills.mcp.authorisation import addresses
-from weft_skills.mcp.entry import McpFault
 from weft_skills.text.control import printable
 from weft_skills.text.surrogates import join_surrogates
 
@@ -36,10 +32,6 @@ _STRAY_LINES = 1_000
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 _GRACE = 2.0
 _POLL = 0.02
-# A person may take their time to answer what a server asks in the middle of a call.
-_LONGEST_SILENCE = 3_600.0
-_LOGIN_SECONDS = 30.0
-_LOGIN_LIMIT = 1_000_000
 
 
 class Noise:
@@ -186,76 +178,3 @@ async def _has_ended(process: asyncio.subprocess.Process) -> bool:
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
-
-
-@asynccontextmanager
-async def http(launch: ServerLaunch, auth: httpx2.Auth | None = None) -> AsyncIterator[Any]:
-    """Streams to a server at an address. Redirects are followed within its origin only, so headers stay there."""
-    limits = httpx2.Timeout(30.0, read=max(_LONGEST_SILENCE, launch.timeout))
-    transport = _BoundedTransport(httpx2.AsyncHTTPTransport(), launch.url)
-    async with (
-        httpx2.AsyncClient(headers=dict(launch.headers), timeout=limits, transport=transport, auth=auth) as client,
-        streamable_http_client(launch.url, http_client=client) as streams,
-    ):
-        yield streams
-
-
-class _BoundedTransport(httpx2.AsyncBaseTransport):
-    """HTTP whose answers are cut off when they are too long; streams of events have a limit for each event.
-
-    What is not sent to the server itself is for a login: headers of the entry stay out of it, where it may go is
-    checked, and its answers are short and come soon.
-    """
-
-    def __init__(self, inner: httpx2.AsyncBaseTransport, server: str) -> None:
-        self._inner = inner
-        self._server = httpx2.URL(server)
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        if not self._is_server(request.url):
-            return await self._login_answer(request)
-        response = await self._inner.handle_async_request(request)
-        if not response.headers.get("content-type", "").startswith("text/event-stream"):
-            response.stream = _BoundedStream(response.stream)
-        return response
-
-    def _is_server(self, url: httpx2.URL) -> bool:
-        server = self._server
-        return (url.scheme, url.host, url.port, url.path) == (server.scheme, server.host, server.port, server.path)
-
-    async def _login_answer(self, request: httpx2.Request) -> httpx2.Response:
-        await asyncio.to_thread(addresses.check, str(request.url), str(self._server))
-        try:
-            async with asyncio.timeout(_LOGIN_SECONDS):
-                response = await self._inner.handle_async_request(request)
-                body = bytearray()
-                async for part in response.stream:  # type: ignore[union-attr]
-                    body += part
-                    if len(body) > _LOGIN_LIMIT:
-                        raise McpFault(f"{request.url.host} answered with more than {_LOGIN_LIMIT:,} bytes")
-                await response.aclose()
-        except TimeoutError:
-            raise McpFault(f"{request.url.host} did not answer within {_LOGIN_SECONDS:g} s", hint="try later") from None
-        headers = [
-            (k, v) for k, v in response.headers.multi_items() if k not in ("transfer-encoding", "content-length")
-        ]
-        return httpx2.Response(response.status_code, headers=headers, content=bytes(body), request=request)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        length = 0
-        async for part in self._inner:
-            length += len(part)
-            if length > MESSAGE_LIMIT:
-                raise httpx2.ReadError(f"an answer of more than {MESSAGE_LIMIT // 1024**2} MB")
-            yield part
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()

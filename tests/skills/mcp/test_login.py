@@ -8,11 +8,12 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 
 from tests.oauth_server import ACCESS, REFRESH, REFRESHED, OAuthServer, browse
-from weft_skills.mcp import transport
-from weft_skills.mcp.authorisation import addresses
+from weft_skills.mcp import http_transport
+from weft_skills.mcp.authorisation.addresses import LoginAddresses
 from weft_skills.mcp.authorisation.callback import Callback
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.servers import McpServers
@@ -62,6 +63,8 @@ def test_a_login_lists_tools_and_its_tokens_are_for_the_user_alone(tmp_path: Pat
         (register,) = server.asked("/register")
         assert register["redirect_uris"][0].startswith("http://127.0.0.1:")
         assert server.asked("/authorize")[0]["code_challenge_method"] == "S256"
+        bound = [given["resource"] for path in ("/authorize", "/token") for given in server.asked(path)]
+        assert bound == [server.url, server.url], "a token is asked for this server alone"
         others = [path for path in tmp_path.rglob("*") if path.is_file() and path != file]
         assert others
         assert not [path for path in others if ACCESS.encode() in path.read_bytes()]
@@ -119,7 +122,7 @@ def test_a_hostile_authorisation_server_gets_nothing(tmp_path: Path, trap: str) 
 
 @pytest.mark.parametrize("trap", ["endless", "slow", "huge"])
 def test_endless_slow_and_huge_answers_end_a_login(tmp_path: Path, trap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "_LOGIN_SECONDS", 5.0)
+    monkeypatch.setattr(http_transport, "_LOGIN_SECONDS", 5.0)
     with OAuthServer(trap) as server:
         servers = opened(tmp_path, server.url)
         with pytest.raises(McpFault, match=r"did not answer within|answered with more than"):
@@ -138,7 +141,47 @@ def test_endless_slow_and_huge_answers_end_a_login(tmp_path: Path, trap: str, mo
 )
 def test_a_login_leads_to_no_plain_private_or_odd_address(url: str, server: str, why: str) -> None:
     with pytest.raises(McpFault, match=why):
-        addresses.check(url, server)
+        LoginAddresses(server, lambda _: ["93.184.215.14"]).check(url)
+
+
+@pytest.mark.parametrize("answers", [["10.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::ffff:169.254.169.254"]])
+def test_a_name_that_leads_to_a_private_address_is_refused(answers: list[str]) -> None:
+    names = {"mcp.example": ["93.184.215.14"], "login.example": answers}
+    with pytest.raises(McpFault, match=r"https://login\.example, which is a private address"):
+        LoginAddresses("https://mcp.example/mcp", names.__getitem__).check("https://login.example/token")
+
+
+async def test_what_a_name_led_to_when_it_was_checked_is_what_is_connected_to() -> None:
+    later = {"mcp.example": ["93.184.215.14", "127.0.0.1"], "login.example": ["93.184.215.15", "127.0.0.1"]}
+    connected: list[tuple[str, str, str]] = []
+
+    class Connections(httpx2.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            connected.append((request.url.host, request.headers["host"], request.extensions["sni_hostname"]))
+            return httpx2.Response(200, content=b"{}")
+
+    addresses = LoginAddresses("https://mcp.example/mcp", lambda name: [later[name].pop(0)])
+    transport = http_transport.BoundedTransport(addresses, Connections)
+    for url in ("https://mcp.example/mcp", "https://login.example/token", "https://mcp.example/mcp"):
+        await transport.handle_async_request(httpx2.Request("GET", url))
+    assert connected == [
+        ("93.184.215.14", "mcp.example", "mcp.example"),
+        ("93.184.215.15", "login.example", "login.example"),
+        ("93.184.215.14", "mcp.example", "mcp.example"),
+    ]
+    with pytest.raises(McpFault, match="private address"):  # the name leads elsewhere by now
+        await transport.handle_async_request(httpx2.Request("POST", "https://login.example/token"))
+
+
+def test_a_token_endpoint_that_redirects_does_not_pass_the_code_on(tmp_path: Path) -> None:
+    with OAuthServer() as other, OAuthServer("moved-token") as server:
+        server.elsewhere = other.origin
+        servers = opened(tmp_path, server.url)
+        with pytest.raises(McpFault, match="no login at the MCP server 'guarded'"):
+            log_in(servers)
+        assert server.asked("/token")
+        assert other.seen == []
+        assert servers.states()[0][0].login == "none"
 
 
 async def test_a_page_that_does_not_know_the_state_cannot_end_a_login() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.mcp_workspace import configure, open_servers
 from tests.openai_server import Call, OpenAIServer, Say, Script
 from tests.weft.cli.tmux import Terminal, needs_tmux
 from tests.weft.recorded import replayed, rows, store
@@ -22,6 +23,7 @@ from weft.cli.chat.line import completions, files_below
 from weft.cli.chat.typed_goal import typed_goal
 from weft.runs.goal import Goal
 
+ASKING = Path(__file__).parents[2] / "mcp_asking_server.py"
 Serve = Callable[[Script], OpenAIServer]
 CHAT = [sys.executable, "-m", "weft", "chat", "--model", "openai/test-model"]
 
@@ -115,6 +117,21 @@ def test_commands_files_and_skills_are_completed(tmp_path: Path) -> None:
     assert files_below(tmp_path, "") == ["docs/"]
 
 
+def test_a_resource_of_a_server_is_given_by_its_name_and_uri(workspace: Path, serve: Serve) -> None:
+    server = serve(lambda call: Say(json.dumps({"tasks": [llm("one")]})) if call.role == "decomposer" else Say("done"))
+    entry = {"command": sys.executable, "args": ["-S", str(ASKING), "legacy"]}
+    configure(workspace, asking=entry, off={**entry, "disabled": True})
+    open_servers(workspace).trust_all()
+    done = chat(workspace, "Sum up @asking:note://today, and mail @nobody:else\n@off:note://today\n", "--json")
+    first, *rest = done.stdout.splitlines()
+    assert json.loads(first)["status"] == "done"
+    given = next(workspace.glob(".agents/runs/resources/*/today"))
+    assert given.read_text(encoding="utf-8") == "Resource note://today:\nbuy bread"
+    assert any(given.name in call.user for call in server.asked("task"))
+    assert "@off:note://today cannot be read: no MCP server 'off'" in json.loads(rest[-1])["error"]["message"]
+    (workspace / ".mcp.json").unlink()
+
+
 @pytest.fixture
 def terminal(request: pytest.FixtureRequest) -> Iterator[Terminal]:
     """A terminal of the size that the test asks for."""
@@ -177,6 +194,46 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, workspace: Path, serv
     assert sorted(statuses) == ["done"] * 9 + ["interrupted"]
     for run_id in runs:
         assert not (await replayed(workspace, rows(workspace, run_id))).drift
+
+
+@needs_tmux
+@pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
+async def test_commands_and_remarks_at_a_terminal(terminal: Terminal, workspace: Path, serve: Serve) -> None:
+    def napping(call: Call) -> Say:
+        if call.role == "decomposer" and goal_of(call) == "nap":
+            return Say(json.dumps({"tasks": [llm("slow"), llm("after", "slow")]}))
+        return script(call)
+
+    serve(napping)
+    begin(terminal, workspace)
+    terminal.wait_for("›")
+    terminal.type("!too early", "Enter")
+    terminal.wait_for("No turn runs")
+    terminal.type("/plan two tasks", "Enter")
+    terminal.wait_for("The plan has 2 tasks", "/plan run runs it")
+    terminal.type("/plan run", "Enter")
+    terminal.wait_for("done: two")
+    terminal.type(f"/save {workspace / 'saved.md'}", "Enter")
+    terminal.wait_for("Wrote")
+    assert (workspace / "saved.md").read_text(encoding="utf-8").startswith("done: two")
+    terminal.type("/open", "Enter")
+    terminal.wait_for("The page is")
+    terminal.type("/skills", "Enter")
+    terminal.wait_for("No skill was selected.")
+    terminal.type("/retry", "Enter")
+    terminal.wait_for("done: two", times=2)
+    terminal.type("nap", "Enter")
+    await _until(lambda: _started(workspace, "slow"))
+    terminal.type("!in French", "Enter")
+    terminal.wait_for("› !in French")
+    await _until(lambda: any(row.type == "plan_changed" for row in rows(workspace)))
+    terminal.type("C-c")
+    terminal.wait_for("interrupted")
+    terminal.type("/quit", "Enter")
+    terminal.wait_for("ended 130")
+    opened = store(workspace)
+    assert len(list(opened.summaries())) == 3, "the turn that was done again is taken back, and stays in the journal"
+    opened.close()
 
 
 def _started(workspace: Path, task: str) -> bool:

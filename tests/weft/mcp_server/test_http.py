@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-from mcp import Client
+import pytest
+from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
+from tests.fakes import ScriptedModel
 from tests.weft.approving import GOAL, calling, prepare, weft
 from weft.mcp_server.goal_tools import GoalTools
 from weft.mcp_server.protocol import build
 from weft.mcp_server.serve import serve_http
 from weft.web.guard import Guard, Hosts
+from weft_planner.model import Reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from weft.runs.runtime import Weft
+    from weft_planner.model import Request
 
 TOKEN = "token-of-the-test"
 
@@ -58,32 +63,86 @@ async def test_only_who_has_the_token_and_comes_from_nowhere_else_is_served(work
             ({**own, "Origin": "https://evil.example"}, 403),
         ):
             assert (await client.post(url, json=body, headers=headers)).status_code == status
-        async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as allowed,
-            Client(streamable_http_client(url, http_client=allowed)) as session,
-        ):
+        async with connected(url) as session:
             assert "run_goal" in [tool.name for tool in (await session.list_tools()).tools]
 
 
-async def asked_of_the_user(runtime: Weft, mode: str, decision: str) -> tuple[Any, list[str]]:
-    """What a run gives when the client's user is asked, and what they were asked."""
+@asynccontextmanager
+async def connected(url: str, **options: Any) -> AsyncIterator[Client]:
+    """A client that has the token."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as allowed,
+        Client(streamable_http_client(url, http_client=allowed), **options) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_over_http_progress_is_told_and_a_call_that_is_cancelled_stops_its_run(
+    workspace: Path, mode: str
+) -> None:
+    tasks = [
+        {"id": one, "action_type": "llm", "instruction": one, "depends_on": list(before)}
+        for one, before in (("one", ()), ("two", ("one",)))
+    ]
+
+    def script(request: Request) -> Reply:
+        return Reply(json.dumps({"tasks": tasks}) if request.role == "decomposer" else "worked")
+
+    heard: asyncio.Queue[str | None] = asyncio.Queue()
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        await heard.put(message)
+
+    async with (
+        served(weft(workspace, ScriptedModel(script, unanswered="two"))) as url,
+        connected(url, mode=mode) as client,
+    ):
+        call = asyncio.ensure_future(client.call_tool("run_goal", {"goal": "Do both"}, progress_callback=note))
+        assert await asyncio.wait_for(heard.get(), 60) == "one: done"
+        call.cancel()
+        for _ in range(600):
+            (run,) = (await client.call_tool("list_runs", {})).structured_content["runs"]
+            if run["status"] != "running":
+                break
+            await asyncio.sleep(0.1)
+    assert run["status"] == "interrupted"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_over_http_the_clients_user_is_asked_for_an_approval(workspace: Path, mode: str) -> None:
+    prepare(workspace)
     heard: list[str] = []
 
     async def user(context: Any, params: Any) -> ElicitResult:
         heard.append(params.message)
-        return ElicitResult(action="accept", content={"decision": decision})
+        return ElicitResult(action="accept", content={"decision": "allow"})
 
-    tools = GoalTools(runtime)
-    async with Client(build(tools), mode=mode, elicitation_callback=user) as client:
-        result = await client.call_tool("run_goal", {"goal": GOAL})
-    await tools.close()
-    return result.structured_content, heard
+    async with (
+        served(weft(workspace, calling("one"))) as url,
+        connected(url, mode=mode, elicitation_callback=user) as client,
+    ):
+        result = (await client.call_tool("run_goal", {"goal": GOAL})).structured_content
+    assert result is not None
+    assert (result["status"], len(heard)) == ("done", 1), result
+    assert "May it call" in heard[0]
 
 
-async def test_the_clients_user_is_asked_for_an_approval_in_both_protocols(workspace: Path) -> None:
+async def test_a_request_state_that_was_tampered_with_reaches_no_run(workspace: Path) -> None:
     prepare(workspace)
-    for mode in ("auto", "legacy"):
-        result, heard = await asked_of_the_user(weft(workspace, calling("one")), mode, "allow")
-        assert result["status"] == "done", result
-        assert heard
-        assert "May it call" in heard[0]
+    runtime = weft(workspace, calling("one"))
+    tools = GoalTools(runtime)
+    async with Client(build(tools)) as client:  # it cannot ask its user, so the run goes on waiting
+        waiting = (await client.call_tool("run_goal", {"goal": GOAL})).structured_content
+        assert waiting is not None
+        assert waiting["status"] == "waiting"
+        said: dict[str, Any] = {
+            waiting["waiting"][0]["id"]: ElicitResult(action="accept", content={"decision": "allow"})
+        }
+        for state in (waiting["run_id"], f"{waiting['run_id']}.{'0' * 32}"):
+            with pytest.raises(MCPError, match="Invalid or expired requestState"):
+                await client.session.call_tool("run_goal", {"goal": GOAL}, input_responses=said, request_state=state)
+        stands = (await client.call_tool("get_run", {"run_id": waiting["run_id"]})).structured_content
+    await tools.close()
+    assert stands is not None
+    assert stands["status"] == "waiting"

@@ -69,6 +69,9 @@ async def all_replay(workspace: Path, results: list[Result]) -> None:
         assert replay.result.answer == result.answer
 
 
+SHOPS = {"type": "object", "properties": {"shops": {"type": "integer"}}, "required": ["shops"]}
+
+
 async def test_a_direct_answer_costs_one_call_and_is_a_run_without_tasks(workspace: Path) -> None:
     model = ScriptedModel(answering())
     (result,) = await talk(workspace, model, "What is a DAG?")
@@ -101,6 +104,25 @@ async def test_a_task_refers_to_a_result_of_an_earlier_turn(workspace: Path) -> 
     await all_replay(workspace, results)
 
 
+async def test_a_condition_and_the_synthesis_refer_to_results_of_earlier_turns(workspace: Path) -> None:
+    first = plan(llm("survey", output_schema=SHOPS), llm("notes"), synthesis="short")
+    both = [
+        {**llm(one), "when": f"<<turn1.survey.output.shops>> {test} 10"} for one, test in (("many", ">"), ("few", "<"))
+    ]
+    asked = {**llm("asked"), "when": {"ask": "Are there shops? <<turn1.survey.output>>"}}
+    second = plan(*both, asked, synthesis="Compare with <<turn1.survey.output.shops>> shops")
+    script = answering(one=first, two=second, survey='{"shops": 40}', synthesis="done")
+    model = ScriptedModel(lambda one: Reply('{"holds": true, "why": ""}') if one.role == "condition" else script(one))
+    results = await talk(workspace, model, "one", "two")
+    assert results[-1].status == "done", results[-1].error
+    assert {task.id: task.status for task in results[-1].tasks} == {"many": "done", "few": "unneeded", "asked": "done"}
+    (question,) = [said(one) for one in model.asked if one.role == "condition"]
+    assert "Are there shops? {" in question
+    assert "40" in question
+    assert "Compare with 40 shops" in said(model.asked[-1])
+    await all_replay(workspace, results)
+
+
 async def test_a_reference_to_no_earlier_result_is_a_fault(workspace: Path) -> None:
     wrong = plan({**llm("cite"), "instruction": "Quote: <<turn1.ghost.output>>"})
     model = ScriptedModel(answering(two=wrong))
@@ -130,10 +152,16 @@ async def test_turns_that_do_not_fit_are_summed_up_once(workspace: Path) -> None
     await all_replay(workspace, results)
 
 
-async def test_many_turns_keep_the_prompt_within_the_budget(workspace: Path) -> None:
+async def test_200_turns_keep_the_prompt_within_the_budget_and_read_no_more_at_their_start(workspace: Path) -> None:
     model = ScriptedModel(answering())
-    goals = [f"{number} " + "word " * 40 for number in range(1, 31)]
-    results = await talk(workspace, model, *goals, conversation_tokens=1_500)
+    results: list[Result] = []
+    read: list[int] = []
+    async with weft(workspace, model, conversation_tokens=1_500) as runtime:
+        conversation = Conversation.new(runtime)
+        for number in range(1, 201):
+            read.append(len(repr(conversation.stored.next_turn(conversation.id, 1_500)[0])))
+            results.append(await conversation.turn(f"{number} " + "word " * 40))
+    assert max(read[100:]) <= 1.1 * max(read[30:100]), "what a turn is made from does not grow with the conversation"
     planned = [said(request).partition("<goal>")[0] for request in model.asked if request.role == "decomposer"]
     assert max(map(tokens, planned)) <= 1_500 + 200  # the sentences around the turns
     assert "There is no room here for the first" in planned[-1]

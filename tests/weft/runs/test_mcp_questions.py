@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.mcp_workspace import configure, open_servers
 from tests.oauth_server import ACCESS, OAuthServer, browse
 from tests.weft.recorded import replayed, rows, weft
-from weft import Answer
+from weft import Answer, Goal
 from weft.settings.paths import Paths
 from weft.workspace.mcp_resources import read_resource
 from weft_planner.events import ToolReported, Warned
-from weft_planner.model import Reply
+from weft_planner.model import Reply, ToolCall
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 SERVER = Path(__file__).parents[2] / "mcp_asking_server.py"
 GOAL = "Paint the fence"
+SKILL = "---\nname: tide-review\ndescription: Review tides. Use it to review a topic such as tides.\n---\nReview.\n"
 
 
 def planned(tool: str, **arguments: Any) -> ScriptedModel:
@@ -68,6 +70,52 @@ async def test_a_form_waits_is_checked_and_continues_the_call(asking: Path) -> N
         done = await runtime.resume(waiting.run_id, answers={request.id: Answer("answer", text='{"size": 3}')})
     assert done.status == "done", done.error
     assert done.tasks[0].output == "the fence: accept [('colour', 'blue'), ('size', 3)]"
+    assert (await replayed(asking, rows(asking))).drift == ()
+
+
+def painting(*others: dict[str, Any]) -> ScriptedModel:
+    """A model that plans three calls beside each other that ask, and others."""
+    rows = [{"id": one, "name": "mcp__asking__paint", "arguments": {"what": f"wall {one}"}} for one in "abc"]
+    tasks = [{"action_type": "tool", **row} for row in (*rows, *others)]
+    plan = json.dumps({"tasks": tasks, "synthesis": "Tell all"})
+    return ScriptedModel(lambda request: Reply(plan if request.role == "decomposer" else "told"))
+
+
+SIZES = {"a": 1, "b": 2, "c": 3}
+
+
+async def test_questions_of_calls_beside_each_other_reach_their_own_calls(asking: Path) -> None:
+    asked: list[str] = []
+
+    async def approve(request: ApprovalRequest) -> Answer | None:
+        assert request.task is not None
+        asked.append(request.task)
+        assert f"How shall wall {request.task} be?" in request.preview
+        (asking / "go").touch()
+        return Answer("answer", text=json.dumps({"size": SIZES[request.task]}))
+
+    waits = {"id": "waits", "name": "mcp__asking__wait"}
+    if "modern" in str(asking.joinpath(".mcp.json").read_text(encoding="utf-8")):
+        (asking / "go").touch()
+    else:  # of the calls that ask, none is known before the one that does not has ended
+        asyncio.get_running_loop().call_later(2, (asking / "go").touch)
+    async with weft(asking, painting(waits), approve="never") as runtime:
+        done = await runtime.run(GOAL, approve=approve)
+    outputs = {task.id: task.output for task in done.tasks}
+    assert outputs.pop("waits") == "waited"
+    assert outputs == {k: f"wall {k}: accept [('colour', 'blue'), ('size', {v})]" for k, v in SIZES.items()}
+    assert sorted(asked) == ["a", "b", "c"], "each was asked once"
+
+
+async def test_questions_of_calls_beside_each_other_wait_each_for_its_own_answer(asking: Path) -> None:
+    async with weft(asking, painting(), approve="never") as runtime:
+        waiting = await runtime.run(GOAL)
+        assert {one.task: f"wall {one.task}" in one.preview for one in waiting.waiting} == dict.fromkeys("abc", True)
+        answers = {one.id: Answer("answer", text=f'{{"size": {SIZES[str(one.task)]}}}') for one in waiting.waiting}
+        done = await runtime.resume(waiting.run_id, answers=answers)
+    assert done.status == "done", done.error
+    outputs = {task.id: task.output for task in done.tasks}
+    assert outputs == {k: f"wall {k}: accept [('colour', 'blue'), ('size', {v})]" for k, v in SIZES.items()}
     assert (await replayed(asking, rows(asking))).drift == ()
 
 
@@ -112,13 +160,79 @@ async def test_resources_are_listed_read_and_replayed_without_the_server(asking:
     assert (await replayed(asking, rows(asking))).drift == ()
 
 
-async def test_a_prompt_is_filled_in_and_replayed_without_the_server(asking: Path) -> None:
-    named = {"name": "mcp:asking:review", "arguments": {"topic": "tides"}}
-    async with weft(asking, planned("GetPrompt", **named), approve="never") as runtime:
-        done = await runtime.run(GOAL)
-    assert done.tasks[0].output == "Review tides in three sentences."
+def following(**task: Any) -> ScriptedModel:
+    """A model that plans one task that follows a prompt, and says what it was told."""
+    tasks = [{"id": "review", "action_type": "skill", "instruction": "Review it", **task}]
+
+    def script(request: Request) -> Reply:
+        if request.role == "decomposer":
+            return Reply(json.dumps({"tasks": tasks}))
+        return Reply("told: " + request.messages[0].content.splitlines()[-1])
+
+    return ScriptedModel(script)
+
+
+async def test_a_prompt_is_a_skill_that_is_filled_in_and_replayed_without_the_server(asking: Path) -> None:
+    model = following(name="mcp:asking:review", arguments="tides")
+    async with weft(asking, model, approve="never") as runtime:
+        done = await runtime.run("Review the tides the house way")
+    assert done.tasks[0].output == "told: Review tides in three sentences.", done.error
+    assert done.skills_used == ("mcp:asking:review",)
+    listed = str(model.asked[0].messages)
+    assert "<name>mcp:asking:review</name>" in listed
+    assert "Its arguments, as text: topic." in listed
     (asking / ".mcp.json").unlink()
     assert (await replayed(asking, rows(asking))).drift == ()
+
+
+async def test_a_prompt_ranks_below_skills_and_is_certain_only_if_it_is_named(asking: Path) -> None:
+    add_skill(asking, "tide-review", SKILL)
+    model = following(name="mcp:asking:review", arguments='{"topic": "tides"}')
+    async with weft(asking, model, approve="never") as runtime:
+        by_fit = await runtime.run("Review a topic the house way: tides")
+        by_name = await runtime.run("Review the tides with mcp:asking:review")
+    assert "mcp:asking:review" in by_fit.skills
+    assert by_fit.skills.index("tide-review") < by_fit.skills.index("mcp:asking:review")
+    for result, certain in ((by_fit, False), (by_name, True)):
+        chosen = [row.body["selections"] for row in rows(asking, result.run_id) if row.type == "skills_selected"]
+        (prompt,) = [one for one in chosen[0] if one["name"] == "mcp:asking:review"]
+        assert prompt.get("certain", False) is certain
+
+
+async def test_a_prompt_is_loaded_in_a_task_by_the_skill_tool_and_replayed_without_the_server(asking: Path) -> None:
+    args = {"name": "mcp:asking:review", "args": '{"topic": "the moon"}'}
+
+    def script(request: Request) -> Reply:
+        if request.role == "decomposer":
+            return Reply(json.dumps({"tasks": [{"id": "review", "action_type": "llm", "instruction": "Review it"}]}))
+        if request.messages[-1].role != "tool":
+            return Reply("", tool_calls=(ToolCall("1", "Skill", json.dumps(args)),))
+        return Reply(request.messages[-1].content)
+
+    async with weft(asking, ScriptedModel(script), approve="never") as runtime:
+        done = await runtime.run("Do a thing about the moon")
+    assert "Review the moon in three sentences." in (done.tasks[0].output or ""), done.error
+    (asking / ".mcp.json").unlink()
+    assert (await replayed(asking, rows(asking))).drift == ()
+
+
+async def test_a_prompt_whose_arguments_are_missing_or_unknown_fails_its_task_and_says_so(asking: Path) -> None:
+    for arguments, message in (("", "needs topic"), ('{"subject": "tides"}', "has no argument 'subject'")):
+        async with weft(asking, following(name="mcp:asking:review", arguments=arguments), approve="never") as runtime:
+            failed = await runtime.run("Review it")
+        assert failed.status == "failed"
+        assert message in (failed.tasks[0].error or "")
+
+
+async def test_no_prompt_of_a_server_that_is_not_trusted_is_offered(workspace: Path) -> None:
+    configure(workspace, asking={"command": sys.executable, "args": ["-S", str(SERVER), "modern"]})
+    model = following(name="mcp:asking:review", arguments="tides")
+    async with weft(workspace, model, approve="never") as runtime:
+        refused = await runtime.run("Review the tides the house way")
+        with pytest.raises(WeftError, match="no trusted MCP server has the prompt"):
+            await runtime.run(Goal("Review the tides", skills=("mcp:asking:review",)))
+    assert refused.status == "failed"
+    assert "<name>mcp:" not in str(model.asked[0].messages)
 
 
 async def test_a_resource_is_read_by_server_and_uri(asking: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from weft.cli import execution
 from weft.cli.chat.typed_goal import typed_goal
+from weft.cli.chat.typed_resources import resource_files
 from weft.cli.view import answer, output
 from weft.runs.conversations.conversation import Conversation
 from weft.runs.runtime import Weft
@@ -47,10 +48,12 @@ class Chat:
         """The runtime of the next turn."""
         return self.conversation.weft
 
-    def goal(self, text: str) -> Goal:
+    async def goal(self, text: str) -> Goal:
         """The goal in a typed text; files are looked for in the current folder first, then in the workspace."""
-        names = self.skill_names()
-        return typed_goal(text, self.base, names, (Path.cwd(), self.weft.paths.workspace))
+        here = Path.cwd()
+        goal = typed_goal(text, self.base, self.skill_names(), (here, self.weft.paths.workspace))
+        resources = await resource_files(text, self.weft)
+        return replace(goal, files=tuple(dict.fromkeys((*goal.files, *resources))))
 
     def skill_names(self) -> list[str]:
         """The skills that a goal can name."""

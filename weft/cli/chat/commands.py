@@ -65,13 +65,13 @@ async def _plan(chat: Chat, rest: str) -> Goal | None:
         if chat.planned is None:
             raise InputError("there is no plan to run", hint="make one with /plan GOAL")
         (goal, plan), chat.planned = chat.planned, None
-        return replace(chat.goal(goal), plan=plan)
+        return replace(await chat.goal(goal), plan=plan)
     if rest == "edit":
         goal, plan = chat.planned or _last_plan(chat)
         text = await plan_review.in_editor(plan_file.dump(plan, "yaml", goal))
         chat.planned = goal, plan_file.parse(text, "as edited", chat.weft.workspace.known()).plan
     elif rest:
-        chat.planned = rest, await chat.weft.plan(chat.goal(rest))
+        chat.planned = rest, await chat.weft.plan(await chat.goal(rest))
     goal, plan = chat.planned or _last_plan(chat)
     output.say(plan_review.drawn(plan))
     if chat.planned is not None:
@@ -165,7 +165,7 @@ async def _retry(chat: Chat, _: str) -> Goal | str:
     if turn.status not in ("done",):
         return "resume"
     await chat.conversation.take_back()
-    return chat.goal(turn.goal)
+    return await chat.goal(turn.goal)
 
 
 async def _undo(chat: Chat, _: str) -> None:
@@ -216,7 +216,9 @@ async def _clear(chat: Chat, _: str) -> None:
 async def _help(_: Chat, __: str) -> None:
     for name, what in COMMANDS.items():
         output.say(f"{name:8} {what}")
-    output.say("@path gives a file, $name asks for a skill, !text is a remark for tasks that have not begun.")
+    output.say(
+        "@path gives a file, @server:uri a resource, $name asks for a skill, !text is a remark for tasks to come."
+    )
     output.say("Esc Enter, or \\ at the end, begins another line. Ctrl-C stops the turn; twice leaves.")
 
 

@@ -29,13 +29,12 @@ async def talk(chat: Chat, first: str | None, *, resume: bool, allow_all: bool) 
         await _shown(chat, "resume", allow_all=allow_all)
     for text in _texts(first):
         try:
-            following = await commands.carry_out(chat, text) if text.startswith("/") else chat.goal(text)
+            following = await commands.carry_out(chat, text) if text.startswith("/") else await chat.goal(text)
         except commands.Quit:
             break
         except WeftError as error:
-            chat.status = output.say_error(
-                error.message, error.hint, code=error.code, status=error.exit_status, as_json=chat.mode.as_json
-            )
+            said = {"code": error.code, "status": error.exit_status, "as_json": chat.mode.as_json}
+            chat.status = output.say_error(error.message, error.hint, **said, indent=None)  # type: ignore[arg-type]
             continue
         if following is not None:
             result = await _shown(chat, following, allow_all=allow_all)

@@ -97,10 +97,13 @@ class TerminalChat:
     async def _take(self, text: str) -> None:
         """Carry out a command, or run a goal."""
         try:
+            if text.startswith("!"):
+                output.say("No turn runs: a remark is for tasks that have not begun.")
+                return
             if text.startswith("/"):
                 following = await commands.carry_out(self.chat, text)
             else:
-                following = self.chat.goal(text.removeprefix("!"))
+                following = await self.chat.goal(text)
             if isinstance(following, Goal):
                 await self._run(partial(self.chat.turn, following))
             elif following is not None:

@@ -102,7 +102,7 @@ def _say(text: str) -> None:
         sys.stderr.flush()
 
 
-def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool) -> int:
+def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool, indent: int | None = 2) -> int:
     """Print what is wrong and what to do next, and with `as_json` also a document to stdout; returns `status`."""
     max_width = width.of(sys.stderr)
     _say(width.wrap(f"{_red('error:')} {escape_controls(message)}", max_width))
@@ -110,7 +110,7 @@ def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool)
         say(width.wrap(f"  {hint}", max_width))
     if as_json:
         with suppress(OSError):  # stdout may be what failed
-            print_json({"error": {"code": code, "message": message, "hint": hint}})
+            print_json({"error": {"code": code, "message": message, "hint": hint}}, indent=indent)
     return status
 
 

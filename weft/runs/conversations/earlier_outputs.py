@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,13 +33,25 @@ class EarlierOutputs:
     def given_to(self, task: Task, results: Mapping[str, str]) -> Mapping[str, str]:
         """The results that a task can refer to, with those of earlier turns that it does refer to."""
         texts = (task.instruction, task.arguments, task.asked, task.needs_approval, task.for_each)
+        found = self.named_in(texts) if isinstance(results, TaskResults) else {}
+        return TaskResults({**results.outcomes, **found}) if found and isinstance(results, TaskResults) else results
+
+    def named_in(self, texts: object) -> dict[str, Done]:
+        """The results of earlier turns that texts refer to, by what they are called there."""
+        return {name: Done(self._text(one)) for name, one in self._wanted(texts).items()}
+
+    def readable_in(self, texts: object) -> dict[str, Done]:
+        """As `named_in`, without those that can no longer be read."""
+        found = {}
+        for name, one in self._wanted(texts).items():
+            with suppress(MissingField):
+                found[name] = Done(self._text(one))
+        return found
+
+    def _wanted(self, texts: object) -> dict[str, TurnResult]:
         named = {reference.id for reference in references(texts)}
-        wanted = [one for one in self.seen.results if earlier_id(one.turn, one.task) in named]
-        if not wanted or not isinstance(results, TaskResults):
-            return results
-        return TaskResults(
-            {**results.outcomes, **{earlier_id(one.turn, one.task): Done(self._text(one)) for one in wanted}}
-        )
+        every = {earlier_id(one.turn, one.task): one for one in self.seen.results}
+        return {name: one for name, one in every.items() if name in named}
 
     def _text(self, result: TurnResult) -> str:
         name = earlier_id(result.turn, result.task)

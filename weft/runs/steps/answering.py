@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_executor.model_loop.data import DataForm
@@ -27,10 +28,17 @@ NO_RESULT = "TASK_FAILED"
 
 
 async def answer(
-    context: RunContext, plan: Plan, outcomes: Mapping[str, Outcome], files: GivenFiles | None
+    context: RunContext,
+    plan: Plan,
+    outcomes: Mapping[str, Outcome],
+    files: GivenFiles | None,
+    earlier: Mapping[str, Done],
 ) -> RunFinished:
-    """The end of a run, with what its answer leaves out below it; the results themselves if no model can write it."""
-    synthesis = _synthesis(context, plan)
+    """The end of a run, with what its answer leaves out below it; the results themselves if no model can write it.
+
+    `earlier` are results of earlier turns that the plan's `synthesis` refers to.
+    """
+    synthesis = replace(_synthesis(context, plan), earlier=earlier)
     missing = synthesis.missing(outcomes)
     _tell_handled(context, synthesis, outcomes)
     error = missing_error(missing, len(plan.tasks)) if missing else None

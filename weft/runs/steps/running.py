@@ -58,14 +58,21 @@ class RunningTasks:
         recorded = context.recorded.growth
         limits = growth if recorded is None else recorded(growth)
         self._fan_out = FanOut(current, context.memo, limits, keeps_replaced=self.replanning.repeats)
-        self._sub_goals = SubGoals(context, self._fan_out, McpChoice(self.catalogue.mcp))
+        self._sub_goals = SubGoals(
+            context, self._fan_out, McpChoice(self.catalogue.mcp, prompts=self.catalogue.prompts)
+        )
         self.files = _given_files(context)
         self._earlier = _earlier_outputs(context)
         self._runner = self._task_runner()
         models, prompts, budget = context.models, context.prompts, settings.input_budget
         check = ConditionCheck(current, models, prompts, context.record, context.artifacts, budget).check
         at_a_time, memo = ScheduleLimits(settings.max_concurrency, settings.task_timeout), context.memo
-        self.schedule = Schedule(self._run_task, memo.recorded, at_a_time, memo, check, self.replanning.holds)
+        earlier = self._earlier
+
+        async def checked(task: Task, outcomes: Mapping[str, Outcome]) -> bool:
+            return await check(task, {**outcomes, **earlier.named_in(task.when)} if earlier else outcomes)
+
+        self.schedule = Schedule(self._run_task, memo.recorded, at_a_time, memo, checked, self.replanning.holds)
 
     def _task_runner(self) -> TaskRunner:
         context, replanning = self.context, self.replanning
@@ -87,6 +94,7 @@ class RunningTasks:
             on_text=self._on_text if context.goal.stream and context.goal.data is None else None,
             kept=context.kept,
             earlier=follow_up.for_task if follow_up is not None else None,
+            server_prompts=tools.server_prompts,
         )
 
     def stream(self) -> EarlyTasks:
@@ -124,6 +132,10 @@ class RunningTasks:
             current.change(remarked(text, waiting))
             self.schedule.reword(current.plan.task(task.id) for task in waiting)
         return bool(waiting)
+
+    def earlier_results(self, text: str | None) -> dict[str, Done]:
+        """The results of earlier turns of the conversation that a text refers to, as far as they can be read."""
+        return self._earlier.readable_in(text) if self._earlier is not None else {}
 
     async def stop(self) -> None:
         """Stop what began: there will be no plan."""

@@ -78,7 +78,8 @@ class Selecting:
         prints = workspace.fingerprints.known(catalogue.skills)
         if prints is None:
             prints = await asyncio.to_thread(workspace.take_fingerprints, catalogue)
-        return CatalogueTaken(prints, *listings, workspace.tools.function_specs, mcp=catalogue.mcp)
+        functions = workspace.tools.function_specs
+        return CatalogueTaken(prints, *listings, functions, mcp=catalogue.mcp, prompts=catalogue.prompts)
 
     async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
         """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
@@ -108,7 +109,7 @@ class Selecting:
         if recorded is not None or not workspace.tools.has_mcp:
             return recorded or McpChoice()
         planned = goal.plan.tasks if goal.plan is not None else ()
-        named = [task.name for task in planned if task.action_type == "tool" and task.name]
+        named = [*goal.skills, *(task.name for task in planned if task.action_type in ("tool", "skill") and task.name)]
         return await asyncio.to_thread(workspace.choose_mcp, goal.text, named)
 
     async def _take(self, detector: SkillDetector | None) -> Catalogue:

@@ -19,6 +19,7 @@ from weft_planner.events import PlanChanged, TextStreamed, Warned
 from weft_planner.plan.changes.early_parts import parts_in, with_parts
 from weft_planner.plan.task_id import parent_of
 from weft_planner.prompting.profile import FULL
+from weft_skills.skill import is_prompt
 from weft_skills.text.plural import counted, plural
 from weft_skills.tools.effects import effects_of
 
@@ -170,7 +171,7 @@ def may_begin(task: Task, tools: Mapping[str, Tool], policy: ApprovalPolicy) -> 
     if task.needs_approval or task.action_type not in ("llm", "skill", "tool"):
         return False
     if task.action_type != "tool":
-        return True
+        return not is_prompt(task.name or "")  # its server would be asked
     tool = tools.get(task.name or "")
     manifest = getattr(tool, "manifest", None)
     if tool is None or (manifest is None and not hasattr(tool, "effects")) or getattr(manifest, "network", False):

@@ -34,6 +34,7 @@ class TaskTools:
             progress=lambda text: context.record(Warned(text)),
             mcp=catalogue.mcp,
         )
+        self.server_prompts = context.workspace.tools.server_prompts(catalogue.prompts, context.artifacts.folder)
         self._claims = Claims(writers_of(context.memo.finished.files))
         by_name = self._by_name.items()
         self.callable_by_plan = {n: tool for n, tool in by_name if not changed_file(getattr(tool, "function", None))}
@@ -63,6 +64,7 @@ class TaskTools:
             lambda: self._host,
             lambda: tuple(loaded.get(task.id, ())),
             self._withheld,
+            self.server_prompts,
         )
         return context.workspace.task_tools(context.tool_set, place, bound(self._by_name, writing))
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft_skills.builtin.web.hosts import AllowedHost, is_public, literal
+from weft_skills.ip_addresses import is_public, literal
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from weft_skills.builtin.web.hosts import Address
+    from weft_skills.builtin.web.hosts import AllowedHost
+    from weft_skills.ip_addresses import Address
 
 SIZE_LIMIT = 2 * 1024**2
 SECONDS = 20.0

@@ -1,26 +1,78 @@
-"""Which addresses a login may lead to: never plain HTTP to others, never from outside to a private machine."""
+"""Which addresses a login may lead to: never plain HTTP to others, never from outside to a private machine.
+
+A name is looked up once, what it leads to is checked, and that is what is connected to: a name that leads elsewhere
+the next time (DNS rebinding) changes nothing.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import socket
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from weft_skills.ip_addresses import is_public, literal
 from weft_skills.mcp.entry import McpFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weft_skills.ip_addresses import Address
 
 _LONGEST = 4_096
 
 
-def check(url: str, server: str) -> None:
-    """Refuse an address that a server at `server` must not send us to; names are looked up, so not in a loop's thread.
+def look_up(host: str) -> list[str]:
+    """The addresses of a host; raises OSError if it has none."""
+    return [str(row[4][0]) for row in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+
+
+@dataclass(frozen=True)
+class LoginAddresses:
+    """The addresses that a server may send us to; names are looked up, so not in a loop's thread.
 
     A server on this machine or in a private network may name others there.
     """
-    host, scheme = _parts(url)
-    if scheme != "https" and not _is_loopback(host):
-        raise McpFault(f"it names {_shown(url)}, which is not encrypted", hint="tell its author")
-    if _is_private(host) and not _is_private(_parts(server)[0]):
-        raise McpFault(f"it names {_shown(url)}, which is a private address", hint="do not log in there")
+
+    server: str
+    look_up: Callable[[str], list[str]] = field(default=look_up, repr=False)
+
+    @cached_property
+    def of_server(self) -> tuple[str, ...]:
+        """Where the server itself is, looked up once; raises OSError if it has no address."""
+        return tuple(map(str, self._found(urlsplit(self.server).hostname or "")))
+
+    def check(self, url: str) -> tuple[str, ...]:
+        """What to connect to for an address that the server names; raises McpFault if it must not name it."""
+        host, scheme = _parts(url)
+        if scheme != "https" and not _is_loopback(host):
+            raise McpFault(f"it names {_shown(url)}, which is not encrypted", hint="tell its author")
+        try:
+            found = self._found(host)
+        except (OSError, UnicodeError) as error:
+            raise McpFault(f"it names {_shown(url)}, which has no address", hint="try later") from error
+        if not all(map(is_public, found)) and not self._is_private:
+            raise McpFault(f"it names {_shown(url)}, which is a private address", hint="do not log in there")
+        return tuple(map(str, found))
+
+    @property
+    def _is_private(self) -> bool:
+        """Whether the server is reached at private addresses alone: it is connected to at these and no others."""
+        try:
+            return not any(is_public(ipaddress.ip_address(address)) for address in self.of_server)
+        except (OSError, UnicodeError):
+            return False
+
+    def _found(self, host: str) -> list[Address]:
+        own = literal(host)
+        if own is not None:
+            return [own]
+        rows = dict.fromkeys(row.partition("%")[0] for row in self.look_up(host))
+        if not rows:
+            raise OSError(f"{host} has no address")
+        return [ipaddress.ip_address(row) for row in rows]
 
 
 def _parts(url: str) -> tuple[str, str]:
@@ -40,16 +92,5 @@ def _shown(url: str) -> str:
 
 
 def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _is_private(host: str) -> bool:
-    """Whether a host is not on the internet; one that cannot be looked up is not reached anyway."""
-    try:
-        rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return False
-    return any(not ipaddress.ip_address(str(row[4][0]).partition("%")[0]).is_global for row in rows)
+    own = literal(host)
+    return own.is_loopback if own is not None else host == "localhost"

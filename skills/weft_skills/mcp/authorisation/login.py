@@ -11,12 +11,12 @@ import httpx2
 from mcp import Client
 from mcp.client.auth import OAuthFlowError
 
-from weft_skills.mcp import transport
-from weft_skills.mcp.authorisation import addresses
+from weft_skills.mcp.authorisation.addresses import LoginAddresses
 from weft_skills.mcp.authorisation.callback import Callback
 from weft_skills.mcp.authorisation.provider import FreshLogin
 from weft_skills.mcp.authorisation.tokens import LoginNeeded
 from weft_skills.mcp.entry import McpFault
+from weft_skills.mcp.http_transport import http
 from weft_skills.text.control import printable
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ async def log_in(launch: ServerLaunch, file: TokenFile, open_page: OpenPage, sec
     async with Callback(launch.oauth.callback_port) as callback:
         provider = FreshLogin(launch, file, callback, _opening(launch, callback, open_page))
         try:
-            async with asyncio.timeout(seconds), Client(transport.http(launch, provider), cache=None) as client:
+            async with asyncio.timeout(seconds), Client(http(launch, provider), cache=None) as client:
                 await client.list_tools(cache_mode="bypass")
         except TimeoutError as error:
             what = f"the login at the MCP server {launch.name!r} was not finished within {seconds:g} s"
@@ -55,7 +55,7 @@ async def log_in(launch: ServerLaunch, file: TokenFile, open_page: OpenPage, sec
 
 def _opening(launch: ServerLaunch, callback: Callback, open_page: OpenPage) -> OpenPage:
     async def opening(url: str) -> None:
-        await asyncio.to_thread(addresses.check, url, launch.url)
+        await asyncio.to_thread(LoginAddresses(launch.url).check, url)
         given = parse_qs(urlsplit(url).query)
         callback.state = (given.get("state") or [secrets.token_urlsafe()])[-1]
         await open_page(url)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from weft_skills.builtin.web import fetch, hosts, web_fetch
+from weft_skills.builtin.web import fetch, web_fetch
 from weft_skills.builtin.web.fetch import Fetcher
-from weft_skills.builtin.web.hosts import AllowedHost, is_public
+from weft_skills.builtin.web.hosts import AllowedHost
 from weft_skills.builtin.web.page_text import page_text
 from weft_skills.builtin.web.web_fetch import WebFetch, WebPlace
+from weft_skills.ip_addresses import is_public, literal
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -255,4 +256,4 @@ def test_private_addresses_in_every_form_are_known(address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
     assert is_public(ipaddress.ip_address("93.184.216.34"))
     assert is_public(ipaddress.ip_address("2606:2800:220:1::1"))
-    assert hosts.literal("example.org") is None
+    assert literal("example.org") is None

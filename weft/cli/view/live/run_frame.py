@@ -6,7 +6,6 @@ those that wait.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,13 +30,13 @@ MARKS = {
     "cancelled": ("■", "yellow"),
     "waiting": ("?", "yellow"),
 }
-_WORD = re.compile(r"\S+\s*|\s+")
 _FOLDED = {"pending": "waiting", "waiting": "waiting for you"}
 _MAX_ID = 24
 _MAX_NAME = 20
 _SECONDS = 8
 _TOKENS = 8
 _GAP = 2
+_LONGEST_TAIL = 6_000
 _TAIL = 3  # lines of the answer that tasks make room for
 
 
@@ -183,26 +182,28 @@ def _name(row: TaskRow) -> str:
 
 
 def _tail(text: str, width: int, room: int) -> list[Text]:
-    """The last lines of a text that fit."""
+    """The last lines of a text that fit, as Markdown shows them."""
     if room <= 0 or not text.strip():
         return []
-    lines: list[str] = []
-    for line in escape_controls(text).rstrip().split("\n")[-room:]:
-        lines += _wrapped(line, width)
-    return [Text(line, no_wrap=True) for line in lines[-room:]]
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console(width=width, color_system="standard", legacy_windows=False)
+    lines = console.render_lines(Markdown(escape_controls(_last_part(text)).rstrip()), pad=False)
+    shown = [Text.assemble(*((part.text, part.style or "") for part in line), no_wrap=True) for line in lines]
+    while shown and not shown[-1].plain.strip():
+        shown.pop()
+    return shown[-room:]
 
 
-def _wrapped(line: str, width: int) -> list[str]:
-    """A line broken between words; what is too long for a line, such as Chinese text, breaks anywhere."""
-    from rich.cells import chop_cells
-
-    found = [""]
-    for word in _WORD.findall(line):
-        if columns.columns(found[-1]) + columns.columns(word.rstrip()) <= width:
-            found[-1] += word
-        else:
-            found += chop_cells(word, width)
-    return [piece.rstrip() for piece in found[not found[0] and len(found) > 1 :]]
+def _last_part(text: str) -> str:
+    """The end of a long text, from the beginning of a paragraph: it is drawn several times a second."""
+    if len(text) <= _LONGEST_TAIL:
+        return text
+    before, part = text[:-_LONGEST_TAIL], text[-_LONGEST_TAIL:]
+    start = part.find("\n\n") + 2
+    is_code = (before + part[:start]).count("\n```") % 2
+    return ("```\n" if is_code else "") + part[start:]
 
 
 def _duration(seconds: float) -> str:

@@ -169,13 +169,17 @@ def test_more_running_tasks_than_lines_share_lines() -> None:
 def test_the_end_of_the_answer_fills_what_is_left() -> None:
     state = RunState(Clock())
     state.note(PlanMade(layered(4), 1))
-    state.note(TextStreamed("synthesis", None, "\n".join(f"line {number}" for number in range(100))))
+    state.note(TextStreamed("synthesis", None, "\n".join(f"- line {number}" for number in range(100))))
     found = lines(state, 80, 24)
-    assert found[-1] == "line 99"
+    assert found[-1] == " • line 99"
     assert len(found) == 24
-    state.note(TextStreamed("synthesis", None, f"\n  a word, {'another ' * 4}and {'x' * 45} 很好\n\nend"))
-    wrapped = ["  a word, another another another", "another and", "x" * 40, "x" * 5 + " 很好", "", "end"]
+    state.note(TextStreamed("synthesis", None, f"\n\na **word**, {'another ' * 4}and {'x' * 45} 很好\n\nend"))
+    wrapped = ["a word, another another another another", "and", "x" * 40, "x" * 5 + " 很好", "", "end"]
     assert lines(state, 40, 24)[-6:] == wrapped
+    state.note(TextStreamed("synthesis", None, "\n\n" + "\n\n".join(f"Paragraph {n}." for n in range(2_000))))
+    assert lines(state, 40, 24)[-3:] == ["Paragraph 1998.", "", "Paragraph 1999."]
+    state.note(TextStreamed("synthesis", None, "\n\n```\n" + "x = 1\n\n" * 2_000))
+    assert lines(state, 40, 24)[-1].strip() == "x = 1", "the end of a long program is still one"
     state.note(CallStarted("synthesis", None, "m", ()))
     assert len(lines(state, 80, 24)) == 5, "an answer asked for again starts over"
 
