@@ -118,7 +118,7 @@ class Ledger:
         """The tasks that have a result before there is a plan; None if there is one."""
         if self.plan is not None:
             return None
-        return frozenset(task.id for task in self._tasks.values() if task.status == "done")
+        return frozenset(task.id for task in self._tasks.values() if task.status == "done" and not in_round(task.id))
 
     @property
     def early_parts(self) -> int:
@@ -217,7 +217,8 @@ class Ledger:
 
     def _rounds_of(self, task: str) -> int:
         """How often the rounds of a task were begun, from the second on."""
-        if self.plan is None or task not in self.plan or self.plan.task(task).repeat is None:
+        known = self.early.get(task) if self.plan is None else self.plan.task(task) if task in self.plan else None
+        if known is None or known.repeat is None:
             return 0
         return sum(count for name, count in self._attempts.items() if round_of(name) and parent_of(name) == task)
 

@@ -384,7 +384,7 @@ async def test_two_runs_are_compared_round_by_round(adaptive: Adaptive) -> None:
     assert "draft#3  only in the first" in compared
 
 
-FAULTS = {
+FAULTS: dict[str, dict[str, Any]] = {
     "'repeat' must be an object such as": {"repeat": 3},
     "'repeat' has an unknown key 'times'": {"repeat": {"until": IS_GOOD, "most": 2, "times": 1}},
     "'repeat.most' must be a whole number from 2 to 20, not 1": {"repeat": {"until": IS_GOOD, "most": 1}},
