@@ -247,7 +247,9 @@ class Schedule:
         while settled:
             done_id, ended, took = settled.popleft()
             result = self.outcomes[done_id] = self._recorded_end(done_id, ended, took)
-            if (output := output_of(result)) is not None:
+            if isinstance(result, Done):
+                self._results[done_id] = result.output
+            elif (output := output_of(result)) is not None:
                 self._results[done_id] = output
             if done_id in self._part_of:
                 settled.extend(self._end_part(done_id, result))
