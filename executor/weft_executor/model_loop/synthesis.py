@@ -19,7 +19,7 @@ from weft_planner.goal.coverage import content_words, missing
 from weft_planner.model import Message, Request
 from weft_planner.plan.fan_out import heading
 from weft_planner.plan.references import references
-from weft_planner.plan.task_id import root_of, round_of, with_parents
+from weft_planner.plan.task_id import in_order, root_of, round_of, with_parents
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
@@ -190,10 +190,12 @@ class Synthesis:
         return self._of(wanted - self.plan.superseded, outcomes)
 
     def _of(self, tasks: Collection[str], outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
+        # By the plan and not by when they joined it: a replay makes all changes of a plan first.
+        ordered = [name for name in in_order(task.id for task in self.plan.tasks) if name in tasks]
         return [
-            UpstreamResult(task.id, task.title, outcome.output)
-            for task in self.plan.tasks
-            if task.id in tasks and isinstance(outcome := outcomes.get(task.id), Done)
+            UpstreamResult(name, self.plan.task(name).title, outcome.output)
+            for name in ordered
+            if isinstance(outcome := outcomes.get(name), Done)
         ]
 
 
