@@ -114,7 +114,7 @@ async def test_a_loop_that_never_ends_fails_after_its_last_round_and_keeps_the_r
     result = await adaptive.run(planned(loop(most=3), END), NEVER_GOOD)
     draft, end = result.tasks
     assert (result.status, draft.status, draft.output, draft.attempts) == ("partial", "failed", "bad three", 3)
-    assert draft.error == ('it was done in 3 rounds, and what must hold does not: <<draft.output>> is "bad three"')
+    assert draft.error == f"it was done in 3 rounds, and this does not hold: {IS_GOOD}"
     assert (end.status, end.error) == ("skipped", "it depends on 'draft', which failed")
     assert "bad three" in (result.answer or "")
     assert "bad two" not in (result.answer or "")
@@ -308,7 +308,15 @@ async def test_a_replay_elsewhere_finds_no_drift_and_a_changed_skill_is_named(
     skill = add_skill(adaptive.workspace, "writing", "---\nname: writing\ndescription: Write texts.\n---\nWrite it.")
     task = {**loop(), "action_type": "skill", "name": "writing", "arguments": ""}
     here = str(adaptive.workspace)
-    await adaptive.run(Plan.from_dict({"tasks": [task]}), {"draft": f"{here}/bad", "draft#2": f"{here}/good"})
+    never = llm("never", repeat={"until": "<<never.output>> is empty", "most": 2})
+    answers: Answers = {
+        "draft": f"{here}/bad",
+        "draft#2": f"{here}/good",
+        "never": here,
+        "never#2": f"{here}/{'x' * 90}",
+    }
+    result = await adaptive.run(Plan.from_dict({"tasks": [task, never]}), answers)
+    assert statuses(result) == {"draft": "done", "never": "failed"}
     exported = [trace_file.parse(line, "x") for line in trace_file.lines(iter(rows(adaptive.workspace)))]
     there = tmp_path / "another" / "place"
     shutil.copytree(adaptive.workspace / "skills", there / "skills")

@@ -130,8 +130,8 @@ class RunState:
 
         Of a task that is repeated, the round that it is in: `round 2/5`.
         """
-        repeat = self.rows[task_id].task.repeat
-        if repeat is not None:
+        task = self.rows[task_id].task
+        if (repeat := task.repeat) is not None and task.for_each is None:
             rounds = sum(round_of(name) is not None and parent_of(name) == task_id for name in self.rows)
             return f"round {rounds + 1}/{repeat.most}"
         parts = [row.state for name, row in self.rows.items() if parent_of(name) == task_id]
