@@ -30,7 +30,6 @@ from weft_planner.approvals import Answer
 from weft_planner.events import ConditionChecked, PlanChanged, Warned
 from weft_planner.model import Reply
 from weft_planner.plan.plan import Plan
-from weft_planner.plan.reading import read_plan
 from weft_planner.plan.validate import Known
 from weft_skills.errors import InputError
 
@@ -392,54 +391,6 @@ async def test_two_runs_are_compared_round_by_round(adaptive: Adaptive) -> None:
     assert "draft#3  only in the first" in compared
 
 
-FAULTS: dict[str, dict[str, Any]] = {
-    "'repeat' must be an object such as": {"repeat": 3},
-    "'repeat' has an unknown key 'times'": {"repeat": {"until": IS_GOOD, "most": 2, "times": 1}},
-    "'repeat.most' must be a whole number from 2 to 20, not 1": {"repeat": {"until": IS_GOOD, "most": 1}},
-    "'repeat.most' must be a whole number from 2 to 20, not 21": {"repeat": {"until": IS_GOOD, "most": 21}},
-    "'repeat.most' must be a whole number from 2 to 20, not None": {"repeat": {"until": IS_GOOD}},
-    "'repeat' needs 'until', the condition that ends the rounds": {"repeat": {"most": 2}},
-    "'repeat.until' is not a condition: column 18": {"repeat": {"until": "<<draft.output>> =", "most": 2}},
-    "'repeat.until' must be a condition as text, or a question": {"repeat": {"until": {"say": "x"}, "most": 2}},
-    "'repeat.until' reads <<draft.status>>, its own": {"repeat": {"until": '<<draft.status>> == "done"', "most": 2}},
-    "'repeat.until' does not read <<draft.output>>": {"repeat": {"until": {"ask": "Is it good?"}, "most": 2}},
-    "refers to <<other.output>>, but 'other' is not upstream of it": {
-        "repeat": {"until": f"{IS_GOOD} or <<other.output>> == 1", "most": 2}
-    },
-    "refers to <<gone.output>>, but there is no task 'gone'": {
-        "repeat": {"until": f"{IS_GOOD} or <<gone.output>> == 1", "most": 2}
-    },
-    "refers to <<draft.output.b>>, but in the output_schema of 'draft' the result has no field 'b'": {
-        "repeat": {"until": "<<draft.output.b>> == 1", "most": 2},
-        "output_schema": {"type": "object", "properties": {"a": {"type": "string"}}},
-    },
-    "refers to <<draft#2.output>>, which cannot be read": {"instruction": "Like <<draft#2.output>>"},
-    "<<item>> stands for an item of 'for_each', which is missing": {
-        "repeat": {"until": f"{IS_GOOD} and <<item>> == 1", "most": 2}
-    },
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_every_fault_of_a_loop_is_named(fault: str) -> None:
-    document = {"tasks": [llm("draft") | FAULTS[fault], llm("other")]}
-    (found,) = read_plan(document, Known()).faults
-    assert fault in found
-
-
-def test_when_may_read_the_item_only_where_there_is_one() -> None:
-    (found,) = read_plan({"tasks": [llm("a", when='<<item.kind>> == "x"')]}, Known()).faults
-    assert "<<item>> stands for an item of 'for_each', which is missing" in found
-    each = llm("a", when="<<item>> == 1", for_each=["x"])
-    (found,) = read_plan({"tasks": [each]}, Known()).faults
-    assert "every item would be told the same" in found
-
-
 def test_a_fault_is_found_in_the_line_of_its_key() -> None:
     text = "tasks:\n- id: draft\n  action_type: llm\n  instruction: go\n  repeat:\n    most: 1\n    until: no\n"
     assert {fault.line for fault in check(text, Known()).faults} == {5}
-
-
-def test_a_plan_with_a_loop_is_read_as_it_was_written() -> None:
-    plan = planned(loop({"ask": "Is <<draft.output>> good?"}), END)
-    assert Plan.from_dict(plan.to_dict()) == plan
