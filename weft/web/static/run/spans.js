@@ -172,9 +172,9 @@ function spend(state, span, reply) {
   state.cost = state.cost === null || cost === null ? null : state.cost + cost;
 }
 
-/** How many tasks the plan has now, items of lists among them, and how they stand: the same on every page. @param {ReadonlyMap<string, Span>} spans */
+/** How many tasks the plan has now, items of lists among them, and how they stand: the same on every page. Rounds count as the task that is repeated. @param {ReadonlyMap<string, Span>} spans */
 export function tally(spans) {
-  const tasks = tasksOf(spans);
+  const tasks = tasksOf(spans).filter((span) => !span.id.includes("#"));
   const those = (/** @type {(span: Span) => boolean} */ is) => tasks.filter(is).length;
   const hasResult = (/** @type {Span} */ span) => span.status === "done" || span.status === "reused";
   return {
