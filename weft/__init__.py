@@ -50,6 +50,7 @@ _MODULES = {
     # Plans
     "weft_planner.plan.forms.result_keys": "ResultCheck",
     "weft_planner.plan.plan": "Plan Task",
+    "weft_planner.plan.repeat": "Repeat",
     # Approvals
     "weft_planner.approvals": "Answer ApprovalRequest Approve",
     "weft_executor.approvals.policy": "ApprovalRule",

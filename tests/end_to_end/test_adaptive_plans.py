@@ -113,6 +113,47 @@ def test_forty_files_three_failing_killed_twice(
     assert plain.index("review[2]") < plain.index("review[10]") < plain.index("✗ review[20]") < plain.index("○ fix")
 
 
+LOOP = {
+    "id": "draft", "action_type": "skill", "name": "cataloging-apis", "instruction": "Write it", "depends_on": [],
+    "repeat": {"until": '<<draft.output>> contains "4"', "most": 6},
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_loop_killed_twice_ends_once(
+    workspace: Path, tmp_path: Path, serve: Serve, weft: Weft, nursery: Nursery
+) -> None:
+    def counting(seconds: float) -> Script:
+        def task(call: Call) -> Answer:
+            before = call.user.partition("<previous_attempt>\ndraft ")[2].partition("\n")[0]
+            return Say(f"draft {int(before or 0) + 1}", after=seconds)
+
+        return scripted({"tasks": [LOOP]}, task=task)
+
+    goal, server = "Write the API documentation until it is the fourth", serve(counting(0.3))
+    killed(nursery, workspace, server, 3, "run", "-q", goal, *MODEL)
+    killed(nursery, workspace, server, 4, "resume", "last", "-q")
+    server.script = counting(0)
+    ran = weft("resume", "last", "--json", cwd=workspace)
+    document = json.loads(ran.out)
+    (draft,) = document["tasks"]
+    assert (ran.status, document["answer"], draft["output"]) == (0, "draft 4", "draft 4"), ran.err
+    assert (draft["id"], draft["attempts"] >= 4) == ("draft", True)
+    exported = weft("trace", "export", "last", cwd=workspace).out
+    calls = finished(exported)
+    assert (len(calls), set(calls.values())) == (5, {1}), "the plan and four rounds, each once"
+    changes = [event for line in exported.splitlines() if (event := json.loads(line))["type"] == "plan_changed"]
+    assert [task["id"] for one in changes if one["cause"] == "repeat" for task in one["added"]] == [
+        "draft#2", "draft#3", "draft#4"
+    ]  # fmt: skip
+
+    (tmp_path / "run.jsonl").write_text(exported, encoding="utf-8")
+    ran = weft("replay", str(tmp_path / "run.jsonl"), "--strict", "--json", cwd=workspace)
+    assert (ran.status, json.loads(ran.out)["drift"]) == (0, []), ran.err
+    shown = weft("trace", "show", "last", cwd=workspace).out
+    assert shown.index("draft#2") < shown.index("draft#3") < shown.index("draft#4")
+
+
 @pytest.mark.parametrize("file", ["plan.yaml", "plan.json"])
 def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: Weft, file: str) -> None:
     server = serve(scripted(PLAN, task=lambda call: Say("- a.py\n- b.py" if "List" in instruction(call) else "severe")))

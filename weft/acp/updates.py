@@ -30,7 +30,7 @@ from weft_planner.events import (
     TextStreamed,
     ToolCalled,
 )
-from weft_planner.plan.task_id import parent_of
+from weft_planner.plan.task_id import root_of
 from weft_skills.builtin.writing.targets import PREFIX
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Updates:
         return self._plan.task(name) if self._plan is not None and name in self._plan else None
 
     def _tool_task(self, name: str) -> list[Any]:
-        task = self._task(name) or self._task(parent_of(name) or "")
+        task = self._task(name) or self._task(root_of(name))
         if task is None or task.action_type != "tool" or not task.name:
             return []
         arguments = task.arguments if isinstance(task.arguments, dict) else {}

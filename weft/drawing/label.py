@@ -29,4 +29,6 @@ def label(task: Task) -> list[str]:
     if task.when is not None:
         condition = task.when if isinstance(task.when, str) else task.when.get("ask", "")
         lines.append(cut(one_line(f"when: {condition}"), _WIDTH))
+    if task.repeat is not None:
+        lines.append(cut(one_line(f"until: {task.repeat.told}"), _WIDTH))
     return [printable(line, "�") for line in lines]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.runs.stop import Stop
 from weft_planner.events import Event, PlanChanged, PlanMade, RunResumed, RunStarted, TaskFinished
-from weft_planner.plan.task_id import parent_of
+from weft_planner.plan.task_id import in_round, parent_of, root_of
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ class TaskProgress:
         """Count an event."""
         match event:
             case PlanMade(plan=plan):
-                early = {name for name in self._names if (parent_of(name) or "") in plan}
+                early = {name for name in self._names if parent_of(name) and root_of(name) in plan}
                 self._names = early.union(task.id for task in plan.tasks)
                 self.total = len(self._names)
             case PlanChanged(added=added, dropped=dropped):
-                self._names = self._names.difference(dropped).union(task.id for task in added)
+                self._names = self._names.difference(dropped).union(task.id for task in added if not in_round(task.id))
                 self.total = len(self._names)
-            case TaskFinished(task=task, status=status) if status != "pending":
+            case TaskFinished(task=task, status=status) if status != "pending" and not in_round(task):
                 self.done += 1
                 self.last = f"{task}: {status}"
                 self.news.set()

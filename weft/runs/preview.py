@@ -67,7 +67,8 @@ def expected_calls(plan: Plan | None, rule: str, *, asks: bool, form: bool = Fal
         asking = sum(calls_of) + (plan.needs_synthesis or form)
         lists = " and lists have items" if any(task.for_each is not None for task in plan.tasks) else ""
         goals = " and goals have tasks" if any(task.action_type == "goal" for task in plan.tasks) else ""
-        calls = f"{asking} or more, as tasks call tools{lists}{goals}"
+        rounds = " and some may be done again" if any(task.repeat is not None for task in plan.tasks) else ""
+        calls = f"{asking} or more, as tasks call tools{lists}{goals}{rounds}"
     else:
         first = f"none to plan ({rule})" if rule else "1 to plan"
         calls = f"{first}, 1 or more for each task, 1 to write the answer"

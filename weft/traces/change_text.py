@@ -1,4 +1,4 @@
-"""A change of a plan, a check of a result, or what is left out of a skill, in one line."""
+"""A change of a plan, a condition, a check of a result, or what is left out of a skill, in one line."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ from weft_skills.text.plural import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weft_planner.events import PlanChanged, ResultChecked, SkillShortened
+    from weft_planner.events import ConditionChecked, PlanChanged, ResultChecked, SkillShortened
 
 
 def change_text(event: PlanChanged) -> str:
     """Describe a change: whose it is, what was added, dropped and rewired, and why."""
     why = f" ({event.note})" if event.note else ""
+    if event.cause == "repeat":
+        return f"{event.of}: once more, as {', '.join(task.id for task in event.added)}{why}"
     if event.cause == "stream" and event.added:
         return f"plan, as it is written: {', '.join(task.id for task in event.added)}{why}"
     return f"{event.of or 'plan'}: {', '.join(_parts(event)) or 'not changed'}{why}"
+
+
+def condition_text(event: ConditionChecked) -> str:
+    """Say whether the condition of a task holds: that it is needed, or that a round of it is the last."""
+    if event.round is None:
+        return f"{event.task}: the condition {'holds' if event.holds else 'does not hold'}"
+    return f"{event.task}: round {event.round}: what must hold {'holds' if event.holds else 'does not hold yet'}"
 
 
 def checked_text(event: ResultChecked) -> str:

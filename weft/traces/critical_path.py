@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from weft_planner.plan.task_id import parent_of, with_parents
+from weft_planner.plan.task_id import parent_of, round_id, round_of, with_parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,6 +61,8 @@ class _Tries:
         self._parts: dict[str, list[str]] = {}
         for span in spans:
             self._needs.setdefault(span.id, []).extend(span.depends_on)
+            if (number := round_of(span.id)) is not None:
+                self._needs[span.id].append(round_id(parent_of(span.id) or "", number - 1))
             if span.replaced_by is not None:
                 self._needs.setdefault(span.replaced_by, []).append(span.id)
             self._of[span.id] = [Segment(span.id, one.start, one.end) for one in span.tries if one.end is not None]

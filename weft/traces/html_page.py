@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from weft.traces import page_script
-from weft.traces.change_text import change_text, checked_text, shortened_text
+from weft.traces.change_text import change_text, checked_text, condition_text, shortened_text
 from weft.traces.spent import call_tokens, spent
 from weft.traces.timeline import TYPES, Timeline, timeline
 from weft_planner.events import (
@@ -180,8 +180,7 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry(change_text(event), "\n".join(f"{task.id}  {task.title}".rstrip() for task in event.added))
         case ConditionChecked():
             condition = event.condition if isinstance(event.condition, str) else event.condition.get("ask", "")
-            title = f"{event.task}: the condition {'holds' if event.holds else 'does not hold'}"
-            yield _Entry(title, f"{condition}\n\n{event.why}".rstrip())
+            yield _Entry(condition_text(event), f"{condition}\n\n{event.why}".rstrip())
         case ToolCalled(envelope=envelope):
             arguments = json.dumps(envelope.get("context", {}).get("params_input", {}), ensure_ascii=False)
             title = f"{event.task or ''}: tool {event.name}: {envelope.get('status')}"

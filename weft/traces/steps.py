@@ -31,7 +31,7 @@ from weft_planner.events import (
     TaskStarted,
     ToolCalled,
 )
-from weft_planner.plan.task_id import parent_of
+from weft_planner.plan.task_id import parent_of, round_of
 from weft_skills.text.shorten import clip, one_line
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Steps:
                 self._note_change(event, at)
             case SkillShortened() if event not in self.shortened:  # a resumed task is given it again
                 self.shortened.append(event)
-            case ConditionChecked(holds=False) if event.task in self.spans:
+            case ConditionChecked(holds=False, round=None) if event.task in self.spans:
                 self.spans[event.task].why = event.why
             case TaskStarted() | TaskReused() | TaskFinished() if event.task in self.spans:
                 self._note_task(event, at)
@@ -124,8 +124,7 @@ class Steps:
                 self.spans[task.id] = early
                 continue
             span = Span(task.id, task.action_type, task.name, task.title, depends_on=task.depends_on)
-            item = None if task.item is None else item_name(task.item.value)
-            self.spans[task.id] = replace(span, why=reasons.get(task.name or ""), item=item)
+            self.spans[task.id] = replace(span, why=reasons.get(task.name or ""), item=_part_name(task))
 
     def _note_change(self, event: PlanChanged, at: float) -> None:
         if event.cause in ("replan", "person"):
@@ -208,6 +207,13 @@ class Steps:
                 span.status = "interrupted"
             if not alive:
                 span.close(at, span.status)
+
+
+def _part_name(task: Task) -> str | None:
+    """What a part is called among the parts of its task: by its item, or as a round."""
+    if (number := round_of(task.id)) is not None:
+        return f"round {number}"
+    return None if task.item is None else item_name(task.item.value)
 
 
 def item_name(value: Any) -> str:

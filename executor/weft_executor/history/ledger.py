@@ -34,7 +34,7 @@ from weft_planner.events import (
 from weft_planner.events.run import PLAN_NOT_CHANGED
 from weft_planner.model import Usage
 from weft_planner.plan.changes.early_parts import parts_in, with_parts
-from weft_planner.plan.task_id import parent_of, with_parents
+from weft_planner.plan.task_id import in_round, parent_of, root_of, round_of, with_parents
 
 if TYPE_CHECKING:
     from weft_planner.approvals import ApprovalRequest
@@ -118,12 +118,12 @@ class Ledger:
         """The tasks that have a result before there is a plan; None if there is one."""
         if self.plan is not None:
             return None
-        return frozenset(task.id for task in self._tasks.values() if task.status == "done")
+        return frozenset(task.id for task in self._tasks.values() if task.status == "done" and not in_round(task.id))
 
     @property
     def early_parts(self) -> int:
         """How many items have grown before there is a plan."""
-        return len(parts_in(self.early.values()))
+        return sum(not in_round(part.id) for part in parts_in(self.early.values()))
 
     def copy(self) -> Ledger:
         """The same state, to be continued apart."""
@@ -136,7 +136,7 @@ class Ledger:
     def _accept(self, plan: Plan) -> None:
         """Take the plan; a task that began while it was being written stays as it is, if the plan has it so."""
         begun = {task.id for task in plan.tasks if self.early.get(task.id) == task}
-        plan = with_parts(plan, (part for part in parts_in(self.early.values()) if parent_of(part.id) in begun))
+        plan = with_parts(plan, (part for part in parts_in(self.early.values()) if root_of(part.id) in begun))
         kept = {task.id for task in plan.tasks if self.early.get(task.id) == task}
         for task_id in self._attempts.keys() - kept:
             del self._attempts[task_id]
@@ -195,7 +195,7 @@ class Ledger:
             if task.status != "done" and replaced.isdisjoint(with_parents(task.id)):
                 if waited and task.status == "pending" and task.id in self._begun and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
-                self._tasks[task.id] = replace(task, status="pending", seconds=0.0, error=None)
+                self._tasks[task.id] = replace(task, status="pending", seconds=0.0, output=None, error=None)
         self._begun.clear()
 
     @property
@@ -209,11 +209,23 @@ class Ledger:
         self._tasks[event.task] = replace(
             self._tasks[event.task],
             status=event.status,
-            attempts=self._attempts[event.task],
+            attempts=self._attempts[event.task] + self._rounds_of(event.task),
             seconds=event.seconds,
             output=event.output,
             error=event.error,
         )
+
+    def _rounds_of(self, task: str) -> int:
+        """How often the rounds of a task were begun, from the second on."""
+        known = self.early.get(task) if self.plan is None else self.plan.task(task) if task in self.plan else None
+        if known is None or known.repeat is None:
+            return 0
+        return sum(count for name, count in self._attempts.items() if round_of(name) and parent_of(name) == task)
+
+    def _reported(self) -> tuple[TaskReport, ...]:
+        """The tasks of the result: one that was repeated stands for all its rounds."""
+        superseded = self.plan.superseded if self.plan is not None else ()
+        return tuple(task for task in self._tasks.values() if not in_round(task.id) and task.id not in superseded)
 
     def result(self, journal: str | None = None) -> Result:
         """The run's current result; a run that has not ended counts as interrupted."""
@@ -226,7 +238,7 @@ class Ledger:
             error=end.error,
             question=end.question,
             skills=self.skills,
-            tasks=tuple(self._tasks.values()),
+            tasks=self._reported(),
             usage=self.usage,
             cost_usd=None if self.cost is None else round(self.cost, COST_PLACES),
             journal=journal,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft_planner.plan.changes.change import is_growth_fault
+from weft_planner.plan.task_id import round_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ class RecordedLimits:
 
     def fault(self, task: Task, added: Sequence[Task], plan: Plan) -> str | None:
         """Why the recorded task did not grow; None if it did."""
-        if self.history.plan is not None and self.history.plan.parts_of(task.id):
+        if self._grew(task, added):
             return None
         recorded = self.history.tasks.get(task.id)
         error = recorded.error if recorded is not None and recorded.status == "failed" else None
@@ -32,3 +33,11 @@ class RecordedLimits:
             return error
         now = self.limits.fault(task, added, plan)
         return None if now is not None and is_growth_fault(now) else now
+
+    def _grew(self, task: Task, added: Sequence[Task]) -> bool:
+        """Whether the recorded task grew: into parts, or into this round."""
+        plan = self.history.plan
+        if plan is None:
+            return False
+        rounds = [part.id for part in added if round_of(part.id) is not None]
+        return any(name in plan for name in rounds) if rounds else bool(plan.parts_of(task.id))

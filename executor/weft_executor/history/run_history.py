@@ -16,6 +16,7 @@ from weft_planner.events import (
     CallFinished,
     CallStarted,
     CatalogueTaken,
+    ConditionChecked,
     EarlierOutputRead,
     Event,
     FileRead,
@@ -36,7 +37,7 @@ from weft_planner.events import (
 from weft_planner.plan.graph_faults import graph_faults
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.references import earlier_id
-from weft_planner.plan.task_id import parent_of
+from weft_planner.plan.task_id import parent_of, round_id
 from weft_skills.errors import InputError
 from weft_skills.tools.envelope import Envelope
 from weft_skills.tools.recorded import RecordedTool
@@ -159,7 +160,7 @@ class RunHistory:
                 self.tasks[event.task] = event
                 if event.status == "done" and event.output is not None:
                     self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
-            case ResultChecked():
+            case ResultChecked() | ConditionChecked(round=int()):
                 self._latest[event.task] = event
             case AnswerChecked():
                 self.finished.verdicts[event.answer] = event.faults
@@ -232,12 +233,12 @@ class RunHistory:
         """Forget the last answer of each failed task, or of failed planning: reused, it would fail them again.
 
         Earlier answers stay, and so does the last one if a call failed after it. A result that does not pass its check
-        is forgotten with the verdict. A task that ended well without one of its parts is forgotten too, so that it goes
-        on in them again.
+        is forgotten with the verdict, and so is that of the last round of a task. A task that ended well without one of
+        its parts is forgotten too, so that it goes on in them again.
         """
-        replaced = self.plan.replaced if self.plan is not None else ()
+        gone = self.plan.replaced | self.plan.superseded if self.plan is not None else ()
         failed: list[str | None] = [
-            name for name, task in self.tasks.items() if task.status == "failed" and name not in replaced
+            name for name, task in self.tasks.items() if task.status == "failed" and name not in gone
         ]
         end = self.ledger.finished
         if self.planned is None and end is not None and end.status == "failed":
@@ -245,17 +246,37 @@ class RunHistory:
         if end is not None and end.code == UnfitAnswer.code:
             self.finished.replies.pop(self._last_reply.get(("synthesis", None), ""), None)
         for name in failed:
-            match self._latest.get(name):
-                case CallFinished(request=key):
-                    self.finished.replies.pop(key, None)
-                case ResultChecked():
-                    for role in ("task", "checker"):
-                        self.finished.replies.pop(self._last_reply.get((role, name), ""), None)
-                case ToolCalled(call=key):
-                    self.finished.envelopes.pop(key, None)
-                case _:
-                    pass
+            self._forget_last(name)
             self._forget_parents(name)
+
+    def _forget_last(self, name: str | None) -> None:
+        """Forget what a failed task came to last: the answer of a model or a tool, with the verdict on it."""
+        match self._latest.get(name):
+            case CallFinished(request=key):
+                self.finished.replies.pop(key, None)
+            case ResultChecked():
+                for role in ("task", "checker"):
+                    self.finished.replies.pop(self._last_reply.get((role, name), ""), None)
+            case ConditionChecked(task=task, round=int(number)) if self._was_last(task, number):
+                self.finished.replies.pop(self._last_reply.get(("condition", name), ""), None)
+                self._forget_output(round_id(task, number))
+                self._forget_last(round_id(task, number))
+            case ToolCalled(call=key):
+                self.finished.envelopes.pop(key, None)
+            case _:
+                pass
+
+    def _was_last(self, task: str, number: int) -> bool:
+        """Whether a run ended with this round as the last that its task may have; it is worth another try then.
+
+        A task that came no further has another reason; in a run that was only interrupted, the rounds stand.
+        """
+        end, repeat = self.ledger.finished, None
+        if end is None or end.status not in ("partial", "failed"):
+            return False
+        if self.plan is not None and task in self.plan:
+            repeat = self.plan.task(task).repeat
+        return repeat is not None and 1 < repeat.most <= number
 
     def _forget_parents(self, name: str | None) -> None:
         while name is not None and (name := parent_of(name)) is not None:

@@ -231,6 +231,8 @@ class Tape:
     def _growth(self, plan: Plan, now: PlanChanged) -> PlanChanged:
         """What a task grew into; what it had not grown into when the record ended is not a difference."""
         recorded = plan.parts_of(now.of) if now.of is not None else ()
+        if now.cause == "repeat":  # each round is a change of its own
+            recorded = tuple(plan.task(part.id) for part in now.added if part.id in plan)
         differences = list(of_tasks(recorded, now.added)) if recorded else []
         self._all_differ(f"task {now.of}", differences)
         return msgspec.structs.replace(now, added=recorded) if differences else now

@@ -15,6 +15,7 @@ from weft_executor.capture.json_text import encode, encode_all
 from weft_executor.journal.summary import CHANGING, updated
 from weft_executor.stores.row import EncodedRow, Row, RunSummary
 from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, ToolReported, type_of
+from weft_planner.plan.task_id import in_round
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Sequence
@@ -143,7 +144,7 @@ class Log:
         kind, at = type(event), time.time_ns()
         if isinstance(event, TaskFinished) and self._summary.early is None:
             # One for each task of a plan, and another summary takes long to make.
-            self._done += event.status == "done"
+            self._done += event.status == "done" and not in_round(event.task)
         elif kind in CHANGING:
             self._summary = updated(self._summary, event, stamp(at))
         elif kind in _PASSING:

@@ -20,9 +20,11 @@ from weft_planner.events import (
     TaskFinished,
     TaskReused,
 )
-from weft_planner.plan.task_id import parent_of
+from weft_planner.plan.task_id import in_round, parent_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from weft_executor.stores.row import RunSummary
 
 
@@ -51,7 +53,8 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
         case PlanMade():
             return replace(summary, tasks=len(event.plan.tasks) + summary.early_parts, early=None, early_parts=0)
         case PlanChanged():
-            changed = replace(summary, tasks=summary.tasks + len(event.added) - len(event.dropped))
+            more = _counted(task.id for task in event.added) - _counted(event.dropped)
+            changed = replace(summary, tasks=summary.tasks + more)
             return changed if summary.early is None else _early(changed, event)
         case CallBroken():
             before = summary.cost_usd
@@ -63,6 +66,8 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             return replace(summary, cost_usd=cost, tokens=_sum(summary.tokens, reply.usage.tokens))
         case TaskReused(source="cache"):
             return summary  # its end follows
+        case TaskFinished() | TaskReused() if in_round(event.task):
+            return summary  # the task that is repeated counts once
         case TaskFinished(status="done") | TaskReused():  # each task once: a resumed run does not record them again
             early = None if summary.early is None else summary.early | {event.task}
             return replace(summary, done=summary.done + 1, early=early)
@@ -87,11 +92,17 @@ def _sum(before: int | None, more: int) -> int | None:
     return None if before is None else before + more
 
 
+def _counted(ids: Iterable[str]) -> int:
+    """How many tasks a result would list: rounds count as the task that is repeated."""
+    return sum(not in_round(name) for name in ids)
+
+
 def _early(summary: RunSummary, event: PlanChanged) -> RunSummary:
     """The summary with items that grew before there is a plan, and without tasks that will not be in it."""
     names = summary.early or frozenset()
     lost = names.intersection(event.dropped)
     done = summary.done - len(lost)
-    grown = sum(parent_of(task.id) is not None for task in event.added)
-    parts = summary.early_parts + grown - sum(parent_of(name) is not None for name in event.dropped)
+    added, dropped = (task.id for task in event.added), event.dropped
+    grown, gone = (sum(parent_of(name) is not None and not in_round(name) for name in ids) for ids in (added, dropped))
+    parts = summary.early_parts + grown - gone
     return replace(summary, done=done, early=names - lost, early_parts=parts)

@@ -19,7 +19,7 @@ from weft_planner.goal.coverage import content_words, missing
 from weft_planner.model import Message, Request
 from weft_planner.plan.fan_out import heading
 from weft_planner.plan.references import references
-from weft_planner.plan.task_id import root_of, with_parents
+from weft_planner.plan.task_id import in_order, root_of, round_of, with_parents
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
@@ -129,11 +129,12 @@ class Synthesis:
 
     def missing(self, outcomes: Mapping[str, Outcome]) -> list[str]:
         """A line for each task without a result that was needed, with the reason; not if its failure was handled."""
-        instead = {*self.plan.replaced, *self.handled(outcomes)}
+        instead = {*self.plan.replaced, *self.plan.superseded, *self.handled(outcomes)}
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
             for task in self.plan.tasks
             if instead.isdisjoint(with_parents(task.id))
+            and round_of(task.id) is None  # the task that is repeated says it
             and not isinstance(outcomes.get(task.id), Done | Unneeded)
             # A part of a task that did not come to it this time: the task itself is named if it failed.
             and (task.id in outcomes or root_of(task.id) not in outcomes)
@@ -187,13 +188,15 @@ class Synthesis:
         for final in lost:
             upstream = nx.ancestors(self.plan.graph, final) & done
             wanted |= {name for name in upstream if not set(self.plan.graph.successors(name)) & done}
-        return self._of(wanted, outcomes)
+        return self._of(wanted - self.plan.superseded, outcomes)
 
     def _of(self, tasks: Collection[str], outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
+        # By the plan and not by when they joined it: a replay makes all changes of a plan first.
+        ordered = [name for name in in_order(task.id for task in self.plan.tasks) if name in tasks]
         return [
-            UpstreamResult(task.id, task.title, outcome.output)
-            for task in self.plan.tasks
-            if task.id in tasks and isinstance(outcome := outcomes.get(task.id), Done)
+            UpstreamResult(name, self.plan.task(name).title, outcome.output)
+            for name in ordered
+            if isinstance(outcome := outcomes.get(name), Done)
         ]
 
 

@@ -11,6 +11,7 @@ from weft_executor.model_loop.check import Checker, CheckFailed
 from weft_executor.model_loop.file_reader import FileReader
 from weft_executor.model_loop.form import Form
 from weft_executor.model_loop.model_loop import TOOL_CALLS, Toolbox
+from weft_executor.model_loop.previous_round import previous_round
 from weft_executor.results.inputs import (
     beginning,
     fill,
@@ -101,7 +102,7 @@ class TaskRunner:
 
     async def _found_elsewhere(self, task: Task, work: Assignment, checker: Checker | None) -> str | None:
         """The output of the same task in another run, if results of other runs may be used."""
-        if self.kept is None:
+        if self.kept is None or task.repeat is not None:  # what a round came to is not what the task comes to
             return None
         asked = self.memo.hash_anywhere(work.loop().request(), work.model.name)
         output = await self.kept(self._key(asked, task, checker))
@@ -150,6 +151,9 @@ class TaskRunner:
             user = f"{await self._files_for(task, model, profile)}\n\n{user}".strip()
         if self.earlier is not None:
             user = f"{self.earlier(task, profile)}\n\n{user}".strip()
+        if task.previous is not None:
+            previous = previous_round(task.previous, self.prompts, self.input_budget, self.artifacts)
+            user = f"{user}\n\n{previous}"
         form = Form(task.output_schema, self.prompts) if task.output_schema is not None else None
         return Assignment(
             task.id,

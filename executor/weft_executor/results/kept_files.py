@@ -57,7 +57,8 @@ class KeptFiles:
 
     def below(self, task: str, plan: Plan, artifacts: Path) -> str:
         """What stands below a task's result in later prompts: its files and those of its parts; empty if none."""
-        names = (task, *(part.id for part in plan.parts_of(task))) if task in plan else (task,)
+        parts = (*plan.parts_of(task), *plan.rounds_of(task)) if task in plan else ()
+        names = (task, *(part.id for part in parts))
         paths = list(dict.fromkeys(path for name in names for path in self.by_task.get(name, ())))
         if not paths:
             return ""

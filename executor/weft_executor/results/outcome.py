@@ -22,9 +22,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It failed; other tasks are not affected unless they depend on it."""
+    """It failed; other tasks are not affected unless they depend on it. Its last result may be kept as `output`."""
 
     error: str
+    output: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,13 @@ class Grown:
     """It goes on in tasks of its own, at most `width` at a time; once they have ended, `finish` gives its output."""
 
     tasks: tuple[Task, ...]
-    finish: Callable[[Mapping[str, Outcome]], Awaitable[str]]
+    finish: Callable[[Mapping[str, Outcome]], Awaitable[str | Outcome | Grown]]
     width: int | None = None
+
+
+def output_of(outcome: Outcome | None) -> str | None:
+    """What others can read of a task: its output, or the last result of one that failed."""
+    return outcome.output if isinstance(outcome, Done | Failed) else None
 
 
 def outcome_of(end: TaskFinished) -> Outcome:
@@ -83,7 +89,7 @@ def outcome_of(end: TaskFinished) -> Outcome:
         case "unneeded":
             return Unneeded()
         case "failed":
-            return Failed(end.error or "")
+            return Failed(end.error or "", end.output)
         case "skipped":
             return Skipped(end.error or "")
         case _:

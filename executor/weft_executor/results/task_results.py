@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft_executor.results.outcome import STATUS, Done, Outcome, Unneeded
+from weft_executor.results.outcome import STATUS, Done, Outcome, Unneeded, output_of
 from weft_planner.plan import fan_out
 from weft_planner.plan.references import field_of
 from weft_planner.plan.task_id import number_of, parent_of
@@ -12,7 +12,7 @@ from weft_skills.errors import WeftError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from weft_planner.plan.references import Reference
 
@@ -24,11 +24,22 @@ class MissingField(WeftError):
 
 
 class TaskResults(dict[str, str]):
-    """Outputs by the ids of tasks, with the `outcomes` of all that have ended."""
+    """Outputs by the ids of tasks, with the `outcomes` of all that have ended.
+
+    A task that failed has one only if its last result was kept.
+    """
 
     def __init__(self, outcomes: Mapping[str, Outcome]) -> None:
-        super().__init__({name: end.output for name, end in outcomes.items() if isinstance(end, Done)})
+        outputs = ((name, output_of(end)) for name, end in outcomes.items())
+        super().__init__({name: output for name, output in outputs if output is not None})
         self.outcomes = outcomes
+
+
+def done_among(names: Iterable[str], results: Mapping[str, str]) -> tuple[str, ...]:
+    """Those tasks that ended well, and not only with the last result of one that failed."""
+    if not isinstance(results, TaskResults):
+        return tuple(name for name in names if name in results)
+    return tuple(name for name in names if isinstance(results.outcomes.get(name), Done))
 
 
 def is_known(reference: Reference, results: Mapping[str, str]) -> bool:

@@ -27,7 +27,7 @@ class ScheduleLimits:
     task_seconds: float | None = None
 
 
-async def attempt(work: Awaitable[str | Done | Grown | Unneeded], limit: TimeLimit) -> Outcome | Grown:
+async def attempt(work: Awaitable[str | Outcome | Grown], limit: TimeLimit) -> Outcome | Grown:
     """How the work ended, within its time. Raises Halted."""
     hold_slot(limit)
     try:

@@ -1,4 +1,4 @@
-"""Whether a task is needed: its `when`, decided by comparing values or by asking a model."""
+"""Whether a task is needed, or its rounds end: conditions, decided by comparing values or by asking a model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from weft_executor.results.inputs import shorten
-from weft_executor.results.outcome import STATUS, Done, Outcome, Unneeded
+from weft_executor.results.outcome import STATUS, Done, Outcome, Unneeded, output_of
 from weft_planner.errors import ModelError
 from weft_planner.events import ConditionChecked, PromptMade
 from weft_planner.model import Message, Request
 from weft_planner.plan import conditions, fan_out
 from weft_planner.plan.conditions import CompareTest, Condition, Constant, EmptyTest, Junction, Negation, ValueOf
 from weft_planner.plan.json_answer import NotJson, extract
-from weft_planner.plan.references import MISSING, REFERENCE, as_text, reference_of, value_at
+from weft_planner.plan.references import MISSING, as_text, value_at
+from weft_planner.plan.task_id import number_of, written_id
 from weft_skills.errors import WeftError
 from weft_skills.text.shorten import shorten as shorten_line
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from weft_planner.events import Record
     from weft_planner.model import Reply
     from weft_planner.plan.plan import Task
+    from weft_planner.plan.repeat import Repeat
     from weft_planner.prompting.models import Models
     from weft_planner.prompting.prompts import Prompts
 
@@ -42,8 +44,17 @@ _SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
+class ConditionVerdict:
+    """Whether a condition holds, and the values or the model's reason that decided it; what a model said is `said`."""
+
+    holds: bool
+    why: str
+    said: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ConditionCheck:
-    """Checks the conditions of one plan's tasks."""
+    """Checks the conditions of one plan's tasks; `earlier` finds the results of earlier turns that one refers to."""
 
     current: CurrentPlan
     models: Models
@@ -51,40 +62,62 @@ class ConditionCheck:
     record: Record
     artifacts: Artifacts
     input_budget: int
+    earlier: Callable[[object], Mapping[str, Outcome]] | None = None
 
     async def check(self, task: Task, outcomes: Mapping[str, Outcome]) -> bool:
         """Whether a task's condition holds; recorded, unless there is none."""
-        when = task.when
-        if when is None:
+        if task.when is None:
             return True
-        results = {name: outcome.output for name, outcome in outcomes.items() if isinstance(outcome, Done)}
-        values = {value: self._value(value, outcomes.get(value.of), results) for value in conditions.values_in(when)}
-        if faults := list(conditions.faults(when)):  # a plan is checked before, but a record may be a stranger's
-            raise WeftError("; ".join(faults))
-        if isinstance(when, str):
-            holds = evaluate(conditions.parse(when), values.__getitem__)
-            why = "; ".join(f"{value} is {_shown(actual)}" for value, actual in values.items())
-        else:
-            holds, why = await self._ask(task, str(when["ask"]), values)
-        self.record(ConditionChecked(task.id, when, holds, why))
-        return holds
+        verdict = await self._decide(task, task.when, "when", outcomes)
+        self.record(ConditionChecked(task.id, task.when, verdict.holds, verdict.why))
+        return verdict.holds
 
-    def _value(self, value: ValueOf, outcome: Outcome | None, results: Mapping[str, str]) -> Any:
-        """What a reference stands for: an output is null if the task failed, and empty if it was not needed."""
+    async def ends(
+        self, task: Task, repeat: Repeat, number: int, output: str, outcomes: Mapping[str, Outcome]
+    ) -> ConditionVerdict:
+        """Whether the output of a round, by its number, ends the rounds of a task; recorded."""
+        known = {**outcomes, written_id(task.id): Done(output)}
+        verdict = await self._decide(task, repeat.until, "repeat.until", known)
+        self.record(ConditionChecked(task.id, repeat.until, verdict.holds, verdict.why, number))
+        return verdict
+
+    async def _decide(
+        self, task: Task, condition: str | Mapping[str, Any], key: str, outcomes: Mapping[str, Outcome]
+    ) -> ConditionVerdict:
+        if self.earlier is not None:
+            outcomes = {**outcomes, **self.earlier(condition)}
+        results = {name: output for name, outcome in outcomes.items() if (output := output_of(outcome)) is not None}
+        values = {
+            value: _of_item(task, value) if _is_of_item(task, value) else self._value(value, outcomes, results)
+            for value in conditions.values_in(condition)
+        }
+        if faults := list(conditions.faults(condition, key)):  # a plan is checked, but a record may be a stranger's
+            raise WeftError("; ".join(faults))
+        if isinstance(condition, str):
+            holds = evaluate(conditions.parse(condition), values.__getitem__)
+            return ConditionVerdict(
+                holds, "; ".join(f"{value} is {_shown(actual)}" for value, actual in values.items())
+            )
+        holds, why = await self._ask(task, str(condition["ask"]), values)
+        return ConditionVerdict(holds, why, said=why)
+
+    def _value(self, value: ValueOf, outcomes: Mapping[str, Outcome], results: Mapping[str, str]) -> Any:
+        """What a reference stands for: an output is null if a failed task has none, and empty if it was not needed."""
+        outcome = outcomes.get(value.of)
         if outcome is None:
             return None
         if value.part == "status":
             return STATUS[type(outcome)]
         if value.part == "count":
             return self._count(value, outcome, results)
-        if not isinstance(outcome, Done):
+        if (output := output_of(outcome)) is None:
             return "" if isinstance(outcome, Unneeded) and not value.path else None
-        output = value_at(outcome.output, value.path)
-        return None if output is MISSING else output
+        field = value_at(output, value.path)
+        return None if field is MISSING else field
 
     def _count(self, value: ValueOf, outcome: Outcome, results: Mapping[str, str]) -> int | None:
         """How many items a task with `for_each` over this one would have; null if there is no list."""
-        if not isinstance(outcome, Done):
+        if output_of(outcome) is None:
             return 0 if isinstance(outcome, Unneeded) else None
         try:
             return len(self.current.items(value.of, "", results))
@@ -94,7 +127,7 @@ class ConditionCheck:
     async def _ask(self, task: Task, question: str, values: Mapping[ValueOf, Any]) -> tuple[bool, str]:
         named = {_name(value): "" if actual is None else as_text(actual) for value, actual in values.items()}
         texts = shorten(named, self.input_budget, self.artifacts)
-        filled = REFERENCE.sub(lambda match: texts[_name(conditions.value_of(reference_of(match)))], question)
+        filled = conditions.filled(question, lambda value: texts[_name(value)])
         variables = {"condition": filled}
         self.record(PromptMade("condition", task.id, variables))
         agent = self.models.profile("condition", task.id).agent("condition")
@@ -106,6 +139,20 @@ class ConditionCheck:
         given = tuple(message for message in messages if message.content)
         reply = await model.complete(Request(given, schema=SCHEMA, role="condition", task=task.id, about=filled))
         return _verdict(reply, model.name)
+
+
+def _is_of_item(task: Task, value: ValueOf) -> bool:
+    """Whether a value is of the item that a task is for: `<<item.output>>` is a field of it."""
+    return value.id == "item" and (task.item is not None or not value.part)
+
+
+def _of_item(task: Task, value: ValueOf) -> Any:
+    """What the item has at the path of a value; null if it has no such field."""
+    path = str(value).removeprefix("<<item").removesuffix(">>")
+    if task.item is None:
+        return None
+    found = fan_out.item_values([str(value)], task.item.value, number_of(task.id) or 0)[path]
+    return None if found is MISSING else found
 
 
 def _name(value: ValueOf) -> str:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
-from weft_executor.results.outcome import Done, Grown, Outcome
+from weft_executor.results.outcome import Done, Grown, Outcome, Unneeded
+from weft_executor.results.task_results import done_among
 from weft_planner.events import PlanChanged, TaskReused, Warned
 from weft_planner.plan import fan_out
 from weft_planner.plan.changes import change
@@ -21,7 +22,7 @@ from weft_planner.plan.conditions import value_of
 from weft_planner.plan.forms.output_schema import canonical
 from weft_planner.plan.plan import Item
 from weft_planner.plan.references import ITEM, MISSING, NUMBER, REFERENCE, reference_of, references, strings, value_at
-from weft_planner.plan.task_id import item_id, number_of
+from weft_planner.plan.task_id import item_id, number_of, place_of, with_parents
 from weft_skills.errors import WeftError
 from weft_skills.text.plural import counted, plural
 
@@ -109,7 +110,9 @@ class FanOut:
         if not self.keeps_replaced:
             parts = tuple(part for part in parts if part.id not in self.current.plan.replaced)
 
-        async def finish(outcomes: Mapping[str, Outcome]) -> str:
+        async def finish(outcomes: Mapping[str, Outcome]) -> str | Unneeded:
+            if parts and all(isinstance(outcomes[part.id], Unneeded) for part in parts):
+                return Unneeded()
             return joined(parts, outcomes, as_json=task.output_schema is not None)
 
         return Grown(parts, finish, task.width)
@@ -145,6 +148,29 @@ class FanOut:
         self._reuse(joined_parts)
         return joined_parts
 
+    def join_round(self, task: Task, again: Task) -> Task:
+        """Bring a round of a task into the plan, unless it is there; returns it as it is in the plan.
+
+        A round that differs from the one on record takes its place, and that of all rounds after it.
+        """
+        plan = self.current.plan
+        if self._has(again):
+            return plan.task(again.id)
+        later = {part.id for part in plan.rounds_of(task.id) if place_of(part.id) >= place_of(again.id)}
+        dropped = tuple(part.id for part in plan.tasks if not later.isdisjoint(with_parents(part.id))) if later else ()
+        for part_id in dropped:
+            self.memo.finished.reused.pop(part_id, None)
+        self.current.change(PlanChanged("repeat", task.id, (again,), dropped))
+        return self.current.plan.task(again.id)
+
+    def round_fault(self, task: Task, again: Task) -> str | None:
+        """Why a round of a task may not join the plan; None if it may, or is there."""
+        return None if self._has(again) else self.limits.fault(task, (again,), self.current.plan)
+
+    def _has(self, part: Task) -> bool:
+        plan = self.current.plan
+        return part.id in plan and plan.task(part.id) == part
+
     def _reuse(self, parts: Sequence[Task]) -> None:
         """Take the outputs of equal items in the run that this one repeats a part of."""
         reused = self.memo.finished.reused
@@ -161,8 +187,8 @@ def _part(task: Task, number: int, value: Any, results: Mapping[str, str]) -> Ta
     return replace(
         task,
         id=item_id(task.id, number),
-        depends_on=tuple(name for name in task.depends_on if name in results and name not in unwanted),
-        when=None,
+        depends_on=tuple(name for name in done_among(task.depends_on, results) if name not in unwanted),
+        when=task.when if task.each_when else None,
         for_each=None,
         width=None,
         first=None,
@@ -201,8 +227,9 @@ def joined(parts: Sequence[Task], outcomes: Mapping[str, Outcome], *, as_json: b
     """The items' outputs together; raises if there are items and none has one.
 
     Outputs with a form are a JSON list (`as_json`), with null for an item that failed; others each stand under their
-    item.
+    item. Items that were not needed are left out.
     """
+    parts = [part for part in parts if not isinstance(outcomes[part.id], Unneeded)]
     done = {part.id: outcome.output for part in parts if isinstance(outcome := outcomes[part.id], Done)}
     errors = [f"{part.id}: {outcome.error}" for part in parts if not isinstance(outcome := outcomes[part.id], Done)]
     if errors and not done:

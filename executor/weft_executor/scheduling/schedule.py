@@ -5,8 +5,8 @@ ready tasks start, as many at a time as the limit allows
 → tasks that waited only for it become ready, or are skipped if it has no result
 → until nothing is ready or running, and no more tasks can be added; a failed task does not fail the others
 
-A task may grow into tasks of its own, and ends after them. Neither this nor waiting for a person counts as running.
-A task may be held, so that the plan can change before it starts.
+A task may grow into tasks of its own, and ends after them or grows again. Neither this nor waiting for a person counts
+as running. A task may be held, so that the plan can change before it starts.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from weft_executor.results.outcome import (
     Grown,
     Outcome,
     Skipped,
-    Unneeded,
     Waiting,
     outcome_of,
+    output_of,
     why_not,
 )
 from weft_executor.results.task_results import TaskResults
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from weft_planner.events.event import Recorder
     from weft_planner.plan.plan import Plan, Task
 
-RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Done | Grown | Unneeded]]
+RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Outcome | Grown]]
 Check = Callable[["Task", Mapping[str, Outcome]], Awaitable[bool]]
 
 _STOPPED = Cancelled("stopped before its end")
@@ -213,14 +213,14 @@ class Schedule:
             if not self.finished.grows_again(task):
                 return Done(output)
         else:
-            if task.when is not None and self.check is not None:
+            if task.when is not None and self.check is not None and not task.each_when:
                 verdict = await self._attempt(task, needed(self.check(task, self.outcomes)))
                 if not isinstance(verdict, Done):
                     return verdict
             self.record(TaskStarted(task.id, inputs))
         return await self._attempt(task, self.run_task(task, self._results))
 
-    async def _attempt(self, task: Task, work: Awaitable[str | Done | Grown | Unneeded]) -> Outcome | Grown:
+    async def _attempt(self, task: Task, work: Awaitable[str | Outcome | Grown]) -> Outcome | Grown:
         try:
             return await attempt(work, self._time.begin(self._running[task.id]))
         except Halted as halted:
@@ -249,6 +249,8 @@ class Schedule:
             result = self.outcomes[done_id] = self._recorded_end(done_id, ended, took)
             if isinstance(result, Done):
                 self._results[done_id] = result.output
+            elif (output := output_of(result)) is not None:
+                self._results[done_id] = output
             if done_id in self._part_of:
                 settled.extend(self._end_part(done_id, result))
             if isinstance(result, _UNSETTLED):
@@ -301,7 +303,7 @@ class Schedule:
         if isinstance(outcome, Done):
             event = TaskFinished(task_id, "done", seconds, outcome.output, key=outcome.key)
         else:
-            event = TaskFinished(task_id, STATUS[type(outcome)], seconds, None, outcome.error)
+            event = TaskFinished(task_id, STATUS[type(outcome)], seconds, output_of(outcome), outcome.error)
         recorded = self.record(event)
         return outcome if recorded is event else outcome_of(recorded)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_planner.decompose import required
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
+from weft_planner.goal.rounds import asks_for_rounds
 from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
 
@@ -56,6 +57,11 @@ class Brief:
     def sub_goals(self) -> bool:
         """Whether a task of the plan may be a goal itself."""
         return self.known.max_depth > 0
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the model is told that a task may be done in rounds: where the goal asks for that."""
+        return asks_for_rounds(self.goal)
 
     @property
     def attempts(self) -> int:
@@ -121,5 +127,6 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "sub_goals": brief.sub_goals,
         "certain": brief.must_use,
         "direct": brief.direct,
+        "repeats": brief.repeats,
         "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
     }

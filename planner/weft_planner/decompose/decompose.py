@@ -80,6 +80,7 @@ async def decompose(
         sub_goals=brief.sub_goals,
         unused=bool(brief.must_use),
         direct=brief.direct,
+        repeats=brief.repeats,
     )
     judge = PlanJudge(brief, early)
     faults: list[str] = []

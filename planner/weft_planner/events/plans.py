@@ -8,7 +8,7 @@ from typing import Literal
 from weft_planner.events.event import Event
 from weft_planner.plan.plan import Plan, Task
 
-ChangeCause = Literal["for_each", "goal", "replan", "stream", "person"]
+ChangeCause = Literal["for_each", "goal", "replan", "stream", "person", "repeat"]
 
 
 class PlanRefused(Event, frozen=True):

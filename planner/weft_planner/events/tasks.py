@@ -13,12 +13,16 @@ TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pend
 
 
 class ConditionChecked(Event, frozen=True):
-    """Whether a task is needed: its condition as planned, whether it holds, and which values or reason decided it."""
+    """Whether a task is needed: its condition as planned, whether it holds, and which values or reason decided it.
+
+    With a `round`, whether its result in that round is the last one.
+    """
 
     task: str
     condition: str | Mapping[str, Any]
     holds: bool
     why: str
+    round: int | None = None
 
 
 class TaskStarted(Event, frozen=True, gc=False):

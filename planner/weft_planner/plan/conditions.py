@@ -1,4 +1,4 @@
-"""Conditions, the `when` of a task: values compared with `==`, `contains` or `is empty`, joined by `and`, `or`, `not`.
+"""Conditions, the `when` of a task and the `until` of its rounds: values compared, joined by `and`, `or`, `not`.
 
     <<review.output.severity>> == "high" and (<<files.count>> > 0 or not <<notes.output>> is empty)
 
@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from weft_planner.plan.references import ITEM, REFERENCE, reference_of, references, spelled
+from weft_planner.plan.references import ITEM, REFERENCE, reference_of, spelled
 from weft_planner.plan.task_id import item_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from weft_planner.plan.references import Reference
 
 LONGEST = 500
 _DEEPEST = 20
+_VALUE = re.compile(r"<<[^<>]*>>")  # a value, or text that only looks like one
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
     |(?P<value><<[^<>]*>>)
@@ -44,7 +45,10 @@ _INSTEAD = {
 
 @dataclass(frozen=True, slots=True)
 class ValueOf:
-    """A value that a task, or an item of it, has: its `output` or the part of it at a path, `status` or `count`."""
+    """A value that a task, or an item of it, has: its `output` or the part of it at a path, `status` or `count`.
+
+    Without a `part` it is the value at a path of the item that the condition is about.
+    """
 
     id: str
     part: str
@@ -57,7 +61,7 @@ class ValueOf:
         return self.id if self.item is None else item_id(self.id, self.item)
 
     def __str__(self) -> str:
-        return f"<<{self.of}.{self.part}{self.path}>>"
+        return f"<<{self.of}{f'.{self.part}' if self.part else ''}{self.path}>>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +119,12 @@ def parse(text: str) -> Condition:
 def values_in(when: object) -> list[ValueOf]:
     """The values that a condition or the question in its place reads, each once; a broken condition has some too."""
     text = when.get("ask") if isinstance(when, Mapping) else when
-    found = references(text) if isinstance(text, str) else ()
-    return list(dict.fromkeys(map(value_of, found)))
+    found = map(_value_in, _VALUE.findall(text)) if isinstance(text, str) and "<<" in text else ()
+    return list(dict.fromkeys(value for value in found if value is not None))
 
 
-def faults(when: object) -> Iterator[str]:
-    """What is wrong with a task's `when`, whatever the other tasks are."""
+def faults(when: object, key: str = "when") -> Iterator[str]:
+    """What is wrong with a condition of a task, its `when` or that of another key, whatever the other tasks are."""
     match when:
         case None:
             return
@@ -128,17 +132,34 @@ def faults(when: object) -> Iterator[str]:
             try:
                 parse(when)
             except ConditionError as error:
-                yield f"'when' is not a condition: {error}"
+                yield f"'{key}' is not a condition: {error}"
         case {"ask": str(question), **more} if question.strip() and not more:
-            if ITEM.search(question):
-                yield "'when' is checked once, before there are items: leave out <<item>>"
+            return
         case _:
-            yield '\'when\' must be a condition as text, or a question to a model as {"ask": "…"}'
+            yield f'\'{key}\' must be a condition as text, or a question to a model as {{"ask": "…"}}'
 
 
 def value_of(reference: Reference) -> ValueOf:
     """The value that a reference names."""
     return ValueOf(reference.id, reference.part, spelled(reference.path), reference.item)
+
+
+def filled(question: str, text_of: Callable[[ValueOf], str]) -> str:
+    """A question with its values replaced, all at once: what stands in a value is left alone."""
+
+    def replaced(match: re.Match[str]) -> str:
+        value = _value_in(match[0])
+        return match[0] if value is None else text_of(value)
+
+    return _VALUE.sub(replaced, question)
+
+
+def _value_in(text: str) -> ValueOf | None:
+    """The value that a text between `<<` and `>>` names; None if it names none."""
+    if (reference := REFERENCE.fullmatch(text)) is not None:
+        return value_of(reference_of(reference))
+    item = ITEM.fullmatch(text)
+    return ValueOf("item", "", item["path"]) if item is not None else None
 
 
 class _Parser:
@@ -191,10 +212,10 @@ class _Parser:
     def _operand(self) -> ValueOf | Constant:
         kind, text = self._next()
         if kind == "value":
-            match = REFERENCE.fullmatch(text)
-            if match is None:
+            value = _value_in(text)
+            if value is None:
                 raise self._fault("expected <<id.output>>, <<id.output.field>>, <<id.status>> or <<id.count>>")
-            operand: ValueOf | Constant = value_of(reference_of(match))
+            operand: ValueOf | Constant = value
         elif kind == "text":
             if REFERENCE.search(text):
                 raise ConditionError(f"column {self._column}: a reference in quotes is only text; leave the quotes out")

@@ -103,13 +103,17 @@ def item_values(texts: Iterable[str], item: Any, number: int) -> dict[str, Any]:
     return {path: number if path == NUMBER else value_at(item, path) for path in paths}
 
 
-def faults(row: Mapping[str, Any], texts: Iterable[str]) -> Iterator[str]:
-    """What is wrong with how a task goes through a list; `texts` are those of its instruction and arguments."""
+def faults(row: Mapping[str, Any], texts: Iterable[str], conditions: Iterable[str] = ()) -> Iterator[str]:
+    """What is wrong with how a task goes through a list; `texts` are those of its instruction and arguments.
+
+    Its `conditions` may read the item too.
+    """
     source = row.get("for_each")
     used = {match["path"] for text in texts for match in ITEM.finditer(text)}
     if source is None:
+        read = {match["path"] for text in conditions for match in ITEM.finditer(text)}
         yield from (f"'{key}' has no effect without 'for_each'" for key in ("width", "first") if row.get(key))
-        if any(not _OF_TASK.match(path) for path in used):  # that is what a task `item` has
+        if any(not _OF_TASK.match(path) for path in used | read):  # that is what a task `item` has
             yield "<<item>> stands for an item of 'for_each', which is missing; add it, or leave <<item>> out"
         return
     if isinstance(source, str):

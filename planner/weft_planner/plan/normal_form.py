@@ -42,6 +42,7 @@ ADAPTIVE: dict[str, tuple[str, ...]] = {
     "output_schema": ("result_schema",),
     "check": (),
     "model": (),
+    "repeat": (),
 }
 # Keys that list results to build on; they count as `depends_on` where they hold nothing else.
 _INPUTS = tuple(

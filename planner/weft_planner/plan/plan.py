@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from weft_planner.plan.conditions import values_in
 from weft_planner.plan.forms.result_keys import ResultCheck
 from weft_planner.plan.references import Reference, references, renamed
-from weft_planner.plan.task_id import number_of, parent_of
+from weft_planner.plan.repeat import PreviousRound, Repeat
+from weft_planner.plan.task_id import (
+    in_round,
+    number_of,
+    parent_of,
+    place_of,
+    round_of,
+    with_parents,
+    written_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -20,7 +31,8 @@ if TYPE_CHECKING:
 
 ActionType = Literal["skill", "tool", "llm", "goal"]
 ACTION_TYPES: tuple[str, ...] = get_args(ActionType)
-_OPTIONAL = ("output_schema", "check", "model", "most_tasks", "max_cost")
+_STRUCTS = ("check", "repeat", "previous")
+_OPTIONAL = ("output_schema", "check", "model", "most_tasks", "max_cost", "repeat", "previous")
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -36,7 +48,8 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     `width` at a time, only the `first` of them; each of these has its `item`. With an `output_schema` its result is
     JSON of that form, and with a `check` it must hold. `model` is a name of `[models]` in the settings. A `goal` is
     planned when it is ready, and goes on in the tasks of that plan, `most_tasks` at most, which together may cost
-    `max_cost` dollars.
+    `max_cost` dollars. With `repeat` it is done again, until a condition on its result holds; a round has what the one
+    before it came to as `previous`.
     """
 
     id: str
@@ -57,6 +70,8 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str | None = None
     most_tasks: int | None = None
     max_cost: int | float | None = None
+    repeat: Repeat | None = None
+    previous: PreviousRound | None = None
 
     @property
     def given(self) -> tuple[Reference, ...]:
@@ -72,6 +87,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
             or self.check is not None
             or self.when is not None
             or self.for_each is not None
+            or self.repeat is not None
         )
 
     @property
@@ -104,29 +120,38 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The ids of tasks whose values decide whether it runs, or which items it has, each once."""
-        if self.when is None and self.for_each is None:
+        """The ids of tasks whose values decide whether and how often it runs, or which items it has, each once."""
+        if self.when is None and self.for_each is None and self.repeat is None:
             return ()
-        found = references((self.when, self.for_each if isinstance(self.for_each, str) else ""))
-        return tuple(dict.fromkeys(reference.id for reference in found))
+        source = self.for_each if isinstance(self.for_each, str) else ""
+        until = self.repeat.until if self.repeat is not None else ""
+        read = (*self.referred((self.when, until)), *references(source))
+        found = dict.fromkeys(reference.id for reference in read)
+        found.pop(written_id(self.id), None)  # its own result
+        return tuple(found)
 
     @property
     def reads_status_of(self) -> frozenset[str]:
         """The ids of tasks whose status decides whether it runs: it runs although they failed."""
-        return frozenset(reference.id for reference in references(self.when) if reference.part == "status")
+        return frozenset(reference.id for reference in self.referred(self.when) if reference.part == "status")
 
     @property
     def handles(self) -> frozenset[str]:
         """The ids of tasks, and of their items, whose failure is handled if it is done."""
-        return frozenset(reference.of for reference in references(self.when) if reference.part == "status")
+        return frozenset(reference.of for reference in self.referred(self.when) if reference.part == "status")
 
     @property
     def asks(self) -> bool:
-        """Whether a model decides if it runs."""
-        return isinstance(self.when, Mapping)
+        """Whether a model decides if it runs, or runs again."""
+        return isinstance(self.when, Mapping) or (self.repeat is not None and self.repeat.asks)
+
+    @property
+    def each_when(self) -> bool:
+        """Whether its condition is one on each item, which is checked for each."""
+        return self.for_each is not None and any(value.id == "item" for value in values_in(self.when))
 
     def rewired(self, ids: Mapping[str, str]) -> Task:
-        """The task with other tasks in place of some that it depends on or refers to."""
+        """The task with other tasks in place of some that it depends on or refers to; it stays the same itself."""
         texts = (self.instruction, self.arguments, self.asked, self.needs_approval)
         if ids.keys().isdisjoint((*self.depends_on, *self.reads, *(one.id for one in self.referred(texts)))):
             return self
@@ -139,7 +164,15 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
             for_each=renamed(self.for_each, ids) if isinstance(self.for_each, str) else self.for_each,
             depends_on=tuple(dict.fromkeys(ids.get(before, before) for before in self.depends_on)),
             check=replace(self.check, ask=renamed(self.check.ask, ids)) if self.check is not None else None,
+            repeat=self._repeat_with({old: new for old, new in ids.items() if old != self.id}),
         )
+
+    def renamed(self, task_id: str) -> Task:
+        """The task under another id, by which its own texts refer to it too."""
+        return replace(self, id=task_id, repeat=self._repeat_with({self.id: task_id}))
+
+    def _repeat_with(self, ids: Mapping[str, str]) -> Repeat | None:
+        return replace(self.repeat, until=renamed(self.repeat.until, ids)) if self.repeat is not None else None
 
     def to_dict(self) -> dict[str, Any]:
         """The task as in the plan's JSON, without empty fields."""
@@ -162,7 +195,7 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
             given["item"] = self.item.value
         for key in _OPTIONAL:
             if (value := getattr(self, key)) is not None:
-                given[key] = value.to_dict() if key == "check" else value
+                given[key] = value.to_dict() if key in _STRUCTS else value
         return given
 
     @classmethod
@@ -189,6 +222,8 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
             model=row.get("model") or None,
             most_tasks=row.get("most_tasks"),
             max_cost=row.get("max_cost"),
+            repeat=Repeat.from_dict(row["repeat"]) if row.get("repeat") else None,
+            previous=PreviousRound.from_dict(row["previous"]) if row.get("previous") else None,
         )
 
 
@@ -275,7 +310,7 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         return self
 
     def without_grown(self) -> Plan:
-        """The plan without the tasks that grow while it runs: items, and tasks of sub-goals."""
+        """The plan without the tasks that grow while it runs: items, rounds, and tasks of sub-goals."""
         kept = tuple(task for task in self.tasks if parent_of(task.id) is None)
         return self if len(kept) == len(self.tasks) else self.with_tasks(kept)
 
@@ -285,9 +320,36 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         return self if len(kept) == len(self.tasks) else self.with_tasks(kept)
 
     def parts_of(self, task_id: str) -> tuple[Task, ...]:
-        """The grown tasks that are parts of a task, in their order: items by their numbers."""
-        parts = [task for task in self.tasks if parent_of(task.id) == task_id]
+        """The grown tasks that are parts of a task, in their order: items by their numbers; not its rounds."""
+        parts = [task for task in self.tasks if parent_of(task.id) == task_id and round_of(task.id) is None]
         return tuple(sorted(parts, key=lambda task: number_of(task.id) or 0))
+
+    def rounds_of(self, task_id: str) -> tuple[Task, ...]:
+        """The rounds of a task from the second on, in their order; the first is the task itself."""
+        rounds = [task for task in self.tasks if in_round(task.id) and parent_of(task.id) == task_id]
+        return tuple(sorted((task for task in rounds if round_of(task.id)), key=lambda task: place_of(task.id)))
+
+    @cached_property
+    def superseded(self) -> frozenset[str]:
+        """The tasks of rounds before the last one of their task: what they came to does not count any more."""
+        last: dict[str, int] = {}
+        for task in self.tasks:
+            if (number := round_of(task.id)) is not None:
+                whole = parent_of(task.id) or ""
+                last[whole] = max(number, last.get(whole, 0))
+        if not last:
+            return frozenset()
+
+        def is_before_last(task_id: str) -> bool:
+            inside = with_parents(task_id)
+            return any((round_of(part) or 1) < last.get(whole, 0) for part, whole in pairwise(inside))
+
+        return frozenset(task.id for task in self.tasks if is_before_last(task.id))
+
+    @property
+    def reported(self) -> tuple[Task, ...]:
+        """The tasks that a result lists: a task that was repeated stands for all its rounds."""
+        return tuple(task for task in self.tasks if not in_round(task.id) and task.id not in self.superseded)
 
     @property
     def finals(self) -> tuple[Task, ...]:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 FieldPath = tuple[str | int, ...]
 
-# A task's id: a planned one, or one in the plan of a sub-goal, such as `research/sources` or `parts[1]/check`.
-ID = r"[\w-]+(?:(?:\[[0-9]+\])*/[\w-]+)*"
+# A task's id: a planned one, or one in the plan of a sub-goal: `research/sources`, `parts[1]/check` or `fix#2/run`.
+ID = r"[\w-]+(?:(?:\[[0-9]+\]|#[0-9]+)*/[\w-]+)*"
 # Before the id of a task of an earlier turn of the conversation, as in `<<turn2.survey.output>>`.
 TURN = r"(?:turn[1-9][0-9]{0,5}\.(?!(?:output|status|count)\b))?"
 PATH = r"(?:\.[\w-]+|\[[0-9]{1,9}\])*"
@@ -30,7 +30,7 @@ REFERENCE = re.compile(
     rf"<<\s*(?P<id>{TURN}{ID})(?:\[(?P<item>[1-9][0-9]{{0,8}})\])?\.(?P<part>output(?P<path>{PATH})|status|count)\s*>>"
 )
 # What looks like a reference, whether or not it can be read.
-_LOOKS_LIKE_ONE = re.compile(r"<<\s*[\w-]+(?:/[\w-]+)*\s*[.\[][^<>\n]*>>")
+_LOOKS_LIKE_ONE = re.compile(r"<<\s*[\w-]+(?:/[\w-]+)*(?:#[0-9]+)?\s*[.\[][^<>\n]*>>")
 # Other templates' references; a task of that name makes it one.
 _FOREIGN = re.compile(r"<<([\w-]+)>>|\$?\{\{?\s*([\w-]+)\.output[\w.\[\]-]*\s*\}?\}|(?<!\w)\$([\w-]+)\.output\b")
 # What stands for the item in the instruction and arguments of a task with `for_each`.

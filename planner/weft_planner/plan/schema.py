@@ -24,15 +24,23 @@ _ADAPTIVE: dict[str, Any] = {
 
 _OF_GOALS: dict[str, Any] = {"most_tasks": {"type": ["integer", "null"]}, "max_cost": {"type": ["number", "null"]}}
 
+_REPEAT: dict[str, Any] = {
+    "type": ["object", "null"],
+    "properties": {"until": {"type": ["string", "object"]}, "most": {"type": "integer"}},
+    "required": ["until", "most"],
+}
+
 # Why skills that fit are not used, by their names.
 UNUSED: dict[str, Any] = {"type": ["object", "null"], "additionalProperties": {"type": "string"}}
 
 
-def plan_schema(*, sub_goals: bool = True, unused: bool = False, direct: bool = False) -> dict[str, Any]:
+def plan_schema(
+    *, sub_goals: bool = True, unused: bool = False, direct: bool = False, repeats: bool = False
+) -> dict[str, Any]:
     """The schema of a plan: loose enough for every provider's dialect; validation does the rest.
 
-    It has `unused` only where a skill must be used, and `answer` only where there may be one instead of a plan: the
-    hash of a request is made of its schema too.
+    It has `unused` only where a skill must be used, `answer` only where there may be one instead of a plan, and
+    `repeat` only where the goal asks for rounds: the hash of a request is made of its schema too.
     """
     actions = [action for action in ACTION_TYPES if sub_goals or action != GOAL]
     optional_text = {"type": ["string", "null"]}
@@ -52,6 +60,8 @@ def plan_schema(*, sub_goals: bool = True, unused: bool = False, direct: bool = 
     }
     if GOAL in actions:
         task["properties"] |= _OF_GOALS
+    if repeats:
+        task["properties"]["repeat"] = _REPEAT
     return {
         "type": "object",
         "properties": {

@@ -37,11 +37,12 @@ class PlanShape(Protocol):
         sub_goals: bool = True,
         unused: bool = False,
         direct: bool = False,
+        repeats: bool = False,
     ) -> dict[str, Any]:
         """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks.
 
         Where goals may not be nested deeper, there are no `sub_goals`; where a skill must be used, the plan may say in
-        `unused` why it is not; where `direct`, there may be an answer instead.
+        `unused` why it is not; where `direct`, there may be an answer instead; where `repeats`, tasks may have rounds.
         """
 
     def widen(self, document: Any) -> Any:
@@ -63,9 +64,10 @@ class FullShape:
         sub_goals: bool = True,
         unused: bool = False,
         direct: bool = False,
+        repeats: bool = False,
     ) -> dict[str, Any]:
         """The same schema for all goals."""
-        return plan_schema(sub_goals=sub_goals, unused=unused, direct=direct)
+        return plan_schema(sub_goals=sub_goals, unused=unused, direct=direct, repeats=repeats)
 
     def widen(self, document: Any) -> Any:
         """The document itself."""
@@ -91,6 +93,7 @@ class NumberedShape:
         sub_goals: bool = True,
         unused: bool = False,
         direct: bool = False,
+        repeats: bool = False,
     ) -> dict[str, Any]:
         """A schema with room for every thing that the goal lists: small models use all the room they are given."""
         return numbered_schema(names, min(max_tasks, listed(goal)))

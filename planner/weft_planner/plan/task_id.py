@@ -1,7 +1,8 @@
 """Task ids: those that a plan gives its tasks, and those of tasks that grow while it runs.
 
 A grown task's id has characters that a planned one cannot have: `review[1]` is the first item of the task `review`,
-`research/sources` a task of the sub-goal `research`. Both nest.
+`research/sources` a task of the sub-goal `research`, `draft#2` the second round of the task `draft`, which is the first
+itself. All nest.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 PLANNED = re.compile(r"[\w-]{1,64}")
 MAX_LENGTH = 200
 
-_GROWN = re.compile(r"(?P<parent>.+?)(?:\[(?P<number>[1-9]\d*)\]|/[\w-]{1,64})", re.DOTALL)
+_GROWN = re.compile(r"(?P<parent>.+?)(?:\[(?P<number>[1-9]\d*)\]|#(?P<round>[1-9]\d*)|/[\w-]{1,64})", re.DOTALL)
+_ROUND = "#"
 
 
 def item_id(parent: str, number: int) -> str:
@@ -28,9 +30,16 @@ def sub_task_id(parent: str, planned: str) -> str:
     return f"{parent}/{planned}"
 
 
+def round_id(task_id: str, number: int) -> str:
+    """The id of a round of a task that is repeated; the first round is the task itself."""
+    return f"{task_id}{_ROUND}{number}" if number > 1 else task_id
+
+
 def parent_of(task_id: str) -> str | None:
     """The id of the task that a grown task is a part of; None if it did not grow."""
-    if not task_id.endswith("]") and "/" not in task_id:  # nearly all ids, and every plan asks for each of them
+    if (
+        not task_id.endswith("]") and "/" not in task_id and _ROUND not in task_id
+    ):  # nearly all ids, and every plan asks for each of them
         return None
     match = _GROWN.fullmatch(task_id)
     return match["parent"] if match else None
@@ -57,8 +66,31 @@ def number_of(task_id: str) -> int | None:
     return int(match["number"]) if match and match["number"] else None
 
 
+def round_of(task_id: str) -> int | None:
+    """The number of a round of a task, from 2; None if the task is not such a round."""
+    match = _GROWN.fullmatch(task_id) if _ROUND in task_id else None
+    return int(match["round"]) if match and match["round"] else None
+
+
+def in_round(task_id: str) -> bool:
+    """Whether a task is a round of another, from the second on, or a part of one."""
+    return _ROUND in task_id
+
+
+def written_id(task_id: str) -> str:
+    """The id by which a task's own texts refer to it: without the numbers of items and rounds."""
+    while number_of(task_id) is not None or round_of(task_id) is not None:
+        task_id = parent_of(task_id) or ""
+    return task_id
+
+
+def place_of(task_id: str) -> tuple[int, int]:
+    """What parts of a task are sorted by: those of its first round in their order, then the other rounds."""
+    return round_of(task_id) or 0, number_of(task_id) or 0
+
+
 def in_order(ids: Iterable[str]) -> list[str]:
-    """Ids in their order, those of grown tasks right after the task that they are parts of, items by their numbers."""
+    """Ids in their order, those of grown tasks right after the task that they are parts of, by their numbers."""
     parts: dict[str | None, list[str]] = {}
     known = dict.fromkeys(ids)
     for task_id in known:
@@ -68,7 +100,7 @@ def in_order(ids: Iterable[str]) -> list[str]:
     left = parts.get(None, [])[::-1]
     while left:
         ordered.append(left.pop())
-        left += sorted(parts.get(ordered[-1], ()), key=lambda part: number_of(part) or 0)[::-1]
+        left += sorted(parts.get(ordered[-1], ()), key=place_of)[::-1]
     return ordered
 
 

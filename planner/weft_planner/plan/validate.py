@@ -6,11 +6,11 @@ Faults go into the prompt that asks a model again: changing their text breaks st
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.plan import conditions, fan_out, unused_skills
+from weft_planner.plan import conditions, fan_out, repeat, unused_skills
 from weft_planner.plan.changes import sub_goals
 from weft_planner.plan.forms.output_schema import type_of
 from weft_planner.plan.forms.result_keys import field_fault, form_faults
@@ -108,8 +108,9 @@ def row_problems(number: int, row: object, known: Known) -> Iterator[str]:
     yield from (f"{label}: {fault}" for fault in _dependency_problems(row.get("depends_on")))
     yield from (f"{label}: {fault}" for fault in _action_problems(row, known))
     texts = list(strings((row.get("instruction"), row.get("arguments"))))
-    yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts))
+    yield from (f"{label}: {fault}" for fault in fan_out.faults(row, texts, _condition_texts(row)))
     yield from (f"{label}: {fault}" for fault in conditions.faults(row.get("when")))
+    yield from (f"{label}: {fault}" for fault in repeat.faults(row))
     yield from (f"{label}: {fault}" for fault in form_faults(row, known.models))
     yield from (f"{label}: {fault}" for fault in sub_goals.faults(row, known.max_depth))
     yield from (f"{label} refers to {fault}" for fault in _unreadable((row.get("title"), *_texts(row)), known))
@@ -187,14 +188,26 @@ def _unmet(value: object, schema: Mapping[str, Any]) -> Iterator[str]:
 
 def _texts(row: Mapping[str, Any]) -> tuple[object, ...]:
     """The texts of a task in which references are filled."""
-    check, when = row.get("check"), row.get("when")
-    return (
-        row.get("instruction"),
-        row.get("arguments"),
-        check.get("ask") if isinstance(check, Mapping) else None,
-        row.get("needs_approval"),
-        when.get("ask") if isinstance(when, Mapping) else None,
-    )
+    asked = (condition.get("ask") for condition in _conditions(row) if isinstance(condition, Mapping))
+    return (*_told_texts(row), *asked)
+
+
+def _told_texts(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """Those that it is told with, where a reference that cannot be read is missed."""
+    check = row.get("check")
+    asked = check.get("ask") if isinstance(check, Mapping) else None
+    return row.get("instruction"), row.get("arguments"), asked, row.get("needs_approval")
+
+
+def _conditions(row: Mapping[str, Any]) -> tuple[object, object]:
+    """What decides whether it runs, and what ends its rounds."""
+    return row.get("when"), repeat.until_in(row)
+
+
+def _condition_texts(row: Mapping[str, Any]) -> list[str]:
+    """The conditions of a task, or the questions in their place."""
+    texts = (one.get("ask") if isinstance(one, Mapping) else one for one in _conditions(row))
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _unreadable(texts: object, known: Known) -> Iterator[str]:
@@ -259,6 +272,7 @@ def synthesis_problems(synthesis: object, rows: Sequence[Mapping[str, Any]], kno
 def _reference_problems(
     row: Mapping[str, Any], graph: nx.DiGraph[str], by_id: Mapping[str, Mapping[str, Any]], known: Known
 ) -> Iterator[str]:
+    yield from _own_problems(row)
     referred = {text: pair for text, pair in _referred(row).items() if pair[0].id in graph or not known.quotes(text)}
     if not referred:
         return
@@ -288,17 +302,31 @@ def _reference_problems(
             yield start + why
 
 
+def _own_problems(row: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the fields of its own result that end a task's rounds."""
+    one_round = {key: value for key, value in row.items() if key != "for_each"}  # each item has rounds of its own
+    for reference in dict.fromkeys(filter(_is_own(row), references(repeat.until_in(row)))):
+        if (why := field_fault(reference, one_round, needs_form=False)) is not None:
+            yield f"task {row['id']!r} refers to {reference}, {why}"
+
+
+def _is_own(row: Mapping[str, Any]) -> Callable[[Reference], bool]:
+    return lambda reference: reference.id == row.get("id") and reference.item is None
+
+
 def _referred(row: Mapping[str, Any]) -> dict[str, tuple[Reference, bool]]:
-    """What a task refers to, by how it refers to it, and whether that must be there when it is filled in."""
-    *texts, _ = _texts(row)
-    referred = {str(reference): (reference, True) for reference in references(texts)}
-    source, when = row.get("for_each"), row.get("when")
+    """What a task refers to, by how it refers to it, and whether that must be there when it is filled in.
+
+    What ends its rounds may refer to its own result.
+    """
+    source, is_own, (when, until) = row.get("for_each"), _is_own(row), _conditions(row)
+    referred = {str(reference): (reference, True) for reference in references(_told_texts(row))}
+    read = [*references(when), *(one for one in references(until) if not is_own(one))]
+    referred |= {str(one): (one, False) for one in read if str(one) not in referred}
     if source is not None:  # <<item.output>> is a field of the item
         referred = {text: pair for text, pair in referred.items() if pair[0].id != "item"}
-    read = references(
-        (source if isinstance(source, str) else "", when.get("ask") if isinstance(when, Mapping) else when)
-    )
-    return referred | {str(one): (one, False) for one in read if str(one) not in referred}
+    listed = references(source if isinstance(source, str) else "")
+    return referred | {str(one): (one, False) for one in listed if str(one) not in referred}
 
 
 def _tasks_are(ids: Sequence[str]) -> str:

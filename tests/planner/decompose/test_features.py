@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import messages
 from weft_planner.plan.plan import Task
@@ -58,3 +60,37 @@ def test_small_models_are_not_offered_any() -> None:
     assert not any(f'"{feature}"' in asked for feature in FEATURES)
     schema = json.dumps(brief.profile.shape.schema("Do it", (), 3))
     assert not any(f'"{feature}"' in schema for feature in FEATURES)
+
+
+def told(goal: str, **more: Any) -> str:
+    return messages(Brief(goal, "", "", "today", **({"known": Known()} | more)), Prompts())[-1].content
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Rewrite the summary until it has fewer than 100 words", "Improve the text in three rounds",
+        "Keep fixing the script until its tests pass", "Überarbeite den Text, bis er kurz ist und bis die Tests laufen",
+        "Réécris le texte jusqu'à ce qu'il soit court", "Reescribe el texto hasta que sea corto",
+        "重写摘要，直到少于一百字",
+    ],
+)  # fmt: skip
+def test_rounds_are_taught_where_the_goal_asks_for_them_with_one_valid_example(goal: str) -> None:
+    (shown,) = examples(told(goal))
+    assert list(row_problems(1, shown, Known())) == []
+    schema = plan_schema(repeats=True)["properties"]["tasks"]["items"]["properties"]
+    assert shown["repeat"].keys() <= schema["repeat"]["properties"].keys()
+    assert system(goal) == system(), "the part that providers keep is the same"
+
+
+@pytest.mark.parametrize("goal", ["Write the API documentation", "Untie the knots in notes.md", "Ground the claims"])
+def test_other_goals_pay_nothing_for_rounds(goal: str) -> None:
+    assert "repeat" not in told(goal) + system(goal)
+    assert Brief(goal, "", "", "today", Known()).repeats is False
+    assert "repeat" not in plan_schema()["properties"]["tasks"]["items"]["properties"]
+
+
+def test_small_models_are_not_offered_rounds() -> None:
+    brief = Brief("Do it until it holds", "", "", "today", Known(), profile=profile_of("lm_studio/qwen2.5:0.5b"))
+    asked = "".join(message.content for message in messages(brief, Prompts()))
+    assert '"repeat"' not in asked + json.dumps(brief.profile.shape.schema(brief.goal, (), 3, repeats=brief.repeats))

@@ -93,7 +93,6 @@ REFERENCE = "expected <<id.output>>, <<id.output.field>>, <<id.status>> or <<id.
         ("<<a>> == 1", f"column 1: {REFERENCE}, not '<<a>>'"),
         ("<<a.error>> == 1", f"column 1: {REFERENCE}, not '<<a.error>>'"),
         ("<<a.status.x>> == 1", f"column 1: {REFERENCE}, not '<<a.status.x>>'"),
-        ("<<item>> == 1", f"column 1: {REFERENCE}, not '<<item>>'"),
         ('"<<a.output>>" == 1', "column 1: a reference in quotes is only text; leave the quotes out"),
         ("1 == 1 and", f"column 11: {VALUE}, but it ends there"),
         ("1 == 1 && 2 == 2", "column 8: expected 'and', 'or' or the end, not '&'; write 'and'"),
@@ -148,10 +147,12 @@ def test_anything_else_is_a_fault(when: Any) -> None:
     assert list(faults(when)) == ['\'when\' must be a condition as text, or a question to a model as {"ask": "…"}']
 
 
-def test_a_question_about_the_item_is_a_fault() -> None:
-    assert list(faults({"ask": "Is <<item>> right?"})) == [
-        "'when' is checked once, before there are items: leave out <<item>>"
-    ]
+def test_the_item_and_its_fields_are_values() -> None:
+    values = [ValueOf("item", "", ""), ValueOf("item", "", ".kind"), ValueOf("item", "output", "")]
+    assert values_in('<<item>> == 1 and <<item.kind>> == "a" or <<item.output>> is empty') == values
+    assert values_in({"ask": "Is <<item>> of <<item.kind>>, and <<item.output>>?"}) == values
+    assert [str(value) for value in values] == ["<<item>>", "<<item.kind>>", "<<item.output>>"]
+    assert list(faults({"ask": "Is <<item>> right?"})) == list(faults("<<item.number>> < 3")) == []
 
 
 def test_the_values_of_a_condition_or_a_question_are_found() -> None:

@@ -67,19 +67,19 @@ class Adaptive:
 
     async def run(self, plan: Plan, answers: Answers | None = None, **settings: Any) -> Result:
         """Run a plan."""
-        async with self._weft(answers, settings) as weft:
+        async with self.weft(answers, settings) as weft:
             return await weft.run(Goal("do it", plan=plan), record=self.record)
 
     async def resume(self, answers: Answers | None = None, **settings: Any) -> Result:
         """Resume the last run."""
-        async with self._weft(answers, settings) as weft:
+        async with self.weft(answers, settings) as weft:
             return await weft.resume("last", record=self.record)
 
     async def rerun(
         self, begin: str, answers: Answers | None = None, inputs: Mapping[str, str] | None = None
     ) -> Result:
         """Rerun the last run from a task, or with the outputs of some tasks."""
-        async with self._weft(answers, {}) as weft:
+        async with self.weft(answers, {}) as weft:
             return await weft.rerun("last", weft.plan_rerun("last", [begin] if begin else [], inputs or {}))
 
     @property
@@ -89,7 +89,8 @@ class Adaptive:
             f"when {one.task}" if one.role == "condition" else one.task or one.role for one in self.model.asked
         )
 
-    def _weft(self, answers: Answers | None, settings: dict[str, Any]) -> Weft:
+    def weft(self, answers: Answers | None, settings: dict[str, Any]) -> Weft:
+        """The runtime with a model that answers so."""
         self.model, self.record = ScriptedModel(answering(answers or {})), Recorder()
         return Weft(
             self.workspace,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +14,7 @@ from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import replayed, rows
 from tests.weft.runs.adaptive import REFUSED, Adaptive, Answers, answering, holds, llm, outputs, planned, statuses
+from tests.weft.runs.cut_journal import copied, cut
 from weft.cli.main import main
 from weft.cli.view import plan_graph
 from weft.cli.view.timeline import draw
@@ -119,23 +118,6 @@ async def test_a_run_stopped_in_the_middle_goes_on_with_the_items_that_are_left(
     )
     changes = [row for row in rows(adaptive.workspace) if row.type == "plan_changed"]
     assert len(changes) == 1, "the items grow again, but they are in the plan already"
-
-
-def copied(workspace: Path) -> sqlite3.Connection:
-    """The journal as it is now."""
-    copy = sqlite3.connect(":memory:")
-    with closing(sqlite3.connect(workspace / ".agents" / "journal.sqlite")) as database:
-        database.backup(copy)
-    return copy
-
-
-def cut(whole: sqlite3.Connection, workspace: Path, seq: int) -> None:
-    """Leave the journal's last run as if its process had been killed after that event."""
-    with closing(sqlite3.connect(workspace / ".agents" / "journal.sqlite")) as database, database:
-        whole.backup(database)
-        (run,) = database.execute("SELECT max(id) FROM runs").fetchone()
-        database.execute("DELETE FROM events WHERE run = ? AND seq > ?", (run, seq))
-        database.execute("UPDATE runs SET status = 'running' WHERE id = ?", (run,))
 
 
 CUT = planned(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weft.cli.request_text import short_id, title
-from weft.traces.change_text import change_text, checked_text
+from weft.traces.change_text import change_text, checked_text, condition_text
 from weft.workspace.planned_selection import PLAN
 from weft_planner.events import (
     AnswerChecked,
@@ -65,7 +65,7 @@ def describe(event: Event) -> str | None:
             return change_text(event)
         case ConditionChecked():
             why = f" ({event.why})" if event.why else ""
-            return f"{event.task}: the condition {'holds' if event.holds else 'does not hold'}{why}"
+            return f"{condition_text(event)}{why}"
         case CallRetried():
             failed = f"model call failed (attempt {event.attempt}), trying again in {event.wait:.1f} s"
             return f"{caller(event.role, event.task)}: {failed}: {event.reason}"

@@ -24,7 +24,7 @@ _CIRCLE = re.compile(r"in a circle: (\S+) →")
 _TASKS = ("tasks", "steps", "subtasks")
 # Which key of a task a fault is about, by words in the fault.
 _KEYS = (
-    ("'when'", "when"), ("'for_each'", "for_each"), ("'width'", "width"), ("'first'", "first"),
+    ("'repeat", "repeat"), ("'when'", "when"), ("'for_each'", "for_each"), ("'width'", "width"), ("'first'", "first"),
     (".status>>", "when"), (".count>>", "when"),
     ("refers to <<", "instruction"), ("depends on", "depends_on"), ("in a circle", "depends_on"),
     ("there is no skill", "name"), ("there is no tool", "name"), ("'arguments'", "arguments"),

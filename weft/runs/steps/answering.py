@@ -41,7 +41,7 @@ async def answer(
     synthesis = replace(_synthesis(context, plan), earlier=earlier)
     missing = synthesis.missing(outcomes)
     _tell_handled(context, synthesis, outcomes)
-    error = missing_error(missing, len(plan.tasks)) if missing else None
+    error = missing_error(missing, len(plan.reported)) if missing else None
     if not any(isinstance(outcome, Done) for outcome in outcomes.values()):
         if not missing:
             return RunFinished("done", NOTHING_NEEDED)

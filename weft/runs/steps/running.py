@@ -1,4 +1,4 @@
-"""The tasks of a run: its schedule, and what happens when a task's turn comes; tasks with a list and goals grow."""
+"""The tasks of a run: its schedule, and what happens when a task's turn comes; some grow into items, goals, rounds."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from weft_executor.model_loop.task_runner import TaskRunner
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.condition import ConditionCheck
 from weft_executor.scheduling.expand import FanOut, GrowthLimits, SetLimits
+from weft_executor.scheduling.rounds import Rounds
 from weft_executor.scheduling.schedule import Schedule
 from weft_planner.decompose.early import EarlyReader
 from weft_planner.events import Warned
@@ -50,6 +51,7 @@ class RunningTasks:
     _runner: TaskRunner = field(init=False)
     _fan_out: FanOut = field(init=False)
     _sub_goals: SubGoals = field(init=False)
+    _rounds: Rounds = field(init=False)
     _earlier: EarlierOutputs | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,14 +67,11 @@ class RunningTasks:
         self._earlier = _earlier_outputs(context)
         self._runner = self._task_runner()
         models, prompts, budget = context.models, context.prompts, settings.input_budget
-        check = ConditionCheck(current, models, prompts, context.record, context.artifacts, budget).check
+        earlier = self._earlier.named_in if self._earlier is not None else None
+        condition = ConditionCheck(current, models, prompts, context.record, context.artifacts, budget, earlier)
+        self._rounds = Rounds(self._fan_out, condition)
         at_a_time, memo = ScheduleLimits(settings.max_concurrency, settings.task_timeout), context.memo
-        earlier = self._earlier
-
-        async def checked(task: Task, outcomes: Mapping[str, Outcome]) -> bool:
-            return await check(task, {**outcomes, **earlier.named_in(task.when)} if earlier else outcomes)
-
-        self.schedule = Schedule(self._run_task, memo.recorded, at_a_time, memo, checked, self.replanning.holds)
+        self.schedule = Schedule(self._run_task, memo.recorded, at_a_time, memo, condition.check, self.replanning.holds)
 
     def _task_runner(self) -> TaskRunner:
         context, replanning = self.context, self.replanning
@@ -142,18 +141,24 @@ class RunningTasks:
         if self.early is not None:
             await self.early.stop()
 
-    async def _run_task(self, task: Task, results: Mapping[str, str]) -> str | Done | Grown:
+    async def _run_task(self, task: Task, results: Mapping[str, str]) -> str | Outcome | Grown:
         if self._earlier is not None:
             results = self._earlier.given_to(task, results)
         if task.for_each is not None:
             return self._fan_out.grow(task, results)
+        ended = await self._run_once(task, results)
+        return ended if task.repeat is None else await self._rounds.after_first(task, results, ended)
+
+    async def _run_once(self, task: Task, results: Mapping[str, str]) -> str | Done | Grown:
         if task.action_type == GOAL:
             await self._runner.approve(task, results)
             return await self._sub_goals.grow(task, results)
         return await self._runner.run(task, results)
 
     def _on_text(self, task: Task) -> OnText | None:
-        """Where a task's text goes as it is written: to the person, if it is the answer."""
+        """Where a task's text goes as it is written: to the person, if it is the answer and no round follows it."""
+        if task.repeat is not None:
+            return None
         if self.early is not None and self.early.plan is None:
             return self.early.text_of(task)
         return as_events if self.replanning.current.plan.answering is task else None

@@ -17,7 +17,7 @@ import networkx as nx
 
 from weft_planner.events import PlanChanged, TextStreamed, Warned
 from weft_planner.plan.changes.early_parts import parts_in, with_parts
-from weft_planner.plan.task_id import parent_of
+from weft_planner.plan.task_id import parent_of, root_of
 from weft_planner.prompting.profile import FULL
 from weft_skills.skill import is_prompt
 from weft_skills.text.plural import counted, plural
@@ -105,7 +105,7 @@ class EarlyTasks:
         lost = [task_id for task_id in began if task_id not in kept]
         if not lost:
             return
-        gone = (*lost, *(part.id for part in self._parts if parent_of(part.id) in lost))
+        gone = (*lost, *(part.id for part in self._parts if root_of(part.id) in lost))
         await self.schedule.drop(gone, _NOT_ACCEPTED)
         for task_id in gone:
             self.begun.pop(task_id, None)

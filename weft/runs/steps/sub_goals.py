@@ -15,13 +15,15 @@ from weft.runs.goal import Goal
 from weft.runs.steps.planning import Planning
 from weft.runs.steps.selecting import Selecting
 from weft_executor.model_loop.form import Form
+from weft_executor.model_loop.previous_round import previous_round
 from weft_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis
 from weft_executor.results.inputs import fill, given_to, item_texts, results_for, shorten
 from weft_executor.results.outcome import Done, Grown, Outcome
+from weft_executor.results.task_results import done_among
 from weft_planner.plan.changes.sub_goals import joining
 from weft_planner.plan.forms.output_schema import canonical
 from weft_planner.plan.references import REFERENCE
-from weft_planner.plan.task_id import depth_of
+from weft_planner.plan.task_id import depth_of, with_parents
 from weft_skills.errors import WeftError
 from weft_skills.text.plural import counted
 
@@ -53,7 +55,12 @@ class SubGoals:
         goal = fill(task.instruction, texts, item)
         shown = [asdict(result) for result in results_for(task, self.parts.current.plan, texts)]
         planning = Planning(context, await self._catalogue(task, item))
-        plan = joining(task, await self._planned(planning, self._brief(task, goal, shown, planning)), results)
+        asked = goal
+        if task.previous is not None:
+            previous = previous_round(task.previous, context.prompts, context.settings.input_budget, context.artifacts)
+            asked = f"{goal}\n\n{previous}"
+        planned = await self._planned(planning, self._brief(task, asked, shown, planning))
+        plan = joining(task, planned, done_among(task.depends_on, results))
         plan = plan.with_tasks(self.parts.join(task, plan.tasks, "goal"))
         return Grown(plan.tasks, partial(self._result, task, goal, plan))
 
@@ -110,4 +117,4 @@ class SubGoals:
 
 
 def _is_inside(name: str, goal: str) -> bool:
-    return name == goal or name.startswith((f"{goal}/", f"{goal}["))
+    return goal in with_parents(name)

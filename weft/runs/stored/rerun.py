@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.plan.task_id import number_of, parent_of
+from weft_planner.plan.task_id import in_round, number_of, parent_of, with_parents
 from weft_skills.errors import InputError
 from weft_skills.text.nearest import known_are
 
@@ -47,7 +47,8 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
     plan = history.plan.without_replaced()
     _check(plan, [*begin, *inputs])
     stale = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
-    stale |= {task.id for task in plan.tasks if parent_of(task.id) is not None and not _is_done(history, task.id)}
+    counted = {task.id for task in plan.reported}
+    stale |= {name for name in counted if parent_of(name) is not None and not _needs_nothing(history, name)}
     for task in list(stale):
         stale |= nx.descendants(plan.graph, task)
     run_id = history.started.run_id if history.started else ""
@@ -58,19 +59,26 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
     }
     reused |= {task: (output, f"run {run_id}") for task, output in history.finished.reused.items() if task not in stale}
     reused |= {task: (text, "a file given with --input") for task, text in inputs.items()}
-    order = [task.id for task in plan.tasks if parent_of(task.id) not in inputs]
+    # A loop is run again as a whole: its rounds are neither reused nor named.
+    order = [task.id for task in plan.tasks if task.id in counted and parent_of(task.id) not in inputs]
     executed = tuple(task for task in order if task not in reused)
     return RerunPlan(plan, {task: reused[task] for task in order if task in reused}, executed)
 
 
-def _is_done(history: RunHistory, task_id: str) -> bool:
+def _needs_nothing(history: RunHistory, task_id: str) -> bool:
+    """Whether a grown task is done, or was not needed."""
     finished = history.tasks.get(task_id)
-    return task_id in history.finished.reused or (finished is not None and finished.status == "done")
+    return task_id in history.finished.reused or (finished is not None and finished.status in ("done", "unneeded"))
 
 
 def _check(plan: Plan, names: Collection[str]) -> None:
-    planned = [task.id for task in plan.tasks]
+    planned = [task.id for task in plan.reported]
     for name in names:
+        if in_round(name) and name in plan:
+            whole = next(task for task in with_parents(name) if not in_round(task))
+            raise InputError(
+                f"{name!r} is a part of a round of {whole!r}", hint=f"all rounds run again with --from {whole}"
+            )
         if name not in planned:
             raise InputError(
                 f"there is no task {name!r} in the run's plan; {known_are(name, planned)}",

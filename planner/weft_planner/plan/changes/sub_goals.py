@@ -45,12 +45,17 @@ def faults(row: Mapping[str, Any], max_depth: int) -> Iterator[str]:
 
 
 def joining(task: Task, plan: Plan, results: Collection[str]) -> Plan:
-    """The plan of a goal as a part of the run's: with other ids, its first tasks after what the goal waited for."""
+    """The plan of a goal as a part of the run's: with other ids, its first tasks after what the goal waited for.
+
+    Where the goal is repeated, its first tasks are shown what the round before came to; `results` have ended well.
+    """
     names = {part.id: sub_task_id(task.id, part.id) for part in plan.tasks}
     before = tuple(name for name in task.depends_on if name in results)
 
     def joined(part: Task) -> Task:
-        renamed = part.rewired(names)
-        return replace(renamed, id=names[part.id], depends_on=renamed.depends_on or before)
+        renamed = part.rewired(names).renamed(names[part.id])
+        if renamed.depends_on:
+            return renamed
+        return replace(renamed, depends_on=before, previous=task.previous if part.action_type != "tool" else None)
 
     return Plan(tuple(map(joined, plan.tasks)), renamed(plan.synthesis, names))

@@ -65,6 +65,18 @@ async def test_the_items_of_a_task_that_was_replaced_are_not_missing(workspace: 
     assert (result.status, result.answer, result.error) == ("done", "end is done", None)
 
 
+LOOP = llm("loop", repeat={"until": "<<loop.output>> is empty", "most": 2})
+
+
+async def test_a_loop_that_never_ended_is_replaced_with_all_its_rounds(workspace: Path) -> None:
+    planner = Planner(plan(LOOP, llm("end", "loop")), [add("instead", instead_of="loop")], fails={})
+    result = await run(workspace, planner)
+    assert (result.status, result.answer, result.error) == ("done", "end is done", None)
+    assert statuses(result) == {"loop": "failed", "end": "done", "instead": "done"}
+    assert "task 'loop' failed, and was needed for: end" in planner.asked[0].messages[1].content
+    assert '<task id="loop#2"' not in planner.asked[0].messages[1].content
+
+
 MAPPED = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y", "z"]))
 
 
@@ -273,6 +285,14 @@ class TestPlanIsWrong:
         text = planner.asked[0].messages[1].content
         assert "the worker of task 'look' says that the plan is wrong: there is no such page" in text
         assert "may be dropped: after, last." in text
+
+    async def test_a_round_says_so_for_its_task(self, workspace: Path) -> None:
+        looped = plan(LOOP, llm("mend", "loop", when='<<loop.status>> == "failed"'))
+        planner = Planner(looped, [change(llm("other"), drop=("mend",))], {}, {"loop#2": "there is no such page"})
+        result = await run(workspace, planner)
+        assert set(statuses(result)) == {"loop", "other"}
+        text = planner.asked[0].messages[1].content
+        assert "the worker of task 'loop' says that the plan is wrong: there is no such page" in text
 
     async def test_where_nothing_is_changed_the_rest_runs_as_planned(self, workspace: Path) -> None:
         planner = Planner(self.plan, [change(give_up="it is fine")], {}, {"look": "odd"})

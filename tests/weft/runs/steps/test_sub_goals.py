@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft_executor.history.result import Result
+    from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import Event
     from weft_planner.model import Request
 
@@ -299,3 +300,83 @@ async def test_an_edited_prompt_is_drift_in_its_planning(workspace: Path) -> Non
     replay = await replayed(workspace, rows(workspace))
     assert [one.where for one in replay.drift] == ["planning of task 'research', call 1"]
     assert "prompt of planning of task 'research'" in replay.drift[0].what
+
+
+LOOP = {"until": '<<research.output>> contains "enough"', "most": 3}
+
+
+async def test_a_goal_is_planned_and_run_again_until_its_result_holds(workspace: Path) -> None:
+    outer = plan(goal("research", repeat=LOOP), llm("brief", "research"))
+    says = {"research": ["too little"], "research#2": ["enough"]}
+    planner, seen = Planner({None: outer, "research": INNER, "research#2": INNER}, says=says), Recorder()
+    result = await run(workspace, planner, seen)
+    assert (result.status, result.answer) == ("done", "brief is done")
+    assert {task.id: (task.status, task.attempts) for task in result.tasks} == {
+        "research": ("done", 2), "brief": ("done", 1)
+    }  # fmt: skip
+    changes = [(event.cause, event.of) for event in seen.events if isinstance(event, PlanChanged)]
+    assert changes == [("goal", "research"), ("repeat", "research"), ("goal", "research#2")]
+    again = planner.asked("decomposer")[-1].messages[-1].content
+    assert "<previous_attempt>\ntoo little\n</previous_attempt>" in again
+    told = {request.task: request.messages[-1].content for request in planner.asked("task")}
+    assert "too little" in told["research#2/sources"], "its first tasks see what the round before came to"
+    assert "too little" not in told["research#2/notes"]
+    assert "Read research#2/sources is done" in told["research#2/notes"]
+
+
+async def test_a_part_that_failed_in_an_earlier_round_is_not_missed(workspace: Path) -> None:
+    outer = plan(goal("research", repeat=LOOP), llm("brief", "research"))
+    says = {"research": ["too little"], "research#2": ["enough"]}
+    fails = ("research/notes",)
+    planner = Planner({None: outer, "research": INNER, "research#2": INNER}, fails=fails, says=says)
+    result = await run(workspace, planner, max_replans=0)
+    assert (result.status, result.error) == ("done", None)
+    planner = Planner({None: outer, "research": INNER, "research#2": INNER}, fails=("research#2/notes",), says=says)
+    planner.says = {"research": ["too little"], "research#2": ["enough"]}
+    result = await run(workspace, planner, max_replans=0)
+    assert (result.status, "research#2/notes" in (result.error or "")) == ("partial", True)
+
+
+async def test_a_loop_around_a_list_takes_each_item_again_in_every_round(workspace: Path) -> None:
+    each = llm("each", instruction="Take <<item>>", for_each=["a", "b"])
+    outer, inner = plan(goal("research", repeat=LOOP)), plan(each, synthesis="all")
+    says = {"research": ["too little"], "research#2": ["too little"], "research#3": ["enough"]}
+    plans = {None: outer, "research": inner, "research#2": inner, "research#3": inner}
+    planner = Planner(plans, says=says)
+    result = await run(workspace, planner)
+    assert (result.status, result.answer, result.tasks[0].attempts) == ("done", "enough", 3)
+    asked = sorted(request.task or "" for request in planner.asked("task"))
+    assert asked == sorted(f"{name}/each[{n}]" for name in ("research", "research#2", "research#3") for n in (1, 2))
+
+
+async def test_a_loop_inside_a_goal_refers_to_its_own_result(workspace: Path) -> None:
+    inner = plan(llm("draft", repeat={"until": '<<draft.output>> contains "#2"', "most": 3}), llm("end", "draft"))
+    result = await run(workspace, Planner({None: plan(goal("research")), "research": inner}))
+    assert result.status == "done"
+    assert {task.id: task.output for task in result.tasks}["research/draft"] == "research/draft#2 is done"
+
+
+async def test_all_rounds_of_a_goal_share_what_it_may_cost(workspace: Path) -> None:
+    outer = plan(goal("research", repeat={**LOOP, "most": 20}, max_cost=0.9), llm("brief"), synthesis="all")
+    names = ["research", *(f"research#{number}" for number in range(2, 21))]
+    planner = Planner({None: outer, **dict.fromkeys(names, INNER)}, cost=0.05)
+    result = await run(workspace, planner, max_cost=100.0, max_replans=0)
+    (research,) = (task for task in result.tasks if task.id == "research")
+    assert (result.status, research.status) == ("partial", "failed")
+    assert "the goal of task 'research' may cost $0.9, and has cost $0.8" in (research.error or "")
+    assert 1 < research.attempts < 10
+
+
+async def test_its_approval_asks_before_each_round_is_planned(workspace: Path) -> None:
+    outer = plan(goal("research", repeat=LOOP, needs_approval=True))
+    says = {"research": ["too little"], "research#2": ["enough"]}
+    planner, seen = Planner({None: outer, "research": INNER, "research#2": INNER}, says=says), []
+
+    async def approve(request: ApprovalRequest) -> Answer:
+        seen.append((request.task, len(planner.asked("decomposer"))))
+        return Answer()
+
+    async with weft(workspace, planner.model) as runtime:
+        result = await runtime.run(UNSURE_GOAL, approve=approve)
+    assert result.status == "done"
+    assert seen == [("research", 1), ("research#2", 2)]

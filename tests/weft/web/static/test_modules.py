@@ -15,6 +15,8 @@ import pytest
 from tests.needs import needs_es_modules
 from tests.record_version import packed
 from tests.test_recorded_versions import VERSIONS
+from tests.weft.recorded import rows as recorded
+from tests.weft.runs.adaptive import Adaptive, Answers, llm, planned
 from weft.traces.timeline import TYPES
 from weft.web import shapes
 from weft_executor.journal import trace_file
@@ -47,8 +49,24 @@ def recorded_runs(version: str) -> list[list[Row]]:
 @needs_es_modules
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_page_folds_every_recorded_run_to_what_the_server_says_of_it(version: str, tmp_path: Path) -> None:
+    check_fold(recorded_runs(version), tmp_path)
+
+
+@needs_es_modules
+async def test_the_page_folds_rounds_to_what_the_server_says_of_them(workspace: Path, tmp_path: Path) -> None:
+    repeat = {"until": '<<draft.output>> contains "good"', "most": 5}
+    each = llm("each", "draft", instruction="Take <<item>>", for_each=["a", "b"])
+    each["repeat"] = {"until": '<<each.output>> contains "good"', "most": 2}
+    answers: Answers = {"draft#4": "good", "each[1]": "good"}
+    result = await Adaptive(workspace).run(planned(llm("draft", repeat=repeat), each, llm("end", "each")), answers)
+    assert result.status == "partial"
+    check_fold([recorded(workspace)], tmp_path)
+
+
+def check_fold(runs: list[list[Row]], tmp_path: Path) -> None:
+    """Fold runs in Node, and compare with what the server says of them."""
     lines = []
-    for rows in recorded_runs(version):
+    for rows in runs:
         known = [row for row in rows if row.type in TYPES]
         document = json.loads(json.dumps(shapes.run(known, alive=False, held_by=None)))
         lines.append(json.dumps({"rows": [shapes.short_row(row) for row in rows], "document": document}))

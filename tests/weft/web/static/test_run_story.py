@@ -133,6 +133,49 @@ async def test_tries_replans_and_items_are_seen_after_a_reload(workspace: Path, 
         await expect(spent).to_contain_text("Look at each › Funds")
 
 
+def rounds() -> list[Row]:
+    """A run whose draft is right in its third round."""
+    draft = task("draft", "Write the draft", ()) | {"repeat": {"until": "<<draft.output>> is empty", "most": 4}}
+    checked = {"task": "draft", "condition": "<<draft.output>> is empty"}
+    events: list[tuple[float, str, dict[str, Any]]] = [
+        (0, "run_started", {"run_id": RUN, "goal": "Write until it is right", "workspace": "/w", "settings": {}}),
+        (1, "plan_made", {"plan": {"tasks": [draft]}, "attempts": 0}),
+        (1, "task_started", {"task": "draft"}),
+    ]
+    for number in (2, 3):
+        again = task(f"draft#{number}", "Write the draft", ())
+        events += [
+            (3 * number, "condition_checked", {**checked, "holds": False, "why": "not yet", "round": number - 1}),
+            (3 * number, "plan_changed", {"cause": "repeat", "of": "draft", "added": [again]}),
+            (3 * number, "task_started", {"task": again["id"]}),
+            (3 * number + 2, "task_finished", {"task": again["id"], "status": "done", "output": f"text {number}"}),
+        ]
+    events += [
+        (12, "condition_checked", {**checked, "holds": True, "why": "it is", "round": 3}),
+        (12, "task_finished", {"task": "draft", "status": "done", "output": "text 3"}),
+        (13, "run_finished", {"status": "done", "answer": "text 3"}),
+    ]
+    return [Row(RUN, seq, at(moment), kind, body) for seq, (moment, kind, body) in enumerate(events, 1)]
+
+
+async def test_rounds_are_seen_as_parts_of_their_task(workspace: Path, open_page: OpenPage) -> None:
+    write(workspace, rounds())
+    async with served(workspace) as server:
+        page = await open_page(server.at(f"/runs/{RUN}"))
+        await finished(page)
+        await expect(page.locator(".facts")).to_contain_text("1 of 1 task")
+        await page.get_by_role("button", name="Show the 2 parts of Write the draft").click()
+        await expect(page.get_by_role("button", name=re.compile("^round 3, llm, .*Done"))).to_be_visible()
+        await page.get_by_role("button", name=re.compile("^Write the draft, ")).first.click()
+        drawer = page.get_by_role("complementary", name="Task draft")
+        await expect(drawer).to_contain_text("Round 2 was not enough")
+        await expect(drawer).to_contain_text("Round 3 was the last")
+        await expect(drawer).not_to_contain_text("Not needed")
+        await page.get_by_role("button", name=re.compile("^round 2, ")).first.click()
+        await expect(page).to_have_url(re.compile("draft%232"))
+        await expect(page.locator(".drawer h2")).to_have_text("round 2")
+
+
 async def test_what_a_run_made_is_shown_and_a_strangers_files_stay_data(workspace: Path, open_page: OpenPage) -> None:
     write(workspace, story())
     script = "<script>document.title = 'run'; alert(1)</script>"

@@ -162,7 +162,7 @@ def _line(row: TaskRow, layout: Layout, width: int, now: float, items: Mapping[s
 
 
 def _has_parts(task: Task) -> bool:
-    return task.for_each is not None or task.action_type == "goal"
+    return task.for_each is not None or task.action_type == "goal" or task.repeat is not None
 
 
 def _title(row: TaskRow, width: int, items: str) -> Text:

@@ -26,7 +26,7 @@ from weft_planner.events import (
     TextStreamed,
 )
 from weft_planner.plan.fan_out import heading
-from weft_planner.plan.task_id import in_order, parent_of
+from weft_planner.plan.task_id import in_order, parent_of, root_of, round_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,7 @@ class RunState:
                 self.activity = "running"
                 # Those that began while the plan was being written go on.
                 tasks = {task.id: self.rows.get(task.id) or TaskRow(task) for task in event.plan.tasks}
-                tasks |= {name: row for name, row in self.rows.items() if parent_of(name) in tasks}
+                tasks |= {name: row for name, row in self.rows.items() if root_of(name) in tasks}
                 self.rows = {task_id: tasks[task_id] for task_id in in_order(tasks)}
             case PlanChanged():
                 self.activity = "running"
@@ -126,7 +126,14 @@ class RunState:
                 pass
 
     def items_of(self, task_id: str) -> str:
-        """How many of a task's items have ended, and how many there are: `3/40`; empty if it has none."""
+        """How many of a task's items have ended, and how many there are: `3/40`; empty if it has none.
+
+        Of a task that is repeated, the round that it is in: `round 2/5`.
+        """
+        task = self.rows[task_id].task
+        if (repeat := task.repeat) is not None and task.for_each is None:
+            rounds = sum(round_of(name) is not None and parent_of(name) == task_id for name in self.rows)
+            return f"round {rounds + 1}/{repeat.most}"
         parts = [row.state for name, row in self.rows.items() if parent_of(name) == task_id]
         return f"{sum(state not in ('pending', 'running') for state in parts)}/{len(parts)}" if parts else ""
 

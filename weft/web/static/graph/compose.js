@@ -13,15 +13,18 @@ export const CARD = { w: 180, h: 52 };
 /** Cards grow to this where there is room. */
 export const WIDEST = 300;
 const PAD = { x: 14, top: 66, bottom: 12 };
-const GROWN = /^(.+?)(?:\[[1-9]\d*\]|\/[\p{L}\p{N}_-]{1,64})$/su;
+const GROWN = /^(.+?)(?:\[[1-9]\d*\]|#[1-9]\d*|\/[\p{L}\p{N}_-]{1,64})$/su;
 
-/** The task that a grown one is a part of: `review` of `review[1]`, `research` of `research/sources`. @param {string} id */
+/** The task that a grown one is a part of: `review` of `review[1]`, `research` of `research/sources`, `draft` of its round `draft#2`. @param {string} id */
 export function parentOf(id) {
-  if (!id.endsWith("]") && !id.includes("/")) return null;
+  if (!id.endsWith("]") && !id.includes("/") && !id.includes("#")) return null;
   return GROWN.exec(id)?.[1] ?? null;
 }
 
-/** Ids in their order, those of grown tasks right after the task that they are parts of, items by their numbers. @param {string[]} ids */
+/** The number of a round from the second on; 0 for every other task. @param {string} id */
+export const roundOf = (id) => Number(/#(\d+)$/.exec(id)?.[1] ?? 0);
+
+/** Ids in their order, those of grown tasks right after the task that they are parts of, items and rounds by their numbers. @param {string[]} ids */
 export function inOrder(ids) {
   const known = new Set(ids);
   /** @type {Map<string | null, string[]>} */
@@ -33,7 +36,7 @@ export function inOrder(ids) {
     if (list) list.push(id);
     else parts.set(key, [id]);
   }
-  const numberOf = (/** @type {string} */ id) => Number(/\[(\d+)\]$/.exec(id)?.[1] ?? 0);
+  const numberOf = (/** @type {string} */ id) => Number(/[[#](\d+)\]?$/.exec(id)?.[1] ?? 0);
   const found = [];
   const left = [...(parts.get(null) ?? [])].reverse();
   for (let id = left.pop(); id !== undefined; id = left.pop()) {

@@ -8,6 +8,7 @@ const DECISIONS = /** @type {Record<string, string>} */ ({ allow: "Allowed", den
 export function Checked({ row }) {
   switch (row.type) {
     case "condition_checked":
+      if (row.round) return html`<div class="note ${row.holds ? "st-done" : "st-partial"}"><b>${row.holds ? `Round ${row.round} was the last` : `Round ${row.round} was not enough`}</b><div class="mono">${pretty(row.condition)}</div>${row.why && html`<div class="hint">${row.why}</div>`}</div>`;
       return html`<div class="note ${row.holds ? "st-done" : "st-unneeded"}"><b>${row.holds ? "Its condition holds" : "Not needed: its condition does not hold"}</b><div class="mono">${pretty(row.condition)}</div>${row.why && html`<div class="hint">${row.why}</div>`}</div>`;
     case "result_checked":
       return html`<div class="note ${row.holds ? "st-done" : "st-partial"}"><b>${row.holds ? "The result passed its check" : "The result did not pass its check"}</b>${row.attempt ? ` (try ${row.attempt})` : ""}${row.why && html`<div class="hint">${row.why}</div>`}</div>`;

@@ -1,6 +1,6 @@
 // Where the time of a run went, as the server says it: the chain of steps that its end waited for, over resumes and changes
 // of its plan. Pure.
-import { parentOf } from "../graph/compose.js";
+import { parentOf, roundOf } from "../graph/compose.js";
 
 /**
  * @typedef {{ step: string | null, start: number, end: number }} Segment
@@ -56,6 +56,8 @@ class Tries {
     this.parts = new Map();
     for (const span of [...spans.values(), ...dropped]) {
       this.needs.set(span.id, [...(this.needs.get(span.id) ?? []), ...span.depends_on]);
+      const round = roundOf(span.id);
+      if (round) this.needs.get(span.id)?.push(`${parentOf(span.id)}${round > 2 ? `#${round - 1}` : ""}`);
       if (span.replaced_by) this.needs.set(span.replaced_by, [...(this.needs.get(span.replaced_by) ?? []), span.id]);
       this.of.set(span.id, span.tries.flatMap(({ start, end }) => (end === null ? [] : [{ step: span.id, start, end }])));
       const parent = parentOf(span.id);

@@ -138,7 +138,7 @@ function resume(state, row, at) {
 /** @param {State} state @param {Record<string, any>} row */
 function noteCondition(state, row) {
   const span = state.spans.get(row.task);
-  if (span && !row.holds) span.why = row.why ?? null;
+  if (span && !row.holds && !row.round) span.why = row.why ?? null;
   return [row.task];
 }
 

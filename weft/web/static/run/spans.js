@@ -1,5 +1,5 @@
 // The steps of a run in time: what each event does to them. Pure.
-import { inOrder, parentOf } from "../graph/compose.js";
+import { inOrder, parentOf, roundOf } from "../graph/compose.js";
 import { itemName } from "./names.js";
 
 /**
@@ -32,7 +32,7 @@ function add(state, tasks) {
   for (const task of tasks) {
     if (state.spans.get(task.id)?.start != null) continue; // it began while the plan was being written
     const { id, action_type: kind, name = null, title = "", depends_on = [], item = null } = task;
-    state.spans.set(id, make({ id, kind, name, title, depends_on, why: reasons.get(name ?? "") ?? null, item: item && itemName(item.value) }));
+    state.spans.set(id, make({ id, kind, name, title, depends_on, why: reasons.get(name ?? "") ?? null, item: roundOf(id) ? `round ${roundOf(id)}` : item && itemName(item.value) }));
   }
   return tasks.map((task) => task.id);
 }
@@ -172,9 +172,9 @@ function spend(state, span, reply) {
   state.cost = state.cost === null || cost === null ? null : state.cost + cost;
 }
 
-/** How many tasks the plan has now, items of lists among them, and how they stand: the same on every page. @param {ReadonlyMap<string, Span>} spans */
+/** How many tasks the plan has now, items of lists among them, and how they stand: the same on every page. Rounds count as the task that is repeated. @param {ReadonlyMap<string, Span>} spans */
 export function tally(spans) {
-  const tasks = tasksOf(spans);
+  const tasks = tasksOf(spans).filter((span) => !span.id.includes("#"));
   const those = (/** @type {(span: Span) => boolean} */ is) => tasks.filter(is).length;
   const hasResult = (/** @type {Span} */ span) => span.status === "done" || span.status === "reused";
   return {

@@ -74,6 +74,11 @@ test("grown tasks stand behind the task that they are parts of, items by their n
   assert.deepEqual(inOrder(ids), ["a", "a[2]", "a[2]/y", "a[10]", "b", "b/x", "b/w", "c[1]"]);
 });
 
+test("rounds stand behind what the first round grew into, by their numbers", () => {
+  assert.deepEqual(inOrder(["a", "b", "a#10", "a#2", "a/x", "a#2/x", "b[1]", "b[1]#2"]), ["a", "a/x", "a#2", "a#2/x", "a#10", "b", "b[1]", "b[1]#2"]);
+  assert.deepEqual(["a#2", "a[1]#3", "a#2/b", "a#2/b[1]", "a#0", "#2"].map(parentOf), ["a", "a[1]", "a#2", "a#2/b", null, null]);
+});
+
 test("the parent of a grown task is the one it is a part of", () => {
   assert.deepEqual(["a", "a[1]", "a/b", "a/b[2]", "a[0]", "a[1]/b", "a/büro"].map(parentOf), [null, "a", "a", "a/b", null, "a[1]", "a"]);
 });

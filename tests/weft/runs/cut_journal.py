@@ -1,0 +1,27 @@
+"""Journals as a killed process leaves them: cut off after an event."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def copied(workspace: Path) -> sqlite3.Connection:
+    """The journal as it is now."""
+    copy = sqlite3.connect(":memory:")
+    with closing(sqlite3.connect(workspace / ".agents" / "journal.sqlite")) as database:
+        database.backup(copy)
+    return copy
+
+
+def cut(whole: sqlite3.Connection, workspace: Path, seq: int) -> None:
+    """Leave the journal's last run as if its process had been killed after that event."""
+    with closing(sqlite3.connect(workspace / ".agents" / "journal.sqlite")) as database, database:
+        whole.backup(database)
+        (run,) = database.execute("SELECT max(id) FROM runs").fetchone()
+        database.execute("DELETE FROM events WHERE run = ? AND seq > ?", (run, seq))
+        database.execute("UPDATE runs SET status = 'running' WHERE id = ?", (run,))
