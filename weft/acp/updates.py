@@ -47,6 +47,8 @@ _KINDS = {
     "Grep": "search",
     "WriteFile": "edit",
     "EditFile": "edit",
+    "DeleteFile": "delete",
+    "MoveFile": "move",
     "WebFetch": "fetch",
     "python_run": "execute",
     "shell_run": "execute",

@@ -130,7 +130,9 @@ class Settings:
     @property
     def tool_set(self) -> tuple[str, ...]:
         """The built-in tools that tasks of a new run are offered."""
-        return toolset.expanded((*self.tools, *(("web",) if self.allow_web else ())))
+        web = ("web",) if self.allow_web else ()
+        writing = toolset.WRITING if self.workspace_writes != "deny" else ()
+        return toolset.expanded((*self.tools, *web, *writing))
 
     @property
     def skill_preferences(self) -> Preferences:
