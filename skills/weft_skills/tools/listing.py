@@ -27,10 +27,8 @@ def render(tools: Sequence[Tool], *, limit: int = LIMIT) -> str:
 
 def _item(tool: Tool) -> str:
     schema = json.dumps(dict(tool.parameters), ensure_ascii=False, sort_keys=True)
-    example = getattr(tool, "example", None)
-    shown = f"\n<example>{escape(json.dumps(example, ensure_ascii=False))}</example>" if example else ""
     return (
         f"<tool>\n<name>{escape(tool.name)}</name>\n"
         f"<description>{escape(shorten(tool.description, _DESCRIPTION_LIMIT))}</description>\n"
-        f"<parameters>{escape(schema)}</parameters>{shown}\n</tool>"
+        f"<parameters>{escape(schema)}</parameters>\n</tool>"
     )

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 class Tool(Protocol):
     """Something a model or a plan can call; bound to its workspace and run when it is created.
 
-    It may also tell what a call can change, and preview it: see `weft_skills.tools.effects`. The arguments of a call as
-    an `example` are shown to a model that plans.
+    It may also tell what a call can change, and preview it: see `weft_skills.tools.effects`.
     """
 
     @property

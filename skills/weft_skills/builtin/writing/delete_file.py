@@ -20,8 +20,7 @@ class DeleteFile(ChangingTool):
 
     name = "DeleteFile"
     description = "Delete a file of the workspace."
-    parameters: ClassVar[Mapping[str, Any]] = takes("path", path=text(f"{PREFIX}PATH"))
-    example: ClassVar[Mapping[str, str]] = {"path": f"{PREFIX}old.md"}
+    parameters: ClassVar[Mapping[str, Any]] = takes("path", path=text(f"Such as {PREFIX}old.md"))
 
     def file_call(self, arguments: dict[str, Any], place: WritePlace) -> FileRemoval:
         """One call of it."""

@@ -17,5 +17,6 @@ class MoveFile(DeleteFile):
 
     name = "MoveFile"
     description = "Move a file of the workspace to a path that is free."
-    parameters: ClassVar[Mapping[str, Any]] = takes("path", "to", path=text(f"{PREFIX}PATH"), to=text(f"{PREFIX}PATH"))
-    example: ClassVar[Mapping[str, str]] = {"path": f"{PREFIX}a.md", "to": f"{PREFIX}docs/a.md"}
+    parameters: ClassVar[Mapping[str, Any]] = takes(
+        "path", "to", path=text(f"Such as {PREFIX}a.md"), to=text(f"Such as {PREFIX}b/a.md")
+    )
