@@ -19,8 +19,8 @@ class DeleteFile(ChangingTool):
     """Deletes a file of the workspace."""
 
     name = "DeleteFile"
-    description = "Delete a file of the workspace."
-    parameters: ClassVar[Mapping[str, Any]] = takes("path", path=text(f"Such as {PREFIX}old.md"))
+    description = "Delete a workspace file."
+    parameters: ClassVar[Mapping[str, Any]] = takes("path", path=text(f"{PREFIX}old.md"))
 
     def file_call(self, arguments: dict[str, Any], place: WritePlace) -> FileRemoval:
         """One call of it."""

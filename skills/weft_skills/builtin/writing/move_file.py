@@ -16,7 +16,7 @@ class MoveFile(DeleteFile):
     """Moves a file of the workspace."""
 
     name = "MoveFile"
-    description = "Move a file of the workspace to a path that is free."
+    description = "Move a workspace file to a free path."
     parameters: ClassVar[Mapping[str, Any]] = takes(
-        "path", "to", path=text(f"Such as {PREFIX}a.md"), to=text(f"Such as {PREFIX}b/a.md")
+        "path", "to", path=text(f"{PREFIX}a.md"), to=text(f"{PREFIX}b/a.md")
     )
