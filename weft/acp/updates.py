@@ -50,6 +50,7 @@ _KINDS = {
     "DeleteFile": "delete",
     "MoveFile": "move",
     "WebFetch": "fetch",
+    "WebSearch": "fetch",
     "python_run": "execute",
     "shell_run": "execute",
     "run_script": "execute",

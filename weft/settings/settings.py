@@ -14,6 +14,7 @@ from weft.settings.model_prices import ModelPrice  # noqa: TC001  read at run ti
 from weft_executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
 from weft_skills import switches, untrusted_files
 from weft_skills.builtin import toolset
+from weft_skills.builtin.web.search_provider import SearchProvider  # noqa: TC001  read at run time
 from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites  # noqa: TC001  read at run time
 from weft_skills.errors import InputError, SetupError
 from weft_skills.preferences import Preferences
@@ -105,6 +106,9 @@ class Settings:
     )
     tools: tuple[str, ...] = _setting((), "built-in tools besides the standard ones", guarded=True)
     allow_web: tuple[str, ...] = _setting((), "hosts that tasks may read with WebFetch", own=True)
+    search: SearchProvider | None = _setting(  # noqa: RUF009 - a field, like the others
+        None, "where tasks search the web: searxng, brave or tavily; in your own config.toml", own=True
+    )
     web_proxy: bool = _setting(False, "let WebFetch use a proxy, which hides the addresses it reaches", own=True)
     workspace_writes: WorkspaceWrites = _setting(  # noqa: RUF009 - a field, like the others
         "deny", "whether tasks may change files of the workspace: deny, ask or allow", guarded=True
@@ -132,7 +136,8 @@ class Settings:
         """The built-in tools that tasks of a new run are offered."""
         web = ("web",) if self.allow_web else ()
         writing = toolset.WRITING if self.workspace_writes != "deny" else ()
-        return toolset.expanded((*self.tools, *web, *writing))
+        search = ("search",) if self.search is not None else ()
+        return toolset.expanded((*self.tools, *web, *search, *writing))
 
     @property
     def skill_preferences(self) -> Preferences:

@@ -18,6 +18,7 @@ from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.prompts import Prompts
+from weft_skills.builtin.web.web_access import WebAccess
 from weft_skills.discovery import listing
 from weft_skills.discovery.needs import needs, told
 from weft_skills.discovery.registry import summary
@@ -114,9 +115,8 @@ class Workspace:
             own=tools,
             installed=not replayed,
         )
-        self.builtin = BuiltinTools(
-            self.skills, settings.tool_set, self.tools.trusts, (settings.allow_web, settings.web_proxy)
-        )
+        web = WebAccess(settings.allow_web, settings.web_proxy, settings.search)
+        self.builtin = BuiltinTools(self.skills, settings.tool_set, self.tools.trusts, web)
 
     def prompts(self) -> Prompts:
         """The workspace's own prompts if trusted, the configured ones, then weft's."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from weft_skills.builtin.web.web_access import WebAccess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -22,8 +24,8 @@ class ToolContext:
 
     `roots` may be read, and files are written as `writing` says. `host` runs programs. `follows` is the skill that the
     task follows, `listing` what its model is told of skills, `skills_in_use` are those that it follows or has loaded,
-    `withheld` those that it may not load; `trusted` says whether the scripts of one may run. `web_hosts` may be read,
-    through a proxy only with `web_proxy`.
+    `withheld` those that it may not load; `trusted` says whether the scripts of one may run. `web` is what they may
+    read and search.
     """
 
     registry: Registry
@@ -34,8 +36,7 @@ class ToolContext:
     listing: str = ""
     writing: WritePlace | None = None
     host: Callable[[], ToolHost] | None = None
-    web_hosts: tuple[str, ...] = ()
-    web_proxy: bool = False
+    web: WebAccess = field(default_factory=WebAccess)
     withheld: Collection[str] = ()
 
     @property

@@ -70,6 +70,7 @@ TOOLS = (
         "shell_run", "code.shell_run:ShellRun", "--tools shell", "shell", alias="bash", gives="running commands"
     ),
     BuiltinTool("WebFetch", "web.web_fetch:WebFetch", "--allow-web HOST", "web", gives="web access"),
+    BuiltinTool("WebSearch", "web.web_search:WebSearch", "[search] in your own config.toml", "search"),
 )
 # What changes files of the workspace and is of no use elsewhere.
 WRITING = tuple(tool.name for tool in TOOLS if tool.switch == WRITE)

@@ -87,7 +87,7 @@ class Fetcher:
         """The page, or where it has moved."""
         import httpx
 
-        proxy = _proxy_for(url)
+        proxy = system_proxy(url)
         if proxy is not None and not self.proxy:
             what = "the web is reached through a proxy here, so that addresses cannot be checked"
             raise ToolFault("ACCESS_DENIED", f"{what} — the user allows it with web_proxy = true")
@@ -138,12 +138,12 @@ async def _page(url: httpx.URL, response: httpx.Response) -> Page | httpx.URL:
             "NOT_FOUND" if status in (404, 410) else "PERMISSION_DENIED" if status in (401, 403) else "EXECUTION_ERROR"
         )
         raise ToolFault(code, f"{_shown(url)} answers {status} {response.reason_phrase} — go on without it")  # type: ignore[arg-type]
-    data, cut = await _body(response)
+    data, cut = await read_body(response)
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     return Page(str(url), kind, response.charset_encoding or "", data, cut)
 
 
-async def _body(response: httpx.Response) -> tuple[bytes, bool]:
+async def read_body(response: httpx.Response) -> tuple[bytes, bool]:
     """The content up to the limit, unpacked no further than that."""
     packed = response.headers.get("content-encoding", "").strip().lower()
     if packed not in ("", "identity", "gzip", "x-gzip"):
@@ -188,7 +188,7 @@ def _port(url: httpx.URL) -> int:
     return url.port or (443 if url.scheme == "https" else 80)
 
 
-def _proxy_for(url: httpx.URL) -> str | None:
+def system_proxy(url: httpx.URL) -> str | None:
     """The proxy that the environment names for an address."""
     from urllib.request import getproxies, proxy_bypass
 
