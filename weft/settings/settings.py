@@ -106,6 +106,8 @@ class Settings:
     )
     tools: tuple[str, ...] = _setting((), "built-in tools besides the standard ones", guarded=True)
     allow_web: tuple[str, ...] = _setting((), "hosts that tasks may read with WebFetch", own=True)
+    allow_network_hosts: tuple[str, ...] = _setting((), "hosts that commands of shell_run may reach by HTTP", own=True)
+    max_shell_seconds: int = _setting(600, "how many seconds a command of shell_run may ask for")
     search: SearchProvider | None = _setting(  # noqa: RUF009 - a field, like the others
         None, "where tasks search the web: searxng, brave or tavily; in your own config.toml", own=True
     )
@@ -162,7 +164,7 @@ class Settings:
 # What else a value must be; raises ValueError.
 _CHECKS: dict[str, Callable[[Any], object]] = {
     toolset.KEY: toolset.expanded,
-    "allow_web": lambda hosts: [toolset.checked_host(host) for host in hosts],
+    **dict.fromkeys(("allow_web", "allow_network_hosts"), lambda hosts: [toolset.checked_host(host) for host in hosts]),
     **dict.fromkeys(skill_lists.LISTS, skill_lists.check),
 }
 

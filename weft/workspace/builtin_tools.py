@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills.builtin import readable_roots, toolset
 from weft_skills.builtin.allowed_tools import narrowed, unknown
+from weft_skills.builtin.code.shell_rules import ShellRules
 from weft_skills.builtin.tool_context import ToolContext
 from weft_skills.builtin.web.web_access import WebAccess
 from weft_skills.tools.envelope import Context, Envelope, failure
@@ -80,13 +81,14 @@ class WithheldTool:
 class BuiltinTools:
     """Makes the built-in tools of a workspace; `allowed` is the set that the user allows, `trusted` asks for skills.
 
-    `web` is what of the web may be read and searched.
+    `web` is what of the web may be read and searched, `shell` what commands may do.
     """
 
     skills: WorkspaceSkills
     allowed: tuple[str, ...]
     trusted: Callable[[Skill], bool]
     web: WebAccess = field(default_factory=WebAccess)
+    shell: ShellRules = field(default_factory=ShellRules)
 
     def for_task(self, offered: Sequence[str], place: ToolPlace) -> list[Tool]:
         """The tools that a task is offered, in the order of the record, as far as its skill allows them."""
@@ -132,6 +134,7 @@ class BuiltinTools:
             writing=place.writing,
             host=place.host,
             web=self.web,
+            shell=self.shell,
             withheld=place.withheld,
         )
 

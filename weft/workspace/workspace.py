@@ -18,6 +18,7 @@ from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.prompts import Prompts
+from weft_skills.builtin.code.shell_rules import ShellRules
 from weft_skills.builtin.web.web_access import WebAccess
 from weft_skills.discovery import listing
 from weft_skills.discovery.needs import needs, told
@@ -116,7 +117,8 @@ class Workspace:
             installed=not replayed,
         )
         web = WebAccess(settings.allow_web, settings.web_proxy, settings.search)
-        self.builtin = BuiltinTools(self.skills, settings.tool_set, self.tools.trusts, web)
+        shell = ShellRules(settings.max_shell_seconds, settings.allow_network_hosts)
+        self.builtin = BuiltinTools(self.skills, settings.tool_set, self.tools.trusts, web, shell)
 
     def prompts(self) -> Prompts:
         """The workspace's own prompts if trusted, the configured ones, then weft's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from weft_skills.builtin.code.shell_rules import ShellRules
 from weft_skills.builtin.web.web_access import WebAccess
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class ToolContext:
     `roots` may be read, and files are written as `writing` says. `host` runs programs. `follows` is the skill that the
     task follows, `listing` what its model is told of skills, `skills_in_use` are those that it follows or has loaded,
     `withheld` those that it may not load; `trusted` says whether the scripts of one may run. `web` is what they may
-    read and search.
+    read and search, `shell` what commands may do.
     """
 
     registry: Registry
@@ -37,6 +38,7 @@ class ToolContext:
     writing: WritePlace | None = None
     host: Callable[[], ToolHost] | None = None
     web: WebAccess = field(default_factory=WebAccess)
+    shell: ShellRules = field(default_factory=ShellRules)
     withheld: Collection[str] = ()
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.needs import needs_bubblewrap
 from weft.doctor.checks import Check, run_checks
 from weft.settings.paths import Paths
 from weft.settings.settings import Resolved, Settings
@@ -46,6 +47,13 @@ def test_broken_skills_and_keys_are_reported(workspace: Path) -> None:
     assert Check("skills", False, "broken: 1", "`weft skills list --all` shows why") in found
     assert Check("keys", True, "OPENAI_API_KEY") in found
     assert "sk-very-secret" not in str(found)
+
+
+@needs_bubblewrap
+def test_the_hosts_that_commands_may_reach_are_told(workspace: Path) -> None:
+    found = checks(workspace, Settings(model="local", allow_network_hosts=("pypi.org",)), {})
+    assert Check("network", True, "commands may reach pypi.org") in found
+    assert [one for one in checks(workspace, Settings(model="local"), {}) if one.topic == "network"] == []
 
 
 def test_where_the_web_is_searched_is_told_and_whether_its_key_is_there(workspace: Path) -> None:

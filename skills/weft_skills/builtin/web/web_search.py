@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft_skills.builtin.parameters import takes, text
 from weft_skills.builtin.web import foreign_text
-from weft_skills.builtin.web.fetch import SECONDS, read_body, system_proxy
+from weft_skills.builtin.web.addresses import system_proxy
+from weft_skills.builtin.web.fetch import SECONDS, read_body
 from weft_skills.builtin.web.search_answers import request, results
 from weft_skills.tools.effects import READ_ONLY, Effects
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
@@ -83,7 +84,8 @@ async def _answer(where: SearchProvider, query: str, limit: int, key: str) -> by
     """What the provider answers; no redirect is followed, since the request may have a key."""
     import httpx
 
-    proxy = system_proxy(httpx.URL(where.url))
+    address = httpx.URL(where.url)
+    proxy = system_proxy(address.scheme, address.host)
     try:
         async with httpx.AsyncClient(trust_env=False, proxy=proxy, timeout=SECONDS) as client:
             client.headers.update({"User-Agent": "weft", "Accept-Encoding": "gzip"})

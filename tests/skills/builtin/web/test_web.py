@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from weft_skills.builtin.web import fetch, hosts, web_fetch
+from weft_skills.builtin.web import addresses, fetch, hosts, web_fetch
 from weft_skills.builtin.web.fetch import Fetcher
 from weft_skills.builtin.web.hosts import AllowedHost, is_public
 from weft_skills.builtin.web.page_text import page_text
@@ -192,7 +192,7 @@ async def test_a_name_never_leads_to_a_private_address_and_is_resolved_once(
         assert (code(refused), "private address" in refused.text) == ("ACCESS_DENIED", True)
     assert not asked
     names.clear()
-    monkeypatch.setattr(fetch, "is_public", lambda _: True)  # so that there is something to connect to
+    monkeypatch.setattr(addresses, "is_public", lambda _: True)  # so that there is something to connect to
     done = await read(tmp_path, f"http://pinned.example:{port}/page", "pinned.example", resolve=resolve)
     assert (done.status, names) == ("success", ["pinned.example"])
     assert asked[0].headers["Host"] == f"pinned.example:{port}"
