@@ -71,7 +71,7 @@ _MODULES = {
         "EarlierRun EarlierTurn Event FileKept FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
         "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunNoted RunResumed RunStarted RunTagged "
         "SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed "
-        "ToolCalled ToolLogged ToolReported ToolStarted TurnResult TurnSummarised TurnTakenBack Warned"
+        "ToolCalled ToolLogged ToolOutput ToolReported ToolStarted TurnResult TurnSummarised TurnTakenBack Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

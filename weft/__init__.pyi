@@ -120,6 +120,7 @@ from weft_planner.events import TaskStarted as TaskStarted
 from weft_planner.events import TextStreamed as TextStreamed
 from weft_planner.events import ToolCalled as ToolCalled
 from weft_planner.events import ToolLogged as ToolLogged
+from weft_planner.events import ToolOutput as ToolOutput
 from weft_planner.events import ToolReported as ToolReported
 from weft_planner.events import ToolStarted as ToolStarted
 from weft_planner.events import TurnResult as TurnResult
@@ -278,6 +279,7 @@ __all__ = [
     "ToolFailed",
     "ToolFault",
     "ToolLogged",
+    "ToolOutput",
     "ToolReported",
     "ToolSpec",
     "ToolStarted",

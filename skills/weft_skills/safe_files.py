@@ -97,22 +97,25 @@ def read(path: Path, *, below: Path, limit: int) -> bytes | None:
         return _content(at, path, limit)
 
 
-def replace_if(path: Path, data: bytes, was: bytes | None, *, below: Path, drafts: Path) -> None:
+def replace_if(
+    path: Path, data: bytes, was: bytes | None, *, below: Path, drafts: Path, mode: int | None = None
+) -> None:
     """Write a whole file if its content is still what it `was` (None: there was no file); raises Changed if not.
 
-    The new content is written in `drafts`, a folder below the same one, and moved: a kill leaves the old file or the
-    new one, and nothing beside it. If `drafts` is on another file system, it is written beside the file instead.
+    It gets the permissions `mode`; without, a file that was there keeps its own. The new content is written in
+    `drafts`, a folder below the same one, and moved: a kill leaves the old file or the new one, and nothing beside it.
+    If `drafts` is on another file system, it is written beside the file instead.
     """
     with _opened(drafts, below) as source, _opened(path.parent, below) as at:
         try:
-            _replace_from(source, at, path, data, was)
+            _replace_from(source, at, path, data, was, mode)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            _replace_from(at, at, path, data, was)
+            _replace_from(at, at, path, data, was, mode)
 
 
-def _replace_from(source: _Folder, at: _Folder, path: Path, data: bytes, was: bytes | None) -> None:
+def _replace_from(source: _Folder, at: _Folder, path: Path, data: bytes, was: bytes | None, mode: int | None) -> None:
     draft = f".weft-{secrets.token_hex(8)}"
     handle = os.open(source.path(draft), _NEW, 0o666, dir_fd=source.handle)
     try:
@@ -122,7 +125,7 @@ def _replace_from(source: _Folder, at: _Folder, path: Path, data: bytes, was: by
             os.fsync(file.fileno())
         if _content(at, path, len(was or b"")) != was:
             raise Changed(f"{path} has changed meanwhile")
-        _move(source, draft, at, path.name, is_new=was is None)
+        _move(source, draft, at, path.name, is_new=was is None, mode=mode)
     except FileExistsError as error:
         raise Changed(f"{path} has been created meanwhile") from error
     finally:
@@ -154,12 +157,13 @@ def _content(at: _Folder, path: Path, limit: int) -> bytes | None:
         return file.read(limit + 1)
 
 
-def _move(source: _Folder, draft: str, at: _Folder, name: str, *, is_new: bool) -> None:
-    """Move a draft into its place with the mode of the file that was there; a new one must find the place empty."""
-    if not is_new:
+def _move(source: _Folder, draft: str, at: _Folder, name: str, *, is_new: bool, mode: int | None) -> None:
+    """Move a draft into its place with that mode or of the file that was there; a new one must find the place empty."""
+    if mode is None and not is_new:
         mode = stat.S_IMODE(os.stat(at.path(name), dir_fd=at.handle, follow_symlinks=False).st_mode)
+    if mode is not None:
         os.chmod(source.path(draft), mode, dir_fd=source.handle)
-    elif _linked(source, draft, at, name):
+    if is_new and _linked(source, draft, at, name):
         return
     os.replace(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
 

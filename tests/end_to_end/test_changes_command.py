@@ -13,7 +13,8 @@ import pytest
 
 from tests.nursery import Ran
 from tests.openai_server import Call, OpenAIServer, Say, Script, instruction, scripted
-from weft_skills.builtin.writing.changes import FileChange, WorkspaceChanges
+from weft_skills.builtin.writing.changes import WorkspaceChanges
+from weft_skills.builtin.writing.file_change import FileChange
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,3 +151,55 @@ def test_undoing_takes_away_the_folders_that_were_made_and_no_others(tmp_path: P
 
     assert sorted(path.name for path in workspace.iterdir()) == [".agents", "there"]
     assert list((workspace / "there").iterdir()) == []
+
+
+def test_files_are_moved_and_deleted_with_approval_and_brought_back(project: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted({}))
+    rows = [
+        tool("move", "MoveFile", path="workspace:src/app.py", to="workspace:lib/app.py"),
+        tool("delete", "DeleteFile", path="workspace:README.md"),
+        tool("no", "DeleteFile", path="workspace:plan.json"),
+        tool("outside", "DeleteFile", path="/etc/hosts"),
+    ]
+    (project / "plan.json").write_text(json.dumps({"tasks": rows}), encoding="utf-8")
+    off = weft("run", "--plan", "plan.json", "--json", cwd=project, env=MODEL)
+    assert (off.status, "MoveFile needs --write" in off.out) == (2, True), "it is not there without"
+    ran = weft("run", "--plan", "plan.json", "--write", "--json", cwd=project, env=MODEL)
+    assert ran.status == 6, ran.err
+    waiting = {one["task"]: one for one in json.loads(ran.out)["waiting"]}
+    assert set(waiting) == {"move", "delete", "no"}, "what is outside is refused before anybody is asked"
+    assert "rename from src/app.py\nrename to lib/app.py" in waiting["move"]["preview"]
+    assert "-# App\n" in waiting["delete"]["preview"]
+    before = {path.name for path in project.rglob("*") if path.is_file()}
+    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    assert (json.loads(replayed.out)["drift"], (project / "README.md").exists()) == ([], True)
+    answers = ["--approve", waiting["move"]["id"], "--approve", waiting["delete"]["id"], "--deny", waiting["no"]["id"]]
+    ran = weft("resume", "last", "--json", *answers, cwd=project)
+    assert (ran.status, json.loads(ran.out)["status"]) == (1, "partial"), ran.err
+    outside = next(one for one in json.loads(ran.out)["tasks"] if one["id"] == "outside")
+    assert "outside the run's artifacts" in outside["error"]
+    assert (project / "lib/app.py").read_text(encoding="utf-8") == "a = 1\nb = 2\n"
+    assert not (project / "README.md").exists()
+
+    found = json.loads(weft("changes", "--json", cwd=project).out)
+    assert [(one["path"], one["action"], one["to"], one["state"]) for one in found["files"]] == [
+        ("README.md", "delete", None, "applied"),
+        ("plan.json", "delete", None, "denied"),
+        ("src/app.py", "move", "lib/app.py", "applied"),
+    ]
+    assert found["files"][2]["sha256"] == hashlib.sha256(b"a = 1\nb = 2\n").hexdigest()
+    shown = weft("changes", cwd=project)
+    assert (shown.out, "src/app.py → lib/app.py" in shown.err, "README.md (deleted)" in shown.err) == (
+        found["patch"], True, True,
+    )  # fmt: skip
+    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    assert json.loads(replayed.out)["drift"] == []
+    assert weft("changes", "--undo", cwd=project).status == 0
+    assert (project / "README.md").read_text(encoding="utf-8") == "# App\n"
+    assert (project / "src/app.py").read_text(encoding="utf-8") == "a = 1\nb = 2\n"
+    assert before <= {path.name for path in project.rglob("*") if path.is_file()}
+    assert not (project / "lib").exists()
+    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    assert (json.loads(replayed.out)["drift"], (project / "README.md").exists()) == ([], True)
+    states = {one["state"] for one in json.loads(weft("changes", "--json", cwd=project).out)["files"]}
+    assert states == {"denied", "undone"}

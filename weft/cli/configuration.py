@@ -41,6 +41,7 @@ class SettingFlags:
     workspace_writes: str | None = None
     tools: str | None = None
     allow_web: tuple[str, ...] = ()
+    allow_network_hosts: tuple[str, ...] = ()
     max_concurrency: int | None = None
     max_replans: int | None = None
     cache: float | None = None

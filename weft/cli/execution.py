@@ -212,7 +212,8 @@ def _powers(settings: Settings | None) -> list[str]:
         return []
     tools = ["--tools", ",".join(settings.tools)] if settings.tools else []
     tools += ["--allow-unknown-cost"] if settings.allow_unknown_cost else []
-    return [*tools, *(part for host in settings.allow_web for part in ("--allow-web", host))]
+    hosts = {"--allow-web": settings.allow_web, "--allow-network": settings.allow_network_hosts}
+    return [*tools, *(part for option, names in hosts.items() for name in names for part in (option, name))]
 
 
 def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:

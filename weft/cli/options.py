@@ -85,6 +85,13 @@ tools = together(
         )
     ),
 )
+
+
+def _hosts(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Hosts, each given by itself or several with commas."""
+    return tuple(host for text in values for host in text.split(",") if host)
+
+
 powers = setting(
     click.option(
         "--write",
@@ -102,8 +109,16 @@ powers = setting(
         "--allow-web",
         multiple=True,
         metavar="HOST",
-        callback=lambda _context, _option, values: tuple(host for text in values for host in text.split(",") if host),
+        callback=_hosts,
         help="Let tasks read pages of this host, such as example.org or *.example.org (repeatable).",
+    ),
+    click.option(
+        "--allow-network",
+        "allow_network_hosts",
+        multiple=True,
+        metavar="HOST",
+        callback=_hosts,
+        help="Let commands of the tool shell reach this host by HTTP (repeatable).",
     ),
 )
 journal = setting(

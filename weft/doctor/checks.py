@@ -64,6 +64,8 @@ def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapp
         *_check_skills(workspace),
         *_check_prompts(workspace),
         *_check_tools(workspace),
+        *_check_search(resolved.settings, env),
+        *_check_network(resolved.settings),
         *_check_mcp(workspace),
         *_check_sandbox(resolved.settings.unsafe_tools),
         _check_helper(paths, resolved.settings),
@@ -230,6 +232,25 @@ def _check_tools(workspace: Workspace) -> Iterator[Check]:
     yield Check("tools", None, ", ".join(names) or "none")
     if untrusted := sorted({row.name for row in tools.untrusted()}):
         yield Check("tools", None, f"not trusted yet: {', '.join(untrusted)}", "review them, then run with --trust")
+
+
+def _check_network(settings: Settings) -> Iterator[Check]:
+    """Which hosts commands may reach, and whether the walls here have a way out."""
+    hosts = ", ".join(settings.allow_network_hosts)
+    if hosts and confinement.choose(unsafe=settings.unsafe_tools).bridges:
+        yield Check("network", True, f"commands may reach {hosts}")
+    elif hosts:
+        yield Check("network", False, f"commands have no network, so they do not reach {hosts}", "install bubblewrap")
+
+
+def _check_search(settings: Settings, env: Mapping[str, str]) -> Iterator[Check]:
+    """Where tasks search the web, if the user has set it; nothing is asked."""
+    where = settings.search
+    if where is None:
+        return
+    names, key = where.key_names, where.key(env)
+    remedy = f"set {names[0]} in the environment" if names and not key else ""
+    yield Check("search", not remedy, f"{where}{', no key is set' if remedy else ''}", remedy)
 
 
 def _check_mcp(workspace: Workspace) -> Iterator[Check]:

@@ -9,6 +9,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from weft.settings import model_prices, named_models
 from weft.settings.model_prices import ModelPrice
 from weft_executor.approvals.policy import ApprovalRule
+from weft_skills.builtin.web import search_provider
+from weft_skills.builtin.web.search_provider import SearchProvider
 
 
 def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
@@ -28,6 +30,8 @@ def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
         return tuple(item for item in items if item)
     if get_origin(wanted) is Mapping:
         return model_prices.read(raw) if get_args(wanted)[1] is ModelPrice else named_models.read(raw)
+    if wanted is SearchProvider:
+        return search_provider.read(raw)
     if wanted is bool:
         return _boolean(raw)
     if wanted in (int, float):

@@ -14,6 +14,7 @@ from weft.settings.model_prices import ModelPrice  # noqa: TC001  read at run ti
 from weft_executor.approvals.policy import ApprovalMode, ApprovalRule, as_floors
 from weft_skills import switches, untrusted_files
 from weft_skills.builtin import toolset
+from weft_skills.builtin.web.search_provider import SearchProvider  # noqa: TC001  read at run time
 from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites  # noqa: TC001  read at run time
 from weft_skills.errors import InputError, SetupError
 from weft_skills.preferences import Preferences
@@ -105,6 +106,11 @@ class Settings:
     )
     tools: tuple[str, ...] = _setting((), "built-in tools besides the standard ones", guarded=True)
     allow_web: tuple[str, ...] = _setting((), "hosts that tasks may read with WebFetch", own=True)
+    allow_network_hosts: tuple[str, ...] = _setting((), "hosts that commands of shell_run may reach by HTTP", own=True)
+    max_shell_seconds: int = _setting(600, "how many seconds a command of shell_run may ask for")
+    search: SearchProvider | None = _setting(  # noqa: RUF009 - a field, like the others
+        None, "where tasks search the web: searxng, brave or tavily; in your own config.toml", own=True
+    )
     web_proxy: bool = _setting(False, "let WebFetch use a proxy, which hides the addresses it reaches", own=True)
     workspace_writes: WorkspaceWrites = _setting(  # noqa: RUF009 - a field, like the others
         "deny", "whether tasks may change files of the workspace: deny, ask or allow", guarded=True
@@ -130,7 +136,10 @@ class Settings:
     @property
     def tool_set(self) -> tuple[str, ...]:
         """The built-in tools that tasks of a new run are offered."""
-        return toolset.expanded((*self.tools, *(("web",) if self.allow_web else ())))
+        web = ("web",) if self.allow_web else ()
+        writing = toolset.WRITING if self.workspace_writes != "deny" else ()
+        search = ("search",) if self.search is not None else ()
+        return toolset.expanded((*self.tools, *web, *search, *writing))
 
     @property
     def skill_preferences(self) -> Preferences:
@@ -155,7 +164,7 @@ class Settings:
 # What else a value must be; raises ValueError.
 _CHECKS: dict[str, Callable[[Any], object]] = {
     toolset.KEY: toolset.expanded,
-    "allow_web": lambda hosts: [toolset.checked_host(host) for host in hosts],
+    **dict.fromkeys(("allow_web", "allow_network_hosts"), lambda hosts: [toolset.checked_host(host) for host in hosts]),
     **dict.fromkeys(skill_lists.LISTS, skill_lists.check),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft.runs.stored import records
@@ -16,16 +16,27 @@ from weft_skills.tools.envelope import Envelope
 if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft_executor.stores.store import Store
+    from weft_skills.builtin.writing.file_change import ChangeAction, FileChange
 
-_TOOLS = ("WriteFile", "EditFile")
+_ACTIONS: dict[str, ChangeAction] = {
+    "WriteFile": "write",
+    "EditFile": "write",
+    "DeleteFile": "delete",
+    "MoveFile": "move",
+}
 FileState = Literal["applied", "denied", "conflict", "undone"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that a run changed or wanted to change, and the hash of what it was to hold."""
+    """A file that a run changed or wanted to change, and the hash of what it was to hold.
+
+    One that was to be moved has the path that it leads `to`.
+    """
 
     path: str
+    action: ChangeAction
+    to: str | None
     state: FileState
     sha256: str | None
 
@@ -40,8 +51,7 @@ class RunChanges:
 
     def to_dict(self) -> dict[str, Any]:
         """The changes as `--json` prints them."""
-        rows = [{"path": file.path, "state": file.state, "sha256": file.sha256} for file in self.files]
-        return {"run_id": self.run_id, "files": rows, "patch": self.patch}
+        return {"run_id": self.run_id, "files": [asdict(file) for file in self.files], "patch": self.patch}
 
 
 def read(store: Store, run: str, paths: Paths) -> RunChanges:
@@ -49,21 +59,30 @@ def read(store: Store, run: str, paths: Paths) -> RunChanges:
     run_id = store.find(run).run_id
     changes = changes_of(paths, run_id)
     kept = {change.key: change for change in changes.every()}
-    files: dict[tuple[str, str], ChangedFile] = {}
+    files: dict[tuple[str, str, str], ChangedFile] = {}
     for change in kept.values():
-        if change.state != "proposed":
-            files[change.path, change.state] = ChangedFile(change.path, change.state, change.after)
+        match change.state:
+            case "applied" | "conflict" | "undone" as state:
+                changed = ChangedFile(change.path, change.action, change.to, state, change.after)
+                files[change.path, state, change.to or ""] = changed
     for row in store.rows(run_id, types=("tool_called",)):
         event = records.event_of(row, paths)
-        if not isinstance(event, ToolCalled) or event.name not in _TOOLS:
-            continue
-        path = event.envelope.get("context", {}).get("params_input", {}).get("path")
-        if isinstance(path, str) and path.startswith(PREFIX) and denial(Envelope.from_dict(event.envelope)) is not None:
-            name = path.removeprefix(PREFIX)
-            shown = kept.get(event.call)
-            files[name, "denied"] = ChangedFile(name, "denied", shown.after if shown is not None else None)
-    patch = changes.patch(kept.values())
+        if isinstance(event, ToolCalled) and (denied := _denied(event, kept.get(event.call))) is not None:
+            files[denied.path, denied.state, denied.to or ""] = denied
+    patch = changes.patch(list(kept.values()))
     return RunChanges(run_id, tuple(files[key] for key in sorted(files)), patch)
+
+
+def _denied(event: ToolCalled, shown: FileChange | None) -> ChangedFile | None:
+    """The change of the workspace that a person denied, if the call was to make one."""
+    if event.name not in _ACTIONS or denial(Envelope.from_dict(event.envelope)) is None:
+        return None
+    given = event.envelope.get("context", {}).get("params_input", {})
+    path, to = (value if isinstance(value := given.get(name), str) else "" for name in ("path", "to"))
+    if not path.startswith(PREFIX):
+        return None
+    action, after = _ACTIONS[event.name], shown.after if shown is not None else None
+    return ChangedFile(path.removeprefix(PREFIX), action, to.removeprefix(PREFIX) or None, "denied", after)
 
 
 def changes_of(paths: Paths, run_id: str) -> WorkspaceChanges:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from weft.web import shapes
 from weft.web.replies import COMMENT, RETRY, event
+from weft_planner.events import TextStreamed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
 
     from weft.web.site import Site
+    from weft.web.work import Streamed
     from weft_executor.stores.row import Row
-    from weft_planner.events import TextStreamed
 
 # How many rows are read at a time, and the seconds between two comments.
 _ROWS = 500
@@ -28,10 +29,10 @@ _LOOK = 2.0
 async def follow(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
     """The run's rows after a number, then each as it is written, until the run has ended and nobody holds it.
 
-    `run_status` and `text_streamed` are not in the journal and have no number: a page that comes back misses none of
-    the rest.
+    `run_status`, `text_streamed` and `tool_output` are not in the journal and have no number: a page that comes back
+    misses none of the rest.
     """
-    texts: deque[TextStreamed] = deque()
+    texts: deque[Streamed] = deque()
     with site.changes.waking() as woken, site.work.listening(run_id, texts.append, woken):
         yield RETRY
         shown: dict[str, Any] | None = None
@@ -78,11 +79,19 @@ async def _has_more(site: Site, run_id: str, after: int) -> bool:
     return bool(await asyncio.to_thread(_read, site, run_id, after))
 
 
-def _pieces(run_id: str, texts: deque[TextStreamed]) -> Iterator[bytes]:
+def _pieces(run_id: str, texts: deque[Streamed]) -> Iterator[bytes]:
     """The pieces of streamed text so far, one event for all that belong together."""
     while texts:
         first = texts.popleft()
-        text = first.text
-        while texts and (texts[0].task, texts[0].role) == (first.task, first.role):
+        text, whose = first.text, _whose(first)
+        while texts and _whose(texts[0]) == whose:
             text += texts.popleft().text
-        yield event("text_streamed", {"run_id": run_id, "task": first.task, "role": first.role, "text": text})
+        kind, about = whose
+        yield event(kind, {"run_id": run_id, **dict(about), "text": text})
+
+
+def _whose(piece: Streamed) -> tuple[str, tuple[tuple[str, str | None], ...]]:
+    """What a piece is called, and what it is a piece of."""
+    if isinstance(piece, TextStreamed):
+        return "text_streamed", (("task", piece.task), ("role", piece.role))
+    return "tool_output", (("task", piece.task), ("name", piece.name))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.runs.stop import Stop
 from weft.web.errors import HttpError
-from weft_planner.events import Event, RunResumed, RunStarted, TextStreamed
+from weft.web.shown_outputs import ShownOutputs
+from weft_planner.events import Event, RunResumed, RunStarted, TextStreamed, ToolOutput
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from weft_planner.events import Record
 
 MOST_RUNS = 8
+
+
+# What is shown of a run as it comes, and not recorded.
+Streamed = TextStreamed | ToolOutput
 
 
 class Running(Protocol):
@@ -43,7 +48,8 @@ class Work:
         self._journal = journal
         self._started: dict[str, _Started] = {}
         self._starting = 0
-        self._listeners: dict[str, list[tuple[Callable[[TextStreamed], None], asyncio.Event]]] = {}
+        self._shown = ShownOutputs()
+        self._listeners: dict[str, list[tuple[Callable[[Streamed], None], asyncio.Event]]] = {}
         self._closing = False
         self._interrupted: set[str] = set()
         self._next: dict[str, Running] = {}
@@ -68,8 +74,10 @@ class Work:
         def note(event: Event) -> None:
             if isinstance(event, RunStarted | RunResumed) and not began.done():
                 began.set_result(event.run_id)
-            elif isinstance(event, TextStreamed) and began.done():
-                self._hand_on(began.result(), event)
+            elif began.done():
+                self._shown.note(began.result(), event)
+                if isinstance(event, TextStreamed | ToolOutput):
+                    self._hand_on(began.result(), event)
 
         self._starting += 1
         try:
@@ -106,8 +114,13 @@ class Work:
             started.stop.set()
 
     @contextmanager
-    def listening(self, run_id: str, hear: Callable[[TextStreamed], None], woken: asyncio.Event) -> Iterator[None]:
-        """Hear the text of a run of this process as it is written, while the block lasts."""
+    def listening(self, run_id: str, hear: Callable[[Streamed], None], woken: asyncio.Event) -> Iterator[None]:
+        """Hear the text of a run of this process as it is written, while the block lasts.
+
+        What commands have written before comes first.
+        """
+        for piece in self._shown.of(run_id):
+            hear(piece)
         pair = (hear, woken)
         self._listeners.setdefault(run_id, []).append(pair)
         try:
@@ -123,13 +136,14 @@ class Work:
         await asyncio.gather(*(started.task for started in self._started.values()), return_exceptions=True)
         return sorted(self._interrupted)
 
-    def _hand_on(self, run_id: str, event: TextStreamed) -> None:
+    def _hand_on(self, run_id: str, event: Streamed) -> None:
         for hear, woken in self._listeners.get(run_id, ()):
             hear(event)
             woken.set()
 
     def _ended(self, run_id: str) -> None:
         ended = self._started.pop(run_id)
+        self._shown.forget(run_id)
         if not ended.task.cancelled():
             ended.task.exception()  # its failure is on record
         following = self._next.pop(run_id, None)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills.builtin import readable_roots, toolset
 from weft_skills.builtin.allowed_tools import narrowed, unknown
+from weft_skills.builtin.code.shell_rules import ShellRules
 from weft_skills.builtin.tool_context import ToolContext
+from weft_skills.builtin.web.web_access import WebAccess
 from weft_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
@@ -81,13 +83,14 @@ class WithheldTool:
 class BuiltinTools:
     """Makes the built-in tools of a workspace; `allowed` is the set that the user allows, `trusted` asks for skills.
 
-    `web` has the hosts that may be read, and whether through a proxy.
+    `web` is what of the web may be read and searched, `shell` what commands may do.
     """
 
     skills: WorkspaceSkills
     allowed: tuple[str, ...]
     trusted: Callable[[Skill], bool]
-    web: tuple[tuple[str, ...], bool] = ((), False)
+    web: WebAccess = field(default_factory=WebAccess)
+    shell: ShellRules = field(default_factory=ShellRules)
 
     def for_task(self, offered: Sequence[str], place: ToolPlace) -> list[Tool]:
         """The tools that a task is offered, in the order of the record, as far as its skill allows them."""
@@ -123,7 +126,6 @@ class BuiltinTools:
 
     def _context(self, place: ToolPlace) -> ToolContext:
         """What the tools of a task can use."""
-        hosts, proxy = self.web
         return ToolContext(
             registry=self.skills.registry,
             roots=readable_roots.of(self.skills.registry, place.files, place.artifacts),
@@ -133,8 +135,8 @@ class BuiltinTools:
             listing=place.listing,
             writing=place.writing,
             host=place.host,
-            web_hosts=hosts,
-            web_proxy=proxy,
+            web=self.web,
+            shell=self.shell,
             withheld=place.withheld,
             prompts=place.prompts,
         )

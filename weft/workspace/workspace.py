@@ -19,6 +19,8 @@ from weft.workspace.skills import WorkspaceSkills
 from weft.workspace.tools import WorkspaceTools
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.prompts import Prompts
+from weft_skills.builtin.code.shell_rules import ShellRules
+from weft_skills.builtin.web.web_access import WebAccess
 from weft_skills.discovery import listing
 from weft_skills.discovery.needs import needs, told
 from weft_skills.discovery.registry import summary
@@ -116,9 +118,9 @@ class Workspace:
             own=tools,
             installed=not replayed,
         )
-        self.builtin = BuiltinTools(
-            self.skills, settings.tool_set, self.tools.trusts, (settings.allow_web, settings.web_proxy)
-        )
+        web = WebAccess(settings.allow_web, settings.web_proxy, settings.search)
+        shell = ShellRules(settings.max_shell_seconds, settings.allow_network_hosts)
+        self.builtin = BuiltinTools(self.skills, settings.tool_set, self.tools.trusts, web, shell)
 
     def prompts(self) -> Prompts:
         """The workspace's own prompts if trusted, the configured ones, then weft's."""

@@ -14,7 +14,7 @@ import msgspec
 from weft_executor.capture.json_text import encode, encode_all
 from weft_executor.journal.summary import CHANGING, updated
 from weft_executor.stores.row import EncodedRow, Row, RunSummary
-from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, ToolReported, type_of
+from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, ToolOutput, ToolReported, type_of
 from weft_planner.plan.task_id import in_round
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SECOND = 10**9
 # How far an answer is, and pieces of it: the whole answer follows.
-_PASSING = frozenset({TextStreamed, CallProgressed, ToolReported})
+_PASSING = frozenset({TextStreamed, CallProgressed, ToolOutput, ToolReported})
 
 
 class LogEntry(msgspec.Struct, frozen=True, gc=False):

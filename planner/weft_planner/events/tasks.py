@@ -125,6 +125,14 @@ class ToolLogged(Event, frozen=True):
     seconds: float
 
 
+class ToolOutput(Event, frozen=True):
+    """A piece of what a program writes while it runs. It is not recorded: the whole output follows."""
+
+    task: str | None
+    name: str
+    text: str
+
+
 class ToolReported(Event, frozen=True):
     """What a tool's server says while it works: its progress, or a line of its log. It is not recorded."""
 

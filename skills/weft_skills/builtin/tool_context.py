@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from weft_skills.builtin.code.shell_rules import ShellRules
+from weft_skills.builtin.web.web_access import WebAccess
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
@@ -23,8 +26,8 @@ class ToolContext:
 
     `roots` may be read, and files are written as `writing` says. `host` runs programs. `follows` is the skill that the
     task follows, `listing` what its model is told of skills, `skills_in_use` are those that it follows or has loaded,
-    `withheld` those that it may not load; `trusted` says whether the scripts of one may run. `web_hosts` may be read,
-    through a proxy only with `web_proxy`. `prompts` are those of MCP servers, which are loaded as skills are.
+    `withheld` those that it may not load; `trusted` says whether the scripts of one may run. `web` is what they may
+    read and search, `shell` what commands may do. `prompts` are those of MCP servers, which are loaded as skills are.
     """
 
     registry: Registry
@@ -35,8 +38,8 @@ class ToolContext:
     listing: str = ""
     writing: WritePlace | None = None
     host: Callable[[], ToolHost] | None = None
-    web_hosts: tuple[str, ...] = ()
-    web_proxy: bool = False
+    web: WebAccess = field(default_factory=WebAccess)
+    shell: ShellRules = field(default_factory=ShellRules)
     withheld: Collection[str] = ()
     prompts: Mapping[str, McpPrompt] = field(default_factory=dict)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from weft_skills.tools.tool import Tool
 
 KEY = "tools"
+WRITE = "--write"
 
 
 class ToolClass(Protocol):
@@ -61,13 +62,18 @@ TOOLS = (
     BuiltinTool("Grep", "search.grep:Grep"),
     BuiltinTool("WriteFile", "writing.write_file:WriteFile", alias="write"),
     BuiltinTool("EditFile", "writing.edit_file:EditFile", alias="edit"),
+    BuiltinTool("DeleteFile", "writing.delete_file:DeleteFile", switch=WRITE),
+    BuiltinTool("MoveFile", "writing.move_file:MoveFile", switch=WRITE),
     BuiltinTool("run_script", "code.run_script:RunScript", alias="bash", in_plans=False),
     BuiltinTool("python_run", "code.python_run:PythonRun", switch="--tools python", short="python"),
     BuiltinTool(
         "shell_run", "code.shell_run:ShellRun", "--tools shell", "shell", alias="bash", gives="running commands"
     ),
     BuiltinTool("WebFetch", "web.web_fetch:WebFetch", "--allow-web HOST", "web", gives="web access"),
+    BuiltinTool("WebSearch", "web.web_search:WebSearch", "[search] in your own config.toml", "search"),
 )
+# What changes files of the workspace and is of no use elsewhere.
+WRITING = tuple(tool.name for tool in TOOLS if tool.switch == WRITE)
 STANDARD = tuple(tool.name for tool in TOOLS if not tool.switch)
 # The options with which a run has the others.
 SWITCHES: Mapping[str, str] = {tool.name: tool.switch for tool in TOOLS if tool.switch}
@@ -121,5 +127,5 @@ def recorded(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def missing(offered: Sequence[str], allowed: Sequence[str]) -> tuple[str, ...]:
-    """The optional tools that a run is offered and the user does not allow now."""
-    return tuple(name for name in offered if name in SWITCHES and name not in allowed)
+    """The optional tools that a run is offered and the user does not allow now; those that write ask for themselves."""
+    return tuple(name for name in offered if name in SWITCHES and name not in (*allowed, *WRITING))

@@ -44,6 +44,9 @@ class Command:
 class Box:
     """What a process may use; the rest of the disk is hidden, and so is the network unless granted.
 
+    With `bridge`, an open socket, the only network is a loopback of its own: a listening socket on it is handed out
+    through the bridge, and the process finds it as its HTTP proxy. Only where a confinement `bridges`.
+
     What `readable` folders hide (see hidden_paths.py) is not shown, except for the `shown` places in them. `views`
     remembers it from call to call.
     """
@@ -55,6 +58,7 @@ class Box:
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     shown: tuple[Path, ...] = ()
     views: Views = field(default_factory=Views, compare=False)
+    bridge: int | None = None
 
 
 def _nothing() -> None:
@@ -100,6 +104,10 @@ class Confinement(Protocol):
     @property
     def refusal(self) -> str:
         """Why it runs nothing, and what to do about it; empty if it can run commands."""
+
+    @property
+    def bridges(self) -> bool:
+        """Whether a box may have a bridge."""
 
     def launch(self, command: Command, box: Box) -> Launch:
         """What to start so that the command runs inside the box."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft_skills.confinement import cgroup, seccomp, system_paths
+from weft_skills.confinement import cgroup, network_bridge, seccomp, system_paths
 from weft_skills.confinement.box import Launch, memory_file
 from weft_skills.confinement.cgroup import Groups
 from weft_skills.confinement.memory import Watchers, watched
@@ -47,6 +49,7 @@ class BubblewrapConfinement:
     watchers: Watchers = field(default_factory=Watchers, compare=False)
     name: str = "bubblewrap"
     refusal: str = ""
+    bridges: bool = True
 
     def launch(self, command: Command, box: Box) -> Launch:
         """Bubblewrap with the box as its mounts; it reads the seccomp filter from an open file."""
@@ -68,20 +71,26 @@ class BubblewrapConfinement:
         for name in (*covered.folders, "/dev", "/"):
             argv += ["--remount-ro", name]
         argv += ["--chdir", str(box.cwd.resolve())]
-        fds = _filter(network=box.network)
+        fds = _filter(network=box.network or box.bridge is not None)
         for fd in fds:
             argv += ["--seccomp", str(fd)]
+        inner = command.argv
+        if box.bridge is not None:
+            bridge = os.dup(box.bridge)  # the caller keeps its own
+            inner = (sys.executable, *system_paths.ISOLATED, network_bridge.__file__, str(bridge), *inner)
+            fds = (*fds, bridge)
         start = [*cgroup.entry(group), self.program]
         if len(argv) > MOST_ARGUMENTS:
             options = memory_file("weft-mounts", "\0".join(argv).encode())
             argv, fds = ["--args", str(options)], (*fds, options)
-        argv = [*start, *argv, "--", "/bin/sh", "-c", _limits(box.limits), "sh", *command.argv]
+        argv = [*start, *argv, "--", "/bin/sh", "-c", _limits(box.limits), "sh", *inner]
         watch = watched(group, box.limits, self.watchers, gentle=False)
         return Launch(tuple(argv), fds, lambda: self.groups.release(group, box.limits), watch)
 
     def _visible(self, command: Command, box: Box) -> list[Path]:
-        system_roots = system_paths.roots(network=box.network)
-        own = system_paths.visible((*command.reads, *box.readable), self.home)
+        system_roots = system_paths.roots(network=box.network or box.bridge is not None)
+        bridge = (*system_paths.interpreter(), Path(network_bridge.__file__)) if box.bridge is not None else ()
+        own = system_paths.visible((*command.reads, *box.readable, *bridge), self.home)
         return [*system_roots, *(path for path in own if not any(map(path.is_relative_to, system_roots)))]
 
 

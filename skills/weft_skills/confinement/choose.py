@@ -25,6 +25,7 @@ class RefusingConfinement:
 
     refusal: str
     name: str = "refused"
+    bridges: bool = False
 
     def launch(self, command: Command, box: Box) -> Launch:
         """Never called: callers check `refusal` first."""

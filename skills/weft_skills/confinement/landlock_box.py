@@ -36,6 +36,7 @@ class LandlockConfinement:
     watchers: Watchers = field(default_factory=Watchers, compare=False)
     name: str = "landlock+seccomp"
     refusal: str = ""
+    bridges: bool = False
 
     def launch(self, command: Command, box: Box) -> Launch:
         """The launcher, with the box as its orders."""
@@ -62,6 +63,7 @@ class NoConfinement:
     watchers: Watchers = field(default_factory=Watchers, compare=False)
     name: str = UNCONFINED
     refusal: str = ""
+    bridges: bool = False
 
     def launch(self, command: Command, box: Box) -> Launch:
         """The launcher without walls."""

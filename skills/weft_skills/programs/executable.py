@@ -49,6 +49,10 @@ def _no_log(_log: CallLog) -> None:
     """Drop the log."""
 
 
+def _no_output(_tool: str, _text: str) -> None:
+    """Show nothing of it."""
+
+
 def _trust_all(_folder: Path) -> bool:
     return True
 
@@ -64,6 +68,7 @@ class ToolHost:
     artifacts: Path | None = None
     trusted: Callable[[Path], bool] = _trust_all
     log: Callable[[CallLog], None] = _no_log
+    show: Callable[[str, str], None] = _no_output  # gets a tool's name, and what its process writes as it comes
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     views: Views = field(default_factory=Views)

@@ -47,6 +47,7 @@ class ProcessSpec:
     timeout: float
     line: bytes = b""
     full: Callable[[], str] | None = None  # says what is too much of what it leaves on the disk, if anything is
+    hear: Callable[[bytes], None] | None = None  # gets what it writes, as it comes
 
 
 async def run(job: ProcessSpec) -> Ended:
@@ -81,8 +82,9 @@ async def _started(job: ProcessSpec) -> asyncio.subprocess.Process:
 async def _finished(process: asyncio.subprocess.Process, job: ProcessSpec) -> Ended:
     assert process.stdout is not None  # noqa: S101  both are pipes, as ordered above
     assert process.stderr is not None  # noqa: S101
-    out = _Output(STDOUT_LIMIT, lambda: _signal(process, gentle=job.launch.gentle))
-    err = _Tail(STDERR_LIMIT)
+    hear = job.hear or _unheard
+    out = _Output(STDOUT_LIMIT, lambda: _signal(process, gentle=job.launch.gentle), hear)
+    err = _Tail(STDERR_LIMIT, hear)
     end = asyncio.create_task(_end(process, out.drain(process.stdout), err.drain(process.stderr)))
     try:
         done, fault = await _watched(end, job)
@@ -133,12 +135,15 @@ def _signal(process: asyncio.subprocess.Process, *, gentle: bool) -> None:
         process.send_signal(signal.SIGTERM if gentle else signal.SIGKILL)
 
 
+def _unheard(_: bytes) -> None:
+    """Nobody listens."""
+
+
 class _Output:
     """What a process wrote, up to a limit at which it is stopped and the rest is read and dropped."""
 
-    def __init__(self, limit: int, stop: Callable[[], None]) -> None:
-        self.limit = limit
-        self.stop = stop
+    def __init__(self, limit: int, stop: Callable[[], None], hear: Callable[[bytes], None]) -> None:
+        self.limit, self.stop, self.hear = limit, stop, hear
         self.kept = bytearray()
         self.flooded = False
 
@@ -146,6 +151,7 @@ class _Output:
         while chunk := await reader.read(CHUNK):
             if self.flooded:
                 continue
+            self.hear(chunk)
             self.kept += chunk
             if len(self.kept) > self.limit:
                 self.flooded = True
@@ -158,13 +164,14 @@ class _Output:
 class _Tail:
     """The end of what a process wrote, and how much was dropped before it."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, limit: int, hear: Callable[[bytes], None]) -> None:
+        self.limit, self.hear = limit, hear
         self.kept = bytearray()
         self.dropped = 0
 
     async def drain(self, reader: asyncio.StreamReader) -> None:
         while chunk := await reader.read(CHUNK):
+            self.hear(chunk)
             self.kept += chunk
             extra = len(self.kept) - self.limit
             if extra > 0:

@@ -96,7 +96,7 @@ def test_an_event_survives_a_line_of_a_trace(event: Event) -> None:
 
 
 def test_every_kind_of_event_is_covered() -> None:
-    shown_only = {events.CallProgressed, events.ToolReported}
+    shown_only = {events.CallProgressed, events.ToolOutput, events.ToolReported}
     assert {type(event) for event in EVENTS} == set(events.Event.__subclasses__()) - shown_only
 
 

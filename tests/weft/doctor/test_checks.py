@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.needs import needs_bubblewrap
 from weft.doctor.checks import Check, run_checks
 from weft.settings.paths import Paths
 from weft.settings.settings import Resolved, Settings
 from weft.workspace.workspace import Workspace
+from weft_skills.builtin.web.search_provider import SearchProvider
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,3 +47,22 @@ def test_broken_skills_and_keys_are_reported(workspace: Path) -> None:
     assert Check("skills", False, "broken: 1", "`weft skills list --all` shows why") in found
     assert Check("keys", True, "OPENAI_API_KEY") in found
     assert "sk-very-secret" not in str(found)
+
+
+@needs_bubblewrap
+def test_the_hosts_that_commands_may_reach_are_told(workspace: Path) -> None:
+    found = checks(workspace, Settings(model="local", allow_network_hosts=("pypi.org",)), {})
+    assert Check("network", True, "commands may reach pypi.org") in found
+    assert [one for one in checks(workspace, Settings(model="local"), {}) if one.topic == "network"] == []
+
+
+def test_where_the_web_is_searched_is_told_and_whether_its_key_is_there(workspace: Path) -> None:
+    brave = Settings(model="local", search=SearchProvider("brave", "https://search.example"))
+    missing = Check(
+        "search", False, "brave at https://search.example, no key is set", "set BRAVE_API_KEY in the environment"
+    )
+    assert missing in checks(workspace, brave, {})
+    found = checks(workspace, brave, {"BRAVE_API_KEY": "brave-very-secret"})
+    assert Check("search", True, "brave at https://search.example") in found
+    assert "brave-very-secret" not in str(found)
+    assert [one for one in checks(workspace, Settings(model="local"), {}) if one.topic == "search"] == []

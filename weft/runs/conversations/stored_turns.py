@@ -132,7 +132,7 @@ class StoredTurns:
         written: list[Path] = []
         with suppress(OSError):
             changes = WorkspaceChanges(self.paths.workspace, artifacts.parent / "changes").every()
-            written = [self.paths.workspace / change.path for change in changes if change.state == "applied"]
+            written = [self.paths.workspace / change.made for change in changes if change.state == "applied"]
         given = [Path(path) for path in begun.files] if begun is not None else []
         known = dict.fromkeys([*reversed(written), *made, *given])
         return tuple(path for path in known if path.is_file())[:_MOST_FILES]

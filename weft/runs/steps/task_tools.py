@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from weft.workspace.builtin_tools import ToolPlace
 from weft_executor.results.kept_files import writers_of
-from weft_planner.events import ToolLogged, Warned
+from weft_planner.events import ToolLogged, ToolOutput, Warned
 from weft_skills.builtin.writing.claims import Claims
 from weft_skills.tools.effects import changed_file
 
@@ -61,7 +62,7 @@ class TaskTools:
             self._listing,
             context.goal.files,
             writing,
-            lambda: self._host,
+            lambda: replace(self._host, show=partial(self._show, task.id)),
             lambda: tuple(loaded.get(task.id, ())),
             self._withheld,
             self.server_prompts,
@@ -79,6 +80,9 @@ class TaskTools:
 
         graph = self._current.plan.graph
         return other in graph and task in graph and nx.has_path(graph, other, task)
+
+    def _show(self, task: str, tool: str, text: str) -> None:
+        self._context.record(ToolOutput(task, tool, text))
 
     def _log(self, call: CallLog) -> None:
         self._context.record(ToolLogged(call.tool, call.log, call.stderr, call.exit_status, call.seconds))

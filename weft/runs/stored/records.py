@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from weft_planner.events import Event, TaskReused
     from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites
 
-_WEB = ("allow_web", "web_proxy")
+_WEB = ("allow_web", "web_proxy", "search", "allow_network_hosts")
 # Settings of the machine that a run runs on, not of the run, and what only the user allows: no record grants tools.
 _LOCAL = frozenset(
     {"journal", "api_base", "unsafe_tools", "helper_minutes", "send_spans", "allow_programs", toolset.KEY, *_WEB}

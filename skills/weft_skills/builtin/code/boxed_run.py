@@ -1,4 +1,4 @@
-"""One command behind the walls: in the run's artifacts, without a network, for a minute at most."""
+"""One command behind the walls: in the run's artifacts, within a time, and with no network but by rule."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from weft_skills import hidden_paths, safe_files
+from weft_skills.builtin.code.live_output import LiveOutput
+from weft_skills.builtin.web.box_proxy import BoxProxy
+from weft_skills.builtin.web.hosts import AllowedHost
 from weft_skills.confinement import Box, Command
 from weft_skills.errors import WeftError
 from weft_skills.programs import process
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from weft_skills.tools.envelope import Code
 
 SECONDS = 60.0
+NEEDS_BUBBLEWRAP = "commands have no network here: hosts can be allowed only where bubblewrap works"
 _SHOWN = 2_000  # characters of a failed command's output
 _MODULE = re.compile(r"^ModuleNotFoundError: No module named '([^']{1,100})'", re.MULTILINE)
 _PACKAGE = re.compile(r"Cannot find (?:module|package) '([^']{1,100})'")
@@ -35,13 +39,23 @@ _PACKAGE = re.compile(r"Cannot find (?:module|package) '([^']{1,100})'")
 
 @dataclass(frozen=True, slots=True)
 class BoxedRun:
-    """Runs commands for one tool; `reads` are folders that they may read besides the workspace."""
+    """Runs commands for one tool; `reads` are folders that they may read besides the workspace.
+
+    A command may take `seconds`, by default a minute, and reach `hosts` by HTTP if the walls here can have a way out.
+    """
 
     tool: str
     host: ToolHost
     reads: tuple[Path, ...] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
     start: float = field(default_factory=time.monotonic)
+    seconds: float | None = None
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def limit(self) -> float:
+        """The seconds after which a command is stopped."""
+        return self.seconds or SECONDS
 
     @property
     def context(self) -> Context:
@@ -67,30 +81,48 @@ class BoxedRun:
         safe_files.make_folder(artifacts, below=safe_files.anchor(artifacts, host.workspace))
         before = await asyncio.to_thread(stamps, artifacts)
         with scratch_folder(host.scratch) as scratch:
-            ended = await self._in_box(command(scratch), scratch, artifacts)
+            ended, network = await self._reaching(command(scratch), scratch, artifacts)
         if ended.how == "full":
             await asyncio.to_thread(remove_new, artifacts, before)
             return self.failed("EXECUTION_ERROR", f"{self.tool} left {ended.stderr} — keep less of it")
         left = await hashed_since(artifacts, before)
         host.log(CallLog(self.tool, "", ended.stderr, ended.status, time.monotonic() - self.start))
-        return self._envelope(ended, {"artifacts": left} if left else {})
+        return self._envelope(ended, network | ({"artifacts": left} if left else {}))
 
-    async def _in_box(self, command: Command, scratch: Path, artifacts: Path) -> process.Ended:
+    async def _reaching(self, command: Command, scratch: Path, artifacts: Path) -> tuple[process.Ended, dict[str, Any]]:
+        """How it ended, and what it reached of the network if it may have any."""
+        if not self.hosts:
+            return await self._in_box(command, scratch, artifacts), {}
+        if not self.host.confinement.bridges:
+            return await self._in_box(command, scratch, artifacts), {"network": {"off": NEEDS_BUBBLEWRAP}}
+        async with BoxProxy([AllowedHost.of(host) for host in self.hosts]) as proxy:
+            ended = await self._in_box(command, scratch, artifacts, proxy.inner.fileno())
+        network = {"reached": [*proxy.reached], "refused": [*proxy.refused]}
+        return ended, {"network": network} if any(network.values()) else {}
+
+    async def _in_box(
+        self, command: Command, scratch: Path, artifacts: Path, bridge: int | None = None
+    ) -> process.Ended:
         host = self.host
         shown = hidden_paths.unlinked(host.workspace, hidden_paths.shown_anyway(host.workspace, artifacts))
         readable = (host.workspace, *self.reads)
-        limits = host.limits.for_timeout(SECONDS)
-        box = Box(artifacts, readable, (scratch, artifacts), False, limits, (*shown, *self.reads), host.views)
+        limits = host.limits.for_timeout(self.limit)
+        box = Box(artifacts, readable, (scratch, artifacts), False, limits, (*shown, *self.reads), host.views, bridge)
         env = environment(host.environ, (), scratch) | _own_variables(host.workspace, artifacts)
         launch = await asyncio.to_thread(host.confinement.launch, command, box)
         full = partial(host.disk.exceeded, (scratch, artifacts))
-        return await process.run(process.ProcessSpec(launch, env, artifacts, SECONDS, full=full))
+        live = LiveOutput(partial(host.show, self.tool))
+        spec = process.ProcessSpec(launch, env, artifacts, self.limit, full=full, hear=live.hear)
+        try:
+            return await process.run(spec)
+        finally:
+            live.flush()
 
     def _envelope(self, ended: process.Ended, data: dict[str, Any]) -> Envelope:
         name, shown = self.tool, _output(ended)
         match ended.how:
             case "timeout":
-                what = f"{name} took longer than {SECONDS:g} s and was stopped, with all that it had started"
+                what = f"{name} took longer than {self.limit:g} s and was stopped, with all that it had started"
                 return self.failed("TIMEOUT", f"{what} — do less at once{_quoted(shown)}", data)
             case "memory":
                 what = f"{name} used more than {size_text(self.host.limits.memory)} of memory and was stopped"

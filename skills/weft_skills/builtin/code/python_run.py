@@ -55,10 +55,13 @@ class PythonRun:
         """Run it; every failure is an envelope, never an exception."""
         assert self._host is not None  # noqa: S101 - only a planner sees a tool without a host
         given = join_surrogates(dict(arguments))
-        run = BoxedRun(self.name, self._host(), arguments=given)
+        run = self.boxed(BoxedRun(self.name, self._host(), arguments=given))
         code = given.get(self.key)
-        if not isinstance(code, str) or not code.strip() or given.keys() != {self.key}:
-            return run.failed("INVALID_PARAM", f"give {self.key}, a text, and nothing else — not {given!r:.200}")
+        known = self.parameters["properties"]
+        if not isinstance(code, str) or not code.strip() or given.keys() - known.keys():
+            return run.failed("INVALID_PARAM", f"give {' and '.join(known)}, and nothing else — not {given!r:.200}")
+        if fault := self.fault(given):
+            return run.failed("INVALID_PARAM", fault)
         if len(code) > LONGEST:
             what = f"{self.key} has {len(code):,} characters, the limit is {LONGEST:,}"
             return run.failed("INVALID_PARAM", f"{what} — run less at once")
@@ -66,6 +69,14 @@ class PythonRun:
         if missing:
             return run.failed("EXECUTION_ERROR", f"{missing} is not installed on this machine — do without it")
         return await run.run(lambda scratch: self.command(code, scratch))
+
+    def boxed(self, run: BoxedRun) -> BoxedRun:
+        """The run of one call, as this tool has it."""
+        return run
+
+    def fault(self, _given: Mapping[str, Any]) -> str:
+        """What is wrong with the other arguments; empty if nothing is."""
+        return ""
 
     def missing(self) -> str:
         """The program that it needs and this machine does not have."""

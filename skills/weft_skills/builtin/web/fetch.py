@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import socket
 import zlib
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft_skills.ip_addresses import is_public, literal
+from weft_skills.builtin.web.addresses import Resolve, check_host, pinned, resolve, system_proxy
+from weft_skills.ip_addresses import literal
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     import httpx
 
     from weft_skills.builtin.web.hosts import AllowedHost
-    from weft_skills.ip_addresses import Address
 
 SIZE_LIMIT = 2 * 1024**2
 SECONDS = 20.0
@@ -31,7 +28,6 @@ _HEADERS = {
     "Accept-Encoding": "gzip",
 }
 _MOVED = (301, 302, 303, 307, 308)
-Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +39,6 @@ class Page:
     charset: str
     data: bytes
     cut: bool = False
-
-
-async def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(row[4][0]) for row in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +68,20 @@ class Fetcher:
         raise ToolFault("EXECUTION_ERROR", f"{url} redirects more than {REDIRECTS} times — go on without it")
 
     def _check_host(self, url: httpx.URL, first: str) -> None:
-        if not any(allowed.matches(_host(url), _port(url)) for allowed in self.allowed):
-            came = "" if str(url) == first else f", to which {first} redirects,"
-            what = f"{_shown(url)}{came} is not among the hosts that the user allows"
-            known = ", ".join(_entry(allowed) for allowed in self.allowed) or "none"
-            raise ToolFault("ACCESS_DENIED", f"{what} ({known}) — go on without it, and say so")
+        came = "" if str(url) == first else f", to which {first} redirects,"
+        check_host(_host(url), _port(url), self.allowed, f"{_shown(url)}{came}")
 
     async def _read(self, url: httpx.URL) -> Page | httpx.URL:
         """The page, or where it has moved."""
         import httpx
 
-        proxy = _proxy_for(url)
+        proxy = system_proxy(url.scheme, _host(url))
         if proxy is not None and not self.proxy:
             what = "the web is reached through a proxy here, so that addresses cannot be checked"
             raise ToolFault("ACCESS_DENIED", f"{what} — the user allows it with web_proxy = true")
         target, extensions = url, {}
         if proxy is None or literal(_host(url)) is not None:
-            address = await self._address(url)
+            address = await pinned(_host(url), _port(url), self.allowed, "--allow-web", self.resolve)
             target = url.copy_with(host=str(address))
             extensions = {"sni_hostname": _host(url)}
         host = url.netloc.decode("ascii")
@@ -112,23 +99,6 @@ class Fetcher:
             why = str(error) or type(error).__name__
             raise ToolFault("EXECUTION_ERROR", f"{_shown(url)} cannot be read: {why} — go on without it") from error
 
-    async def _address(self, url: httpx.URL) -> Address:
-        """The address to connect to; a name must have public ones alone."""
-        host, port = _host(url), _port(url)
-        own = literal(host)
-        if own is not None:
-            if is_public(own) or any(allowed.grants_private(host, port) for allowed in self.allowed):
-                return own
-            what = f"{_shown(url)} is a private address"
-            raise ToolFault("ACCESS_DENIED", f"{what} — the user allows one with its port: --allow-web {host}:{port}")
-        try:
-            found = [ipaddress.ip_address(address.partition("%")[0]) for address in await self.resolve(host, port)]
-        except (OSError, UnicodeError, ValueError) as error:
-            raise ToolFault("NOT_FOUND", f"{host} has no address: {error} — check its name") from error
-        if not found or not all(map(is_public, found)):
-            raise ToolFault("ACCESS_DENIED", f"{host} leads to a private address — go on without it")
-        return found[0]
-
 
 async def _page(url: httpx.URL, response: httpx.Response) -> Page | httpx.URL:
     status = response.status_code
@@ -139,12 +109,12 @@ async def _page(url: httpx.URL, response: httpx.Response) -> Page | httpx.URL:
             "NOT_FOUND" if status in (404, 410) else "PERMISSION_DENIED" if status in (401, 403) else "EXECUTION_ERROR"
         )
         raise ToolFault(code, f"{_shown(url)} answers {status} {response.reason_phrase} — go on without it")  # type: ignore[arg-type]
-    data, cut = await _body(response)
+    data, cut = await read_body(response)
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     return Page(str(url), kind, response.charset_encoding or "", data, cut)
 
 
-async def _body(response: httpx.Response) -> tuple[bytes, bool]:
+async def read_body(response: httpx.Response) -> tuple[bytes, bool]:
     """The content up to the limit, unpacked no further than that."""
     packed = response.headers.get("content-encoding", "").strip().lower()
     if packed not in ("", "identity", "gzip", "x-gzip"):
@@ -189,22 +159,5 @@ def _port(url: httpx.URL) -> int:
     return url.port or (443 if url.scheme == "https" else 80)
 
 
-def _proxy_for(url: httpx.URL) -> str | None:
-    """The proxy that the environment names for an address."""
-    from urllib.request import getproxies, proxy_bypass
-
-    proxies, own = getproxies(), literal(_host(url))
-    if own is not None and not is_public(own):
-        return None  # an address of this network is never reached through one
-    if proxy_bypass(_host(url)):
-        return None
-    return proxies.get(url.scheme) or proxies.get("all")
-
-
 def _shown(url: httpx.URL) -> str:
     return str(url.copy_with(query=None))[:200]
-
-
-def _entry(allowed: AllowedHost) -> str:
-    host = f"[{allowed.host}]" if ":" in allowed.host else allowed.host
-    return host if allowed.port is None else f"{host}:{allowed.port}"

@@ -47,6 +47,10 @@ class AllowedHost:
             return True
         return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
 
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port is None else f"{host}:{self.port}"
+
     def grants_private(self, host: str, port: int) -> bool:
         """Whether it is this very address, with this port."""
         return self.port is not None and literal(self.host) is not None and self.matches(host, port)

@@ -10,42 +10,25 @@ import contextlib
 import hashlib
 import json
 import re
+import stat
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from weft_skills import safe_files
 from weft_skills.builtin.writing import patch
-from weft_skills.builtin.writing.targets import PREFIX, SIZE_LIMIT, target_of
-from weft_skills.tools.fault import ToolFault
+from weft_skills.builtin.writing.file_change import FileChange, ends_of, linked, read_change, renamed
+from weft_skills.builtin.writing.targets import SIZE_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from pathlib import Path
 
-ChangeState = Literal["proposed", "applied", "conflict", "undone"]
-_ARTIFACTS = "artifacts:"
+    from weft_skills.builtin.writing.file_change import Ends
+
 _ROW_LIMIT = 100_000
-_HASH = re.compile(r"[0-9a-f]{64}")
 _UNSAFE = re.compile(r"[^0-9A-Za-z-]")
-
-
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """One change of a file, by a call: the hashes of its content before (None: no file) and after.
-
-    `digest` is of the arguments it was made for, `at` when it was applied, in nanoseconds.
-    """
-
-    key: str
-    path: str
-    before: str | None
-    after: str
-    digest: str = ""
-    state: ChangeState = "proposed"
-    at: int = 0
-    folders: int = 0  # how many folders above the file had to be made for it
 
 
 def sha256(data: bytes) -> str:
@@ -61,31 +44,67 @@ class WorkspaceChanges:
     folder: Path
 
     def find(self, key: str, digest: str) -> FileChange | None:
-        """What was proposed, or applied, for this very call."""
+        """What was proposed, begun or applied for this very call."""
         found = self._row(self._file(key))
-        held = found is not None and found.digest == digest and found.state in ("proposed", "applied")
+        held = found is not None and found.digest == digest and found.state in ("proposed", "started", "applied")
         return found if held else None
 
-    def propose(self, change: FileChange, before: bytes | None, after: bytes) -> FileChange:
-        """Keep a change and both contents."""
-        for data in (before, after):
+    def propose(self, change: FileChange, *contents: bytes | None) -> FileChange:
+        """Keep a change and its contents."""
+        for data in contents:
             if data is not None:
                 self._write(self._content(sha256(data)), data)
         return self.save(change)
 
     def apply(self, change: FileChange) -> FileChange:
-        """Make the change, unless it is made already; raises safe_files.Changed if the file is another one by now."""
-        file, after = self.workspace / change.path, self.content(change.after)
-        now = safe_files.read(file, below=self.workspace, limit=SIZE_LIMIT)
-        folders = change.folders or sum(not above.exists() for above in self._above(change.path))
-        if now != after:
-            was = None if change.before is None else self.content(change.before)
+        """Make the change, unless it is made already; raises safe_files.Changed if a file is another one by now."""
+        if not self._is_made(change):
+            folders = sum(not above.exists() for above in self._above(change.made))
+            change = self.save(replace(change, state="started", folders=change.folders or folders))
             try:
-                safe_files.replace_if(file, after, was, below=self.workspace, drafts=self.folder)
+                self._make(change)
             except safe_files.Changed:
                 self.save(replace(change, state="conflict"))
                 raise
-        return self.save(replace(change, state="applied", at=time.time_ns(), folders=folders))
+        return self.save(replace(change, state="applied", at=time.time_ns()))
+
+    def _make(self, change: FileChange) -> None:
+        done: list[tuple[str, Ends]] = []
+        try:
+            for path, (before, after) in change.ends.items():
+                if self._put(path, before, after, change.mode):
+                    done.append((path, (before, after)))
+        except safe_files.Changed:
+            for path, (before, after) in reversed(done):
+                self._put(path, after, before, change.mode)
+            raise
+
+    def _put(self, path: str, was: str | None, becomes: str | None, mode: int | None = None) -> bool:
+        """Give a path another content if it still has the one that it had; False if it has the other already."""
+        file = self.workspace / path
+        if self._holds(path, becomes):
+            return False
+        before = None if was is None else self.content(was)
+        if becomes is not None:
+            after = self.content(becomes)
+            safe_files.replace_if(file, after, before, below=self.workspace, drafts=self.folder, mode=mode)
+        elif before is not None:
+            safe_files.remove_if(file, before, below=self.workspace)
+        else:
+            raise safe_files.Changed(f"{file} has been created meanwhile")
+        return True
+
+    def _holds(self, path: str, digest: str | None) -> bool:
+        """Whether a path has this content now; None stands for no file."""
+        now = safe_files.read(self.workspace / path, below=self.workspace, limit=SIZE_LIMIT)
+        return (None if now is None else sha256(now)) == digest
+
+    def _is_made(self, change: FileChange) -> bool:
+        return all(self._holds(path, after) for path, (_, after) in change.ends.items())
+
+    def mode(self, path: str) -> int:
+        """The permissions of a file."""
+        return stat.S_IMODE((self.workspace / path).lstat().st_mode) & 0o777
 
     def _above(self, path: str) -> list[Path]:
         """The folders above a file, nearest first, up to the workspace."""
@@ -107,56 +126,60 @@ class WorkspaceChanges:
         found = [self._settled(row) for row in rows if row is not None]
         return sorted(found, key=lambda change: change.at)
 
-    def patch(self, changes: Iterable[FileChange]) -> str:
+    def _settled(self, change: FileChange) -> FileChange:
+        if change.state != "started":
+            return change
+        with contextlib.suppress(safe_files.UnsafePath, OSError):
+            if self._is_made(change):
+                return replace(change, state="applied", at=time.time_ns())
+        return replace(change, state="proposed")
+
+    def patch(self, changes: Sequence[FileChange]) -> str:
         """What the applied changes make of the workspace, as one patch."""
-        return "".join(self._diff(path, first, last) for path, (first, last) in _ends(changes).items())
+        moved, modes = renamed(changes), {change.path: change.mode for change in changes}
+        gone = set(moved.values())
+        parts = [
+            patch.rename(moved[path], path) if path in moved else self._diff(path, ends, modes.get(path))
+            for path, ends in ends_of(changes).items()
+            if path not in gone
+        ]
+        return "".join(parts)
+
+    def _diff(self, path: str, ends: Ends, mode: int | None) -> str:
+        before, after = (None if digest is None else self.content(digest) for digest in ends)
+        return patch.difference(path, before, after, mode)
 
     def undo(self) -> list[str]:
         """Put the files back that are unchanged since; returns the paths of those that are not."""
         changes, changed = self.every(), []
-        for path, (first, last) in _ends(changes).items():
-            if last is None:
-                continue
-            file, now = self.workspace / path, self.content(last)
+        for group in linked(changes):
             try:
-                if first is None:
-                    safe_files.remove_if(file, now, below=self.workspace)
-                else:
-                    safe_files.replace_if(file, self.content(first), now, below=self.workspace, drafts=self.folder)
+                self._undo(group)
             except (safe_files.Changed, safe_files.UnsafePath, FileNotFoundError):
-                changed.append(path)
-                continue
-            for change in changes:
-                if change.path == path and change.state == "applied":
-                    self.save(replace(change, state="undone"))
+                changed += list(ends_of(group))
         self._remove_folders(changes)
-        return changed
+        return sorted(changed)
 
-    def _remove_folders(self, changes: Iterable[FileChange]) -> None:
+    def _undo(self, group: Sequence[FileChange]) -> None:
+        """Undo changes that hang together, or raise before anything is touched."""
+        ends = ends_of(group)
+        modes = {change.path: change.mode for change in reversed(group) if change.mode is not None}
+        for path, (first, last) in ends.items():
+            if not self._holds(path, last) and not self._holds(path, first):
+                raise safe_files.Changed(f"{self.workspace / path} has changed since")
+        # What comes back is there before what came goes away.
+        for path, (first, last) in sorted(ends.items(), key=lambda row: row[1][0] is None):
+            self._put(path, last, first, modes.get(path))
+        for change in group:
+            self.save(replace(change, state="undone"))
+
+    def _remove_folders(self, changes: Sequence[FileChange]) -> None:
         """Remove the folders that were made for files, if nothing is left in them."""
-        made = {above for change in changes for above in self._above(change.path)[: change.folders]}
+        made = {above for change in changes for above in self._above(change.made)[: change.folders]}
         for folder in sorted(made, key=lambda above: len(above.parts), reverse=True):
             with contextlib.suppress(OSError, safe_files.UnsafePath):
                 safe_files.refuse_links(folder, below=self.workspace)
                 folder.rmdir()
-
-    def _settled(self, change: FileChange) -> FileChange:
-        if change.state != "proposed" or change.before == change.after:
-            return change
-        try:
-            now = safe_files.read(self.workspace / change.path, below=self.workspace, limit=SIZE_LIMIT)
-        except (safe_files.UnsafePath, OSError):
-            return change
-        is_made = now is not None and sha256(now) == change.after
-        return replace(change, state="applied", at=time.time_ns()) if is_made else change
-
-    def _diff(self, path: str, first: str | None, last: str | None) -> str:
-        before, after = (None if digest is None else self.content(digest) for digest in (first, last))
-        try:
-            texts = [None if data is None else data.decode() for data in (before, after)]
-        except UnicodeDecodeError:
-            return patch.binary(path, before, after)
-        return patch.diff(path, *texts)
 
     def save(self, change: FileChange) -> FileChange:
         """Keep what is known of a change."""
@@ -164,17 +187,8 @@ class WorkspaceChanges:
         return change
 
     def _row(self, file: Path) -> FileChange | None:
-        """A change as it was kept; None if it is not one that weft could have kept, since a checkout may bring some."""
         data = safe_files.read(file, below=self.workspace, limit=_ROW_LIMIT)
-        try:
-            row = FileChange(**json.loads(data or b"null"))
-            path = row.path if row.path.startswith(_ARTIFACTS) else f"{PREFIX}{row.path}"
-            target_of(path, self.workspace, self.folder)  # refuses what no tool may write
-            hashes = [digest for digest in (row.before, row.after) if digest is not None]
-            held = row.after is not None and all(map(_HASH.fullmatch, hashes)) and isinstance(row.at, int)
-        except (ValueError, TypeError, AttributeError, RecursionError, ToolFault):
-            return None
-        return row if held and row.state in get_args(ChangeState) else None
+        return read_change(data, self.workspace, self.folder)
 
     def _write(self, file: Path, data: bytes) -> None:
         safe_files.write(file, data, below=self.workspace)
@@ -184,12 +198,3 @@ class WorkspaceChanges:
 
     def _content(self, digest: str) -> Path:
         return self.folder / "contents" / digest
-
-
-def _ends(changes: Iterable[FileChange]) -> dict[str, tuple[str | None, str | None]]:
-    """For each path, its content before the first applied change and after the last one."""
-    found: dict[str, tuple[str | None, str | None]] = {}
-    for change in changes:
-        if change.state == "applied":
-            found[change.path] = (found[change.path][0] if change.path in found else change.before, change.after)
-    return dict(sorted(found.items()))

@@ -22,7 +22,7 @@ from weft_skills.tools.fault import ToolFault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weft_skills.builtin.writing.file_write import FileWrite
+    from weft_skills.builtin.writing.file_call import FileCall
     from weft_skills.builtin.writing.write_place import WritePlace
     from weft_skills.functions.functions import FunctionTool
     from weft_skills.tools.tool import Tool
@@ -49,7 +49,7 @@ class FunctionWrite(WriteFile):
             return READ_ONLY  # nothing will be written, so nobody needs to be asked
         return Effects("workspace" if target.in_workspace else "artifacts", idempotent=True)
 
-    def _checked(self, writing: FileWrite) -> tuple[str, dict[str, Any]]:
+    def _checked(self, writing: FileCall) -> tuple[str, dict[str, Any]]:
         writing.check_place()  # what the function makes of the file is not known before it is called
         return "", {}
 

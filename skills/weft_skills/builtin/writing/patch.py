@@ -13,8 +13,23 @@ _LINE = 52  # bytes of a binary content in a line
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-def diff(path: str, before: str | None, after: str | None) -> str:
-    """The change of one file; None stands for no file. Empty if nothing changes."""
+def difference(path: str, before: bytes | None, after: bytes | None, mode: int | None = None) -> str:
+    """The change of one file, text or not; None stands for no file, and `mode` are its permissions."""
+    try:
+        old, new = (None if data is None else data.decode() for data in (before, after))
+    except UnicodeDecodeError:
+        return binary(path, before, after, mode)
+    return diff(path, old, new, mode)
+
+
+def rename(path: str, to: str) -> str:
+    """A file that has another path and is the same otherwise."""
+    names = f"rename from {quoted(path)}\nrename to {quoted(to)}\n"
+    return f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{to}')}\nsimilarity index 100%\n{names}"
+
+
+def diff(path: str, before: str | None, after: str | None, mode: int | None = None) -> str:
+    """The change of one text file; None stands for no file. Empty if nothing changes."""
     if before == after:
         return ""
     from difflib import unified_diff  # takes a moment, and most runs change no file
@@ -22,23 +37,24 @@ def diff(path: str, before: str | None, after: str | None) -> str:
     old, new = _lines(before or ""), _lines(after or "")
     a, b = quoted(f"a/{path}"), quoted(f"b/{path}")
     body = list(unified_diff(old, new, "/dev/null" if before is None else a, "/dev/null" if after is None else b))
-    return "".join([*_head(path, before, after), *_ended(body)])
+    return "".join([*_head(path, before, after, mode), *_ended(body)])
 
 
-def binary(path: str, before: bytes | None, after: bytes | None) -> str:
+def binary(path: str, before: bytes | None, after: bytes | None, mode: int | None = None) -> str:
     """The change of a binary file: both contents in full."""
     if before == after:
         return ""
     index = f"index {_blob(before)}..{_blob(after)}\nGIT binary patch\n"
-    return "".join([*_head(path, before, after), index, *_literal(after or b""), *_literal(before or b"")])
+    return "".join([*_head(path, before, after, mode), index, *_literal(after or b""), *_literal(before or b"")])
 
 
-def _head(path: str, before: object, after: object) -> Iterator[str]:
+def _head(path: str, before: object, after: object, mode: int | None) -> Iterator[str]:
     yield f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{path}')}\n"
+    kind = "100755" if (mode or 0) & 0o100 else "100644"
     if before is None:
-        yield "new file mode 100644\n"
+        yield f"new file mode {kind}\n"
     if after is None:
-        yield "deleted file mode 100644\n"
+        yield f"deleted file mode {kind}\n"
 
 
 def _blob(data: bytes | None) -> str:

@@ -112,11 +112,12 @@ async def served(
     read_only: bool = False,
     port: int = 0,
     pulls: PullOptions | None = None,
+    **settings: Any,
 ) -> AsyncIterator[Served]:
     """A workspace with the skill and the file that the plan uses, served."""
     if not (workspace / ".agents" / "skills" / SKILL).exists():  # those that brought skills of their own keep them
         prepare(workspace)
-    site = page_site(workspace, model or PageModel(), read_only=read_only, pulls=pulls)
+    site = page_site(workspace, model or PageModel(), read_only=read_only, pulls=pulls, **settings)
     server = WebServer(site, bind("127.0.0.1", port, allow_remote=False), lambda: None)
     task = asyncio.ensure_future(server.run_to_end())
     try:
@@ -126,10 +127,17 @@ async def served(
         await task
 
 
-def page_site(workspace: Path, model: PageModel, *, read_only: bool = False, pulls: PullOptions | None = None) -> Site:
+def page_site(
+    workspace: Path,
+    model: PageModel,
+    *,
+    read_only: bool = False,
+    pulls: PullOptions | None = None,
+    **settings: Any,
+) -> Site:
     return Site(
         workspace,
-        {"model": "scripted", "allow_unknown_cost": True},
+        {"model": "scripted", "allow_unknown_cost": True} | settings,
         read_only=read_only,
         open_model=lambda _: model,
         pulls=pulls,

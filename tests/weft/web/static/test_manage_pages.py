@@ -20,6 +20,9 @@ from tests.weft.web.static.served_page import PageModel, Served, go, served, tas
 from tests.weft.web.static.test_run_page import finished, run_goal
 from weft.local.catalogue import Url
 from weft.local.store import models_dir
+from weft_skills.builtin.writing.delete_file import DeleteFile
+from weft_skills.builtin.writing.move_file import MoveFile
+from weft_skills.builtin.writing.write_place import WritePlace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -174,6 +177,24 @@ async def test_changes_of_the_workspace_are_shown_and_undone_after_asking(full: 
     await expect(change).to_have_count(0)
     assert (folder / "src" / "cache.py").read_text(encoding="utf-8").startswith("SIZE = 512")
     assert (folder / "docs" / "decision.md").read_text(encoding="utf-8") == "mine\n"
+
+
+async def test_files_that_were_moved_and_deleted_are_shown_and_brought_back(full: Served, open_page: OpenPage) -> None:
+    folder = full.server._site.paths.workspace
+    place = WritePlace(folder, folder / ".agents" / "runs" / texts.DONE / "artifacts", "allow")
+    (folder / "gone.md").write_text("gone\n", encoding="utf-8")
+    (folder / "<b>x.md").write_text("kept\n", encoding="utf-8")
+    deleted = await DeleteFile(place).call({"path": "workspace:gone.md"})
+    moved = await MoveFile(place).call({"path": "workspace:<b>x.md", "to": "workspace:new/x.md"})
+    assert (deleted.status, moved.status) == ("success", "success")
+    page = await open_page(full.at(f"/runs/{texts.DONE}?tab=files"))
+    await expect(page.locator(".filechange", has_text="gone.md")).to_contain_text("deleted")
+    await expect(page.locator(".filechange", has_text="<b>x.md → new/x.md")).to_contain_text("moved")
+    await page.get_by_role("button", name="Undo these changes…").click()
+    await page.get_by_role("dialog", name="Undo 4 changes?").get_by_role("button", name="Undo").click()
+    await expect(page.locator(".filechange", has_text="<b>x.md → new/x.md")).to_contain_text("undone")
+    assert (folder / "gone.md").read_text(encoding="utf-8") == "gone\n"
+    assert (folder / "<b>x.md").read_text(encoding="utf-8") == "kept\n"
 
 
 def packed(**files: str) -> bytes:

@@ -302,3 +302,20 @@ async def test_a_selected_skill_that_no_task_used_is_marked_and_warned_of(worksp
         await expect(drawer.locator(".scoreline", has_text="comparing-options")).to_contain_text(
             "No finished task used it."
         )
+
+
+async def test_what_a_command_writes_is_seen_on_the_page_while_it_runs(workspace: Path, open_page: OpenPage) -> None:
+    command = "echo '<b>compiling</b>'; touch begun; until [ -e go ]; do sleep 0.1; done; echo built"
+    build = {"id": "build", "title": "Build it", "action_type": "tool", "name": "shell_run"}
+    plan = {"tasks": [build | {"arguments": {"command": command, "timeout": 300}, "depends_on": []}]}
+    async with served(workspace, PageModel(plan), tools=("shell",)) as server:
+        page = await open_page(server.at("/"))
+        run = await run_goal(page, server)
+        left = workspace / ".agents" / "runs" / run / "artifacts"
+        await eventually(lambda: (left / "begun").exists(), 60)
+        await go(page, f"/runs/{run}?task=build")
+        panel = page.get_by_role("tabpanel", name="Output")
+        await expect(panel).to_contain_text("<b>compiling</b>")
+        (left / "go").touch()
+        await finished(page)
+        await expect(panel).to_contain_text("built")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from weft_executor.stores.lease import Handover, myself
 from weft_executor.stores.row import Row, RunSummary
 from weft_executor.stores.sqlite.store import SqliteStore
-from weft_skills.builtin.writing.changes import FileChange, WorkspaceChanges, sha256
+from weft_skills.builtin.writing.changes import WorkspaceChanges, sha256
+from weft_skills.builtin.writing.file_change import FileChange
 
 if TYPE_CHECKING:
     from pathlib import Path

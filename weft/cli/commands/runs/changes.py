@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
+    from weft.traces.run_changes import ChangedFile
 
 
 @click.command()
@@ -51,9 +52,20 @@ def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *,
         output.print_result(changed.patch)
     if not mode.quiet:
         for file in changed.files:
-            output.say(f"{file.state:9} {file.path}")
+            output.say(f"{file.state:9} {_told(file)}")
         if not changed.files:
             output.say(f"Run {run_id} changed nothing in the workspace.")
     if left:
         output.say_warning(f"{counted(len(left), 'file')} changed since then and left alone: {', '.join(left)}")
     return 1 if left else 0
+
+
+def _told(file: ChangedFile) -> str:
+    """A file, and what was done with it other than writing."""
+    match file.action:
+        case "move":
+            return f"{file.path} → {file.to}"
+        case "delete":
+            return f"{file.path} (deleted)"
+        case _:
+            return file.path

@@ -24,6 +24,8 @@ from weft_planner.events import (
     TaskReused,
     TaskStarted,
     TextStreamed,
+    ToolCalled,
+    ToolOutput,
 )
 from weft_planner.plan.fan_out import heading
 from weft_planner.plan.task_id import in_order, parent_of, root_of, round_of
@@ -76,6 +78,7 @@ class RunState:
     written: int = 0  # tokens of a call outside of tasks
     began: float = field(init=False)
     _before_loading: str = ""
+    _writer: str | None = None  # the task whose text is streamed; None for the answer
 
     def __post_init__(self) -> None:
         self.began = self.clock()
@@ -120,8 +123,11 @@ class RunState:
                 self.rows[task].state = "waiting"
             case ApprovalGiven(task=str(task)) if task in self.rows and not event.withdrawn:
                 self.rows[task].state = "running"
-            case TextStreamed():
-                self.streamed = (self.streamed + event.text)[-_TAIL:]
+            case TextStreamed() | ToolOutput():
+                before = self.streamed if event.task == self._writer else ""  # the end of one text at a time
+                self._writer, self.streamed = event.task, (before + event.text)[-_TAIL:]
+            case ToolCalled(task=task) if task == self._writer:
+                self.streamed = ""
             case _:
                 pass
 

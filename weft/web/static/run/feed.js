@@ -11,6 +11,8 @@ import { apply, empty, fromDocument } from "./fold.js";
 const GATHER = 60;
 const HIDDEN = 30_000;
 const PAUSE = 1000;
+/** How much is kept of what a program writes: its end. */
+const MOST_OUTPUT = 20_000;
 
 /** @typedef {(ids: Set<string>, reshaped: boolean) => void} Listener */
 
@@ -70,6 +72,7 @@ export class RunFeed {
   async read(signal) {
     const document = await get(`/runs/${part(this.id)}`, { signal });
     this.state = fromDocument(document);
+    this.texts.clear(); // what commands have written comes again
     this.skew = Date.parse(document.now) - Date.now();
     this.heldBy.value = document.held_by;
     this.ready.value = true;
@@ -94,13 +97,17 @@ export class RunFeed {
       this.texts.set(step, (this.texts.get(step) ?? "") + data.text);
       return this.note([step]);
     }
+    if (type === "tool_output") {
+      this.texts.set(data.task, ((this.texts.get(data.task) ?? "") + data.text).slice(-MOST_OUTPUT));
+      return this.note([data.task]);
+    }
     if (type === "run_status") {
       this.heldBy.value = data.held_by;
       return;
     }
     const { version, status } = this.state;
     const ids = apply(this.state, data);
-    if (type === "call_started" || type === "task_finished") this.texts.delete(data.task ?? (data.role === "decomposer" ? "(plan)" : `(${data.role})`));
+    if (["call_started", "tool_called", "task_finished"].includes(type)) this.texts.delete(data.task ?? (data.role === "decomposer" ? "(plan)" : `(${data.role})`));
     if (type === "task_finished") announce(`${this.state.spans.get(data.task)?.title || data.task}: ${WORDS[data.status] ?? data.status}`);
     if (this.state.status !== status) announce(`The run: ${WORDS[this.state.status] ?? this.state.status}`);
     if (type.startsWith("approval_")) readAsking();

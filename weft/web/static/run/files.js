@@ -14,7 +14,7 @@ import { useRead } from "../core/use_read.js";
 import { filePatches } from "./patch.js";
 import { Preview } from "./preview.js";
 
-/** @typedef {{ path: string, state: "applied" | "denied" | "conflict" | "undone", sha256: string | null }} ChangedFile */
+/** @typedef {{ path: string, action: "write" | "delete" | "move", to: string | null, state: "applied" | "denied" | "conflict" | "undone", sha256: string | null }} ChangedFile */
 
 const STATES = /** @type {Record<string, [string, string]>} */ ({
   denied: ["You said no; the file is as it was.", "bad"],
@@ -26,7 +26,8 @@ const PICTURES = 3;
 const LARGE = 2_000_000;
 /** @param {{ path: string, bytes: number }} file */
 const isPicture = ({ path, bytes: size }) => size <= LARGE && /\.(?:png|jpe?g|gif|webp|avif|svg)$/i.test(path);
-const KINDS = /** @type {Record<string, string>} */ ({ new: "new", deleted: "deleted", changed: "changed" });
+const KINDS = /** @type {Record<string, string>} */ ({ new: "new", deleted: "deleted", moved: "moved", changed: "changed" });
+const ASKED = /** @type {Record<string, string>} */ ({ delete: "to be deleted", move: "to be moved" });
 
 /** @param {{ run: string, status: string, live: boolean }} props */
 export function FilesPart({ run, status, live }) {
@@ -61,7 +62,7 @@ function Changes({ run, found, live, onUndone }) {
   const readOnly = about.value?.read_only ?? false;
   const others = found.files.filter((one) => one.state !== "applied");
   const undo = async () => {
-    const sure = await confirm({ title: `Undo ${counted(patches.length, "change")}?`, text: "Each file gets the content that it had before the run; files that it made new are deleted. One that has changed since is left alone.", yes: "Undo", danger: true });
+    const sure = await confirm({ title: `Undo ${counted(patches.length, "change")}?`, text: "Each file gets the place and the content that it had before the run; files that it made new are deleted. One that has changed since is left alone.", yes: "Undo", danger: true });
     const done = sure && (await attempt(() => post(`/runs/${part(run)}/changes/undo`)));
     if (!done) return;
     if (done.left.length) note(`${counted(done.left.length, "file")} changed since and left alone`, { hint: done.left.join(", "), bad: true });
@@ -69,7 +70,7 @@ function Changes({ run, found, live, onUndone }) {
     onUndone();
   };
   return html`<h3 class="sec">Changes of the workspace${found.patch && html`<button type="button" class="plain" onClick=${() => copy(found.patch)}><${Icon} name="copy" />Copy the patch</button>`}</h3>
-    ${patches.map((one) => html`<details class="filechange" key=${one.path} open=${patches.length < 6}><summary><span class="mono">${one.path}</span> <span class="tag">${KINDS[one.is]}</span><span class="num muted">+${one.lines.filter((line) => line.kind === "added").length} −${one.lines.filter((line) => line.kind === "dropped").length}</span></summary><${ChangeLines} lines=${one.lines} label=${`Change of ${one.path}`} /></details>`)}
-    ${others.map((one) => html`<div class="filechange" key=${one.path + one.state}><span class="mono">${one.path}</span> <span class="tag ${STATES[one.state]?.[1] ?? ""}">${one.state}</span><small class="sub">${STATES[one.state]?.[0] ?? ""}</small></div>`)}
+    ${patches.map((one) => html`<details class="filechange" key=${one.path} open=${patches.length < 6}><summary><span class="mono">${one.from ? `${one.from} → ` : ""}${one.path}</span> <span class="tag">${KINDS[one.is]}</span><span class="num muted">+${one.lines.filter((line) => line.kind === "added").length} −${one.lines.filter((line) => line.kind === "dropped").length}</span></summary><${ChangeLines} lines=${one.lines} label=${`Change of ${one.path}`} /></details>`)}
+    ${others.map((one) => html`<div class="filechange" key=${one.path + one.state + one.to}><span class="mono">${one.path}${one.to ? ` → ${one.to}` : ""}</span>${one.action in ASKED && html` <span class="tag">${ASKED[one.action]}</span>`} <span class="tag ${STATES[one.state]?.[1] ?? ""}">${one.state}</span><small class="sub">${STATES[one.state]?.[0] ?? ""}</small></div>`)}
     ${patches.length > 0 && !readOnly && (live ? html`<p class="muted">They can be undone when the run has ended.</p>` : html`<div class="actions" style="justify-content:flex-start"><button type="button" class="btn small danger" onClick=${undo}><${Icon} name="undo" />Undo these changes…</button></div>`)}`;
 }

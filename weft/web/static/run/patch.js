@@ -1,7 +1,7 @@
 // A patch as `git apply` reads it, file by file, with what each line is. Pure.
 
 /** @typedef {{ kind: "same" | "added" | "dropped" | "place", text: string }} PatchLine */
-/** @typedef {{ path: string, is: "new" | "deleted" | "changed", lines: PatchLine[] }} FilePatch */
+/** @typedef {{ path: string, is: "new" | "deleted" | "moved" | "changed", from?: string, lines: PatchLine[] }} FilePatch */
 
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 const HEAD = "diff --git ";
@@ -28,6 +28,8 @@ export function filePatches(patch) {
       file.lines.push({ kind: "place", text: line });
     } else if (file && line.startsWith("new file")) file.is = "new";
     else if (file && line.startsWith("deleted file")) file.is = "deleted";
+    else if (file && line.startsWith("rename from ")) file.from = plain(line.slice(12));
+    else if (file && line.startsWith("rename to ")) Object.assign(file, { is: "moved", path: plain(line.slice(10)) });
     else if (file && line.startsWith("\\ ")) file.lines.push({ kind: "place", text: "No newline at the end" });
   }
   return files;
@@ -38,6 +40,9 @@ function named(both) {
   const half = both.slice((both.length + 1) / 2);
   return half.startsWith('"') ? unquoted(half.slice(3, -1)) : half.slice(2);
 }
+
+/** A name that git quotes where it must. @param {string} name */
+const plain = (name) => (name.startsWith('"') ? unquoted(name.slice(1, -1)) : name);
 
 /** A name as git quotes it: bytes in octal. @param {string} text */
 function unquoted(text) {

@@ -27,6 +27,8 @@ from weft_planner.events import (
     TaskReused,
     TaskStarted,
     TextStreamed,
+    ToolCalled,
+    ToolOutput,
 )
 from weft_planner.model import Reply, Usage
 from weft_planner.plan.plan import Item, Plan, Task
@@ -164,6 +166,21 @@ def test_more_running_tasks_than_lines_share_lines() -> None:
     found = lines(state, 40, 12)
     assert {f"step-{number}" for number in range(16)} <= set(re.findall(r"step-\d+", "\n".join(found)))
     assert found[-1] == "· 184 waiting"
+
+
+def test_what_a_command_writes_is_shown_until_it_has_ended_one_task_at_a_time() -> None:
+    state = RunState(Clock())
+    state.note(PlanMade(layered(4), 1))
+    state.note(ToolOutput("step-0", "shell_run", "collecting\n"))
+    state.note(ToolOutput("step-0", "shell_run", "test 1 \x1b[32mpassed\x1b[0m"))
+    assert lines(state, 80, 24)[-2:] == ["collecting", "test 1 \\x1b[32mpassed\\x1b[0m"]
+    state.note(ToolOutput("step-1", "shell_run", "compiling"))
+    assert lines(state, 80, 24)[-1] == "compiling"
+    assert "collecting" not in lines(state, 80, 24), "the end of one text at a time"
+    state.note(ToolCalled("step-0", "shell_run", {}))
+    assert lines(state, 80, 24)[-1] == "compiling"
+    state.note(ToolCalled("step-1", "shell_run", {}))
+    assert "compiling" not in lines(state, 80, 24)
 
 
 def test_the_end_of_the_answer_fills_what_is_left() -> None:

@@ -119,6 +119,11 @@ test("a patch is read file by file, and no line of a file passes for a head", ()
   assert.deepEqual(filePatches(""), []);
 });
 
+test("a file that was moved or deleted is told by its old and new place", () => {
+  const patch = ["diff --git a/x y b/docs/z", "similarity index 100%", "rename from x y", "rename to docs/z", 'diff --git "a/n\\303\\257" "b/o\\303\\257"', "similarity index 100%", 'rename from "n\\303\\257"', 'rename to "o\\303\\257"', "diff --git a/old b/old", "deleted file mode 100755", "--- a/old", "+++ /dev/null", "@@ -1 +0,0 @@", "-rename to evil", ""].join("\n");
+  assert.deepEqual(filePatches(patch).map((one) => [one.from, one.path, one.is]), [["x y", "docs/z", "moved"], ["nï", "oï", "moved"], [undefined, "old", "deleted"]]);
+});
+
 test("two changes of one text are put together, and where they meet both stand there", () => {
   const base = "a\nb\nc\nd\ne";
   assert.deepEqual(merged(base, "A\nb\nc\nd\ne", "a\nb\nc\nd\nE\nf"), { text: "A\nb\nc\nd\nE\nf", conflicts: 0 });
