@@ -104,7 +104,7 @@ class _Seen:
             if row.type in ("run_started", "run_resumed"):
                 self.settings = row.body.get("settings") or {}
             if row.type == "run_started":
-                names = ("asked_skills", "files", "answers", "batch", "batch_goal", "batch_size", "versions")
+                names = ("asked_skills", "files", "answers", "batch", "batch_goal", "batch_size", "versions", "recipe")
                 self.given = {name: row.body.get(name) for name in names}
             if row.type in TYPES:
                 yield row
