@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from weft.runs.recipes import plan_texts
 from weft.runs.recipes.pattern import Pattern
 from weft.runs.recipes.phrases import phrases
-from weft.runs.recipes.recipe import PARAMETER, Recipe, RecipeParameter, RecipeValueError
-from weft.runs.recipes.words import words
+from weft.runs.recipes.recipe import PARAMETER, Recipe, RecipeParameter, RecipeValueError, SkillHash
+from weft.runs.recipes.words import Word, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from weft.runs.recipes.phrases import Phrase
     from weft.runs.recipes.recipe import ParameterType
 
+# Names of forms and languages, which a plan for any goal may ask for.
+_FORMATS = frozenset(
+    ("Markdown", "Python", "English", "JavaScript", "Excel", "Word", "Unicode", "Git", "GitHub", "Bash")
+)
 _BRACED = re.compile(r"\{(\w+)\}")
 
 
@@ -82,8 +86,17 @@ def made(name: str, source: RecipeSource, parameters: Sequence[RecipeParameter])
     return Recipe(name, _pattern(source.goal, parameters).text, tuple(parameters), plan, run_id=source.run_id)
 
 
+def shareable(name: str, source: RecipeSource) -> Recipe | None:
+    """The recipe of a plan that nobody looks at before it is used again; None if it is made for this goal alone."""
+    if said_besides(source):
+        return None
+    recipe = made(name, source, found_parameters(source))
+    tasks = [task for task in source.plan.get("tasks") or () if task.get("action_type") == "skill"]
+    return replace(recipe, skills=tuple(SkillHash(one) for one in dict.fromkeys(task["name"] for task in tasks)))
+
+
 def said_besides(source: RecipeSource) -> list[str]:
-    """Names, numbers and files in the plan that the goal lacks: it is made for this goal, not for any like it."""
+    """Names, years and files in the plan that the goal lacks: it is made for this goal, not for any like it."""
     known = {word.term for text in (source.goal, *source.files) for word in words(text)}
     named = {str(task.get("name")) for task in source.plan.get("tasks") or () if isinstance(task, dict)}
     found: dict[str, None] = {}
@@ -93,15 +106,14 @@ def said_besides(source: RecipeSource) -> list[str]:
             begins = (
                 before is None or before.text in (".", "!", "?", ":", "\n", ")") or before.kind in ("number", "quoted")
             )
-            special = word.kind in ("number", "path") or (word.is_name and not begins and not word.text.isupper())
-            if special and word.term not in known and word.text not in named and not _is_small(word.text):
+            special = word.kind == "path" or _is_year(word) or (word.is_name and not begins and not word.text.isupper())
+            if special and word.term not in known and word.text not in named and word.text not in _FORMATS:
                 found[word.text] = None
     return list(found)
 
 
-def _is_small(text: str) -> bool:
-    """Whether a number only counts the parts of an answer, as in "three bullets, 1 to 3"."""
-    return text.isdigit() and int(text) <= 10
+def _is_year(word: Word) -> bool:
+    return word.kind == "number" and re.fullmatch(r"[12]\d{3}", word.text) is not None
 
 
 def _pattern(goal: str, parameters: Sequence[RecipeParameter]) -> Pattern:
