@@ -39,13 +39,27 @@ class RecipeSource:
         """Whether the plan has these words."""
         return any(_finds(text, told) for told in plan_texts.texts(self.plan))
 
+    def tells(self, phrase: Phrase) -> bool:
+        """Whether the plan has a phrase wherever it may depend on it.
+
+        A file, a number or a name has only to stand in it. Of other words, every task that begins the plan must have
+        them: one that has not may have been thought out for them.
+        """
+        if phrase.typed or any(word.is_name for word in words(phrase.text)):
+            return self.stands(phrase.text)
+        tasks = [task for task in self.plan.get("tasks") or () if isinstance(task, dict)]
+        roots = [task for task in tasks if not task.get("depends_on")] or tasks
+        return all(
+            any(_finds(phrase.text, told) for told in plan_texts.texts({"tasks": [task]})) for task in roots
+        ) and bool(roots)
+
 
 def found_parameters(source: RecipeSource) -> list[RecipeParameter]:
     """The parameters that a goal and its plan show: words of the goal that stand in the plan, and files given.
 
     Of the words, the last ones are left as they are where too few would be left to recognise the goal by.
     """
-    kept = {one.text.casefold(): one for one in phrases(source.goal) if source.stands(one.text)}
+    kept = {one.text.casefold(): one for one in phrases(source.goal) if source.tells(one)}
     chosen = [_parameter(one, source) for one in kept.values()]
     while chosen and not _pattern(source.goal, chosen).is_telling:
         loose = [one for one in chosen if one.type == "text" and not _is_typed(one)]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from weft.runs.recipes.pattern import LIKE
-from weft_planner.goal.parts import parts_of
 from weft_skills.selection.ranked import RankedDetector
 from weft_skills.skill import Skill
 
@@ -56,25 +55,22 @@ class RecipeMatcher:
         return replace(best, reason=f"{reasons[best.recipe.name]}; as worded as its goal ({best.score:.2f})")
 
     def _reasons(self, goal: str, recipes: Sequence[Recipe]) -> dict[str, str]:
-        """The recipes that the selector of skills selects for a goal, each with its reason."""
+        """Why the selector of skills would choose each recipe, best first."""
         with self._lock:
             key = tuple((recipe.name, recipe.goal) for recipe in recipes)
             if self._listed[0] != key:
                 self._listed = key, [_as_skill(recipe) for recipe in recipes]
             self._detector = self._detector or RankedDetector()
-            found = self._detector.detect(goal, self._listed[1])
+            found = self._detector.rank(goal, self._listed[1], len(recipes))
         return {selection.name: selection.reason for selection in found}
 
 
 def like_goal(goal: str, recipe: Recipe) -> Match | None:
-    """The recipe with the goal's values, if the goal is worded like its own and asks for as many things."""
+    """The recipe with the goal's values, if the goal is worded like its own."""
     alignment = recipe.pattern.aligned(goal)
     if alignment is None or alignment.score < LIKE:
         return None
     if any(one.fault(alignment.values[one.name]) for one in recipe.parameters if one.name in alignment.values):
-        return None
-    first = recipe.pattern.filled({one.name: one.default or "" for one in recipe.parameters})
-    if len(parts_of(goal).parts) != len(parts_of(first).parts):
         return None
     return Match(recipe, alignment.values, alignment.score, "")
 

@@ -6,12 +6,12 @@ The words around the parameters are compared one by one, in order, by the cheape
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from weft.runs.recipes.words import MOST_CHARACTERS, Word, words
+from weft.runs.recipes.words import CONTENT, LIGHT, MOST_CHARACTERS, WEAK, Word, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +21,10 @@ LIKE = 0.88
 _FEWEST_FIXED = 2
 _MOST_WORDS = 300
 # A value may have these small words, and others only if the default has them: they add to what is asked.
-_INSIDE = frozenset(["a", "an", "the", "of", "our", "my", "its", "their", "this", "these"])
+_INSIDE = frozenset(["a", "an", "the", "our", "my", "its", "their", "this", "these"])
 _SPARE_WORDS = 4
+# In a long goal too, one word that says something else is a word too many.
+_MOST_WEIGHT = 8.0
 _FAR = float("inf")
 
 
@@ -50,7 +52,7 @@ class Pattern:
             if match[1] in self.defaults:
                 found += [*words(self.text[at : match.start()]), match[1]]
                 at = match.end()
-        return (*found, *words(self.text[at:]))
+        return _with_edges((*found, *words(self.text[at:])))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ class Pattern:
     @property
     def is_telling(self) -> bool:
         """Whether enough of it is fixed to recognise a goal by."""
-        fixed = sum(1 for element in self._elements if isinstance(element, Word) and element.is_content)
+        fixed = sum(1 for element in self._elements if isinstance(element, Word) and element.says_something)
         typed = sum(1 for name in self.names if _form(self.defaults[name]) != ("word",))
         repeated = len(set(self.names)) < len(self.names)
         return fixed + typed >= _FEWEST_FIXED and fixed > 0 and not repeated and not self._touching
@@ -84,9 +86,14 @@ class Pattern:
         cost, spans = _cheapest(self._elements, given)
         if cost == _FAR:
             return None
-        whole = sum(element.weight for element in self._elements if isinstance(element, Word))
+        whole = min(_MOST_WEIGHT, sum(element.weight for element in self._elements if isinstance(element, Word)))
         values: dict[str, str] = {}
-        for name, (begin, end) in spans.items():
+        for name, (first, last) in spans.items():
+            begin, end = first, last
+            while end - begin > 1 and given[begin].weight <= LIGHT and _form(self.defaults[name]) != ("word",):
+                begin += 1  # "the notes.md"
+            while end - begin > 1 and given[end - 1].kind == "mark":
+                end -= 1
             if not _fits(given[begin:end], self.defaults[name]):
                 return None
             values[name] = _plain(goal[given[begin].start : given[end - 1].end])
@@ -96,6 +103,21 @@ class Pattern:
 def filled(text: str, values: Mapping[str, str]) -> str:
     """A text with the values of the parameters that stand in it; all at once, so that no value is filled again."""
     return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), text)
+
+
+def _with_edges(elements: Sequence[Word | str]) -> tuple[Word | str, ...]:
+    """The elements; a small word beside a parameter weighs as much as any, since it says where the parameter ends."""
+
+    def is_edge(at: int) -> bool:
+        beside = [elements[near] for near in (at - 1, at + 1) if 0 <= near < len(elements)]
+        return any(isinstance(one, str) for one in beside)
+
+    return tuple(
+        replace(element, weight=CONTENT)
+        if isinstance(element, Word) and WEAK <= element.weight < CONTENT and is_edge(at)
+        else element
+        for at, element in enumerate(elements)
+    )
 
 
 def _cheapest(elements: Sequence[Word | str], given: Sequence[Word]) -> tuple[float, dict[str, tuple[int, int]]]:

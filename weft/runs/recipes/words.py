@@ -53,7 +53,7 @@ _DECISIVE = frozenset(
 )
 # Verbs that ask for a thing to be made; what they make decides.
 _MAKES = frozenset(["write", "create", "generate", "compose", "prepare", "produce", "draft", "make"])
-CONTENT, _WEAK, _LIGHT, _HEAVY = 1.0, 0.3, 0.05, 3.0
+CONTENT, WEAK, LIGHT, _HEAVY = 1.0, 0.3, 0.05, 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,11 @@ class Word:
     def is_content(self) -> bool:
         """Whether it says what is wanted, and not only how that hangs together."""
         return self.weight >= CONTENT
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it is no small word, however much it weighs where it stands."""
+        return self.kind != "mark" and self.text.casefold() not in STOP_WORDS
 
     @property
     def is_typed(self) -> bool:
@@ -99,6 +104,6 @@ def _word(match: re.Match[str]) -> Word:
         return Word(text, match.start(), match.end(), "word", folded, _HEAVY)
     if folded in _MAKES:
         return Word(text, match.start(), match.end(), "word", "write", CONTENT)
-    weight = _LIGHT if folded in _POLITE else _WEAK if folded in STOP_WORDS else CONTENT
+    weight = LIGHT if folded in _POLITE else WEAK if folded in STOP_WORDS else CONTENT
     stems = terms(text) if weight == CONTENT else []
     return Word(text, match.start(), match.end(), "word", " ".join(stems) or folded, weight)
