@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.runs.goal import Goal
 from weft.runs.recipes.check import check
 from weft.runs.recipes.making import RecipeSource, found_parameters, made, shareable
-from weft.runs.recipes.matching import RecipeMatcher, like_goal
+from weft.runs.recipes.matching import RecipeMatcher, asks_for_more, like_goal
 from weft.runs.stored import records
 from weft_planner.events import PlanMade, RecipeUse, RunStarted
 
@@ -121,8 +121,10 @@ class SharedPlans:
 
     def _taken(self, goal: Goal, recipe: Recipe) -> Goal | None:
         """The goal with another's plan and its own words in it, if the plan fits."""
-        match = self._matcher.match(goal.text, [recipe], self.weft.workspace.certain(goal))
-        return _with_plan(self.weft, goal, match) if match is not None else None
+        match = self._matcher.match(goal.text, [recipe])
+        if match is None or asks_for_more(goal, recipe, self.weft.workspace):
+            return None
+        return _with_plan(self.weft, goal, match)
 
     async def _restore(self, goal: Goal) -> None:
         """Find the leads of a batch that is resumed, once."""
@@ -164,7 +166,8 @@ async def _unless_stopped(recipe: asyncio.Future[Recipe | None], stop: Stop) -> 
     if not recipe.done():
         stopped = asyncio.ensure_future(stop.wait())
         try:
-            await asyncio.wait({recipe, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            waits: set[asyncio.Future[Any]] = {recipe, stopped}
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopped.cancel()
         if not recipe.done():

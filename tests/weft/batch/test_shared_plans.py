@@ -27,7 +27,7 @@ _GOAL = re.compile(r"(?:Write|Explain|Describe)[^\n<]*")
 
 
 def goal_of(call: Call) -> str:
-    return _GOAL.findall(call.user)[-1]
+    return str(_GOAL.findall(call.user)[-1])
 
 
 def planner(call: Call) -> Answer:

@@ -42,13 +42,14 @@ class RecipeSource:
     def tells(self, phrase: Phrase) -> bool:
         """Whether the plan has a phrase wherever it may depend on it.
 
-        A file, a number or a name has only to stand in it. Of other words, every task that begins the plan must have
-        them: one that has not may have been thought out for them.
+        A file, a number or a name has only to stand in it. Other words must stand in every task that a model begins
+        with: one without them may have been thought out for them.
         """
         if phrase.typed or any(word.is_name for word in words(phrase.text)):
             return self.stands(phrase.text)
-        tasks = [task for task in self.plan.get("tasks") or () if isinstance(task, dict)]
-        roots = [task for task in tasks if not task.get("depends_on")] or tasks
+        tasks = [task for task in self.plan.get("tasks") or () if task.get("action_type") != "tool"]
+        own = {task.get("id") for task in tasks}
+        roots = [task for task in tasks if own.isdisjoint(task.get("depends_on") or ())]
         return all(
             any(_finds(phrase.text, told) for told in plan_texts.texts({"tasks": [task]})) for task in roots
         ) and bool(roots)

@@ -6,14 +6,16 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from weft.runs.goal import Goal
 from weft.runs.recipes.pattern import LIKE
 from weft_skills.selection.ranked import RankedDetector
 from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from weft.runs.recipes.recipe import Recipe
+    from weft.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +40,13 @@ class RecipeMatcher:
     _listed: tuple[tuple[tuple[str, str], ...], list[Skill]] = ((), [])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def match(self, goal: str, recipes: Sequence[Recipe], certain: Collection[str] | None = None) -> Match | None:
-        """The recipe that a goal is like, if there is exactly one that is most like it.
-
-        `certain` are the skills that the goal's plan must use: a recipe without one of them is for something else.
-        """
+    def match(self, goal: str, recipes: Sequence[Recipe]) -> Match | None:
+        """The recipe that a goal is like, if there is exactly one that is most like it."""
         like = [one for recipe in recipes if (one := like_goal(goal, recipe)) is not None]
         if not like:
             return None
         reasons = self._reasons(goal, recipes)
-        kept = [one for one in like if one.recipe.name in reasons and _has(one.recipe, certain or ())]
-        kept.sort(key=lambda one: -one.score)
+        kept = sorted((one for one in like if one.recipe.name in reasons), key=lambda one: -one.score)
         if not kept or (len(kept) > 1 and kept[0].score == kept[1].score):
             return None
         best = kept[0]
@@ -77,9 +75,10 @@ def like_goal(goal: str, recipe: Recipe) -> Match | None:
 
 def _as_skill(recipe: Recipe) -> Skill:
     """The recipe as the selector reads it: a name, and the goal that it was made for."""
-    goal = recipe.pattern.filled({one.name: one.default or "" for one in recipe.parameters})
-    return Skill(recipe.name, goal, f"recipe:{recipe.name}", "project")
+    return Skill(recipe.name, recipe.first, f"recipe:{recipe.name}", "project")
 
 
-def _has(recipe: Recipe, certain: Collection[str]) -> bool:
-    return {one.name for one in recipe.skills}.issuperset(certain)
+def asks_for_more(goal: Goal, recipe: Recipe, workspace: Workspace) -> bool:
+    """Whether a goal needs a skill for certain that the plan does not use, and that its first goal did not need."""
+    missing = {*goal.skills, *workspace.certain(goal)}.difference(one.name for one in recipe.skills)
+    return bool(missing) and not missing.issubset(workspace.certain(Goal(recipe.first)))

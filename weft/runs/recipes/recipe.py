@@ -97,6 +97,11 @@ class Recipe:
         return Pattern(self.goal, {one.name: one.default or "" for one in self.parameters})
 
     @property
+    def first(self) -> str:
+        """The goal that it was made for."""
+        return self.pattern.filled({one.name: one.default or "" for one in self.parameters})
+
+    @property
     def files(self) -> tuple[RecipeParameter, ...]:
         """The files that are given with the goal, and that its text does not name."""
         return tuple(one for one in self.parameters if one.type == "file" and one.name not in self.pattern.names)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft.runs.goal import Goal, without_secrets
 from weft.runs.recipes import making, recipe_files
 from weft.runs.recipes.check import RecipeCheck, check, skill_hash
-from weft.runs.recipes.matching import Match, RecipeMatcher
+from weft.runs.recipes.matching import Match, RecipeMatcher, asks_for_more
 from weft.runs.recipes.recipe import RecipeValueError, SkillHash
 from weft_executor.capture.secrets import Secrets
 from weft_planner.events import RecipeUse
@@ -118,10 +118,7 @@ class WorkspaceRecipes:
             return None
         goal = without_secrets(goal, os.environ)
         match = self._matcher.match(goal.text, recipes)
-        if match is None:
-            return None
-        planned = {one.name for one in match.recipe.skills}
-        if not planned.issuperset((*goal.skills, *self.workspace.certain(goal))):
+        if match is None or asks_for_more(goal, match.recipe, self.workspace):
             return None
         rest = [path for path in goal.files if self.told(path) not in match.values.values()]
         given = {one.name: self.told(path) for one, path in zip(match.recipe.files, rest, strict=False)}
