@@ -155,7 +155,10 @@ def read_recipe(name: str, document: Mapping[str, Any]) -> Recipe:
     """The recipe in a document of its shape; raises NoRecipe with all that is wrong with it."""
     faults = list(_faults(document))
     if faults:
-        raise NoRecipe(f"the recipe {name!r} cannot be read: {'; '.join(faults)}", hint="fix its file, or save it anew")
+        raise NoRecipe(
+            f"the recipe {name!r} cannot be read: {'; '.join(faults)}",
+            hint="fix its file, or save it again with --replace",
+        )
     return Recipe(
         name,
         document["goal"],

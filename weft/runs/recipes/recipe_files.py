@@ -55,7 +55,7 @@ def read(workspace: Path, name: str) -> RecipeFile:
             f"{what}; {known_are(name, known)}", hint="`weft recipes save RUN --name NAME` makes one of a run"
         )
     if found.recipe is None:
-        raise NoRecipe(found.reason, hint=f"fix {path}, or save it anew")
+        raise NoRecipe(found.reason, hint=f"fix {path}, or save it again with --replace")
     return found
 
 

@@ -74,7 +74,7 @@ class Word:
 
     @property
     def says_something(self) -> bool:
-        """Whether it is no small word, however much it weighs where it stands."""
+        """Whether it is a word of its own meaning, whatever its weight."""
         return self.kind != "mark" and self.text.casefold() not in STOP_WORDS
 
     @property

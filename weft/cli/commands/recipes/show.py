@@ -42,7 +42,7 @@ def show(name: str, workspace: Path, mode: OutputMode) -> int:
         output.print_text(f"  {parameter_line(parameter)}")
     output.print_text(f"\n{safe_yaml.dump({'plan': document.get('plan', {})})}".rstrip())
     if not row.ok:
-        output.say_warning(f"it would be planned anew: {row.reason}")
+        output.say_warning(f"its goal would be planned: {row.reason}")
     for warning in row.check.warnings if row.check else ():
         output.say_warning(warning)
     return 0
