@@ -22,7 +22,7 @@ from weft.version import __version__
 _MODULES = {
     # Running goals
     "weft.runs.runtime": "Weft",
-    "weft.runs.run_goal": "run_goal run_goal_sync",
+    "weft.runs.run_goal": "run_goal run_goal_sync run_recipe",
     "weft.runs.goal": "Goal",
     "weft.runs.stop": "Stop",
     "weft.runs.preview": "Preview",
@@ -55,6 +55,7 @@ _MODULES = {
     "weft_planner.approvals": "Answer ApprovalRequest Approve",
     "weft_executor.approvals.policy": "ApprovalRule",
     "weft.runs.stored.requests": "AnsweredAlready UnknownRequest",
+    "weft.runs.recipes.recipe": "NoRecipe Recipe RecipeParameter RecipeValueError",
     # Models
     "weft_planner.model": "Message Model Reply Request ToolCall ToolSpec Usage",
     # Skills and tools
@@ -69,9 +70,10 @@ _MODULES = {
         "AnswerChecked AnswerJudged ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallProgressed "
         "CallRetried CallStarted CatalogueTaken ConditionChecked ConversationTurn EarlierOutput EarlierOutputRead "
         "EarlierRun EarlierTurn Event FileKept FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade Record ReplanAsked ResultChecked RunFinished RunNoted RunResumed RunStarted RunTagged "
-        "SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused TaskStarted TextStreamed "
-        "ToolCalled ToolLogged ToolOutput ToolReported ToolStarted TurnResult TurnSummarised TurnTakenBack Warned"
+        "PlanRefused PromptMade RecipeUse Record ReplanAsked ResultChecked RunFinished RunNoted RunResumed RunStarted "
+        "RunTagged SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused TaskStarted "
+        "TextStreamed ToolCalled ToolLogged ToolOutput ToolReported ToolStarted TurnResult TurnSummarised "
+        "TurnTakenBack Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",

@@ -22,8 +22,13 @@ from weft.runs.conversations.conversation import TakenBack as TakenBack
 from weft.runs.conversations.stored_turns import StoredTurn as StoredTurn
 from weft.runs.goal import Goal as Goal
 from weft.runs.preview import Preview as Preview
+from weft.runs.recipes.recipe import NoRecipe as NoRecipe
+from weft.runs.recipes.recipe import Recipe as Recipe
+from weft.runs.recipes.recipe import RecipeParameter as RecipeParameter
+from weft.runs.recipes.recipe import RecipeValueError as RecipeValueError
 from weft.runs.run_goal import run_goal as run_goal
 from weft.runs.run_goal import run_goal_sync as run_goal_sync
+from weft.runs.run_goal import run_recipe as run_recipe
 from weft.runs.runtime import Weft as Weft
 from weft.runs.steps.reviewing import Review as Review
 from weft.runs.stop import Stop as Stop
@@ -102,6 +107,7 @@ from weft_planner.events import PlanChanged as PlanChanged
 from weft_planner.events import PlanMade as PlanMade
 from weft_planner.events import PlanRefused as PlanRefused
 from weft_planner.events import PromptMade as PromptMade
+from weft_planner.events import RecipeUse as RecipeUse
 from weft_planner.events import Record as Record
 from weft_planner.events import ReplanAsked as ReplanAsked
 from weft_planner.events import ResultChecked as ResultChecked
@@ -216,6 +222,7 @@ __all__ = [
     "ModelError",
     "ModelLoaded",
     "ModelLoading",
+    "NoRecipe",
     "NotRunning",
     "Overloaded",
     "Plan",
@@ -227,6 +234,10 @@ __all__ = [
     "PromptMade",
     "PromptTooLong",
     "RateLimited",
+    "Recipe",
+    "RecipeParameter",
+    "RecipeUse",
+    "RecipeValueError",
     "Record",
     "RecordEnded",
     "Refused",
@@ -308,4 +319,5 @@ __all__ = [
     "run_batch",
     "run_goal",
     "run_goal_sync",
+    "run_recipe",
 ]

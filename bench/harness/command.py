@@ -29,6 +29,7 @@ NAMES = (
     "selection",
     "skills_scale",
     "plans",
+    "recipes",
     "tools",
     "batch",
     "crash",

@@ -125,7 +125,9 @@ class BatchDecoder:
         keys[:, :, kept.at : kept.at + count] = _turned(
             attention.k_proj(hidden).view(rows, count, heads, size).transpose(1, 2), turns
         )
-        values[:, :, kept.at : kept.at + count] = attention.v_proj(hidden).view(rows, count, heads, size).transpose(1, 2)
+        values[:, :, kept.at : kept.at + count] = (
+            attention.v_proj(hidden).view(rows, count, heads, size).transpose(1, 2)
+        )
         keys, values = keys[:, :, : kept.at + count], values[:, :, : kept.at + count]
         queries = queries.reshape(rows, heads, group * count, size) * size**-0.5
         own = (queries @ keys.transpose(2, 3)).view(rows, heads, group, count, -1)

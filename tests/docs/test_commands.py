@@ -42,7 +42,11 @@ PLAN = {
         {"id": "two", "action_type": "llm", "instruction": "Do the other"},
     ]
 }
-PLANS: dict[str, Any] = {"approvals": {"tasks": [{**task, "needs_approval": True} for task in PLAN["tasks"]]}}
+_FACTS = {"id": "facts", "action_type": "llm", "instruction": "Read notes.md for what the sales team did."}
+PLANS: dict[str, Any] = {
+    "approvals": {"tasks": [{**task, "needs_approval": True} for task in PLAN["tasks"]]},
+    "recipes": {"tasks": [_FACTS]},
+}
 
 
 @dataclass(frozen=True)

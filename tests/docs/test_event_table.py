@@ -13,7 +13,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "runs-and-replay.md").read_text(enc
 # Values inside of events, and the events that are shown and not recorded.
 OTHERS = {
     "ConversationTurn", "EarlierOutput", "EarlierRun", "EarlierTurn", "TurnResult", "SkillPrint", "FilePart", "Event",
-    "Recorded", "TextStreamed", "CallProgressed", "ToolOutput", "ToolReported",
+    "Recorded", "RecipeUse", "TextStreamed", "CallProgressed", "ToolOutput", "ToolReported",
 }  # fmt: skip
 RECORDED = [
     kind

@@ -57,6 +57,7 @@ class BatchSummary:
     times: Times = field(default_factory=Times)
     skills: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
+    recipes: int = 0
     skipped: int = 0
     skipped_not_done: int = 0
     skipped_waiting: int = 0
@@ -68,6 +69,7 @@ class BatchSummary:
         self.cost = None if self.cost is None or result.cost_usd is None else self.cost + result.cost_usd
         self.times.add(result.seconds)
         self.skills.update(result.skills)
+        self.recipes += result.recipe is not None
         if result.error and (result.error in self.errors or len(self.errors) < _KINDS_OF_ERROR):
             self.errors[result.error] += 1
 
@@ -110,6 +112,7 @@ class BatchSummary:
             "usage": msgspec.structs.asdict(self.usage),
             "cost_usd": self.cost,
             "seconds": {"p50": self.times.percentile(0.5), "p95": self.times.percentile(0.95)},
+            "recipes": self.recipes,
             "skills": [{"name": name, "goals": count} for name, count in self.skills.most_common(_MOST_SKILLS)],
             "errors": [{"error": text, "goals": count} for text, count in self.errors.most_common(_MOST_ERRORS)],
         }

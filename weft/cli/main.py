@@ -29,6 +29,10 @@ _COMMANDS = {
         "weft.cli.commands.evaluations.group:evaluation",
         "Check the answers of cases, and compare variants: skills, models, prompts and settings.",
     ),
+    "recipes": (
+        "weft.cli.commands.recipes.group:recipes",
+        "Keep good plans as recipes, and list, show and check them.",
+    ),
     "resume": ("weft.cli.commands.runs.resume:resume", "Resume a run, or answer what it waits for."),
     "approvals": (
         "weft.cli.commands.runs.approvals:approvals",

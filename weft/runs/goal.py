@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.settings.settings import Settings
-    from weft_planner.events import ConversationTurn, EarlierRun
+    from weft_planner.events import ConversationTurn, EarlierRun, RecipeUse
     from weft_planner.plan.plan import Plan
 
 # The goal of a plan file that names none. Part of the prompts, and so of every recorded run: do not change it.
@@ -41,7 +41,7 @@ class Goal:
     `repairs` says how the plan differs from the file that it was read from, `place` in which batch the goal stands.
     `schema` is the form that the answer must have: a JSON Schema or a pydantic model. `after` is what is taken over
     from the run that it follows up, `conversation` what it sees of earlier turns. With `stream`, the events of its run
-    hold the answer as it is written; None: if someone is handed them.
+    hold the answer as it is written; None: if someone is handed them. `recipe` is the one that the plan comes from.
     """
 
     text: str
@@ -55,6 +55,7 @@ class Goal:
     schema: Any = None
     after: EarlierRun | None = None
     conversation: ConversationTurn | None = None
+    recipe: RecipeUse | None = None
 
     @classmethod
     def recorded(
@@ -67,10 +68,12 @@ class Goal:
         schema: Mapping[str, Any] | None = None,
         after: EarlierRun | None = None,
         conversation: ConversationTurn | None = None,
+        recipe: RecipeUse | None = None,
     ) -> Goal:
         """A goal from a record: its files existed then, and may not now."""
         form = DataSchema(schema, recorded=True) if schema is not None else None
-        goal = cls(text, skills, (), plan, answers, stream=False, schema=form, after=after, conversation=conversation)
+        seen = {"after": after, "conversation": conversation, "recipe": recipe}
+        goal = cls(text, skills, (), plan, answers, stream=False, schema=form, **seen)  # type: ignore[arg-type]
         object.__setattr__(goal, "files", files)
         return goal
 

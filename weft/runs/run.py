@@ -107,6 +107,9 @@ class Run:
             self.record(event)
         if is_local(self.settings.model or ""):
             self.record(Warned(LOCAL_NOTICE))
+        if isinstance(self.opening, RunStarted) and self.opening.recipe is not None:
+            for warning in self.opening.recipe.warnings:
+                self.record(Warned(warning))
         if self.history.plan is not None:
             self._record_reused(output for output in self.history.unrecorded_reuse if output.task in self.history.plan)
         self._warn_of_missing_tools()

@@ -43,6 +43,23 @@ async def run_goal(
         return await weft.run(_with_schema(goal, schema), record=record, approve=approve, after=after)
 
 
+async def run_recipe(
+    name: str,
+    values: Mapping[str, str] | None = None,
+    *,
+    model: str | None = None,
+    workspace: Path | str = ".",
+    settings: Settings | Mapping[str, Any] | None = None,
+    tools: Sequence[Callable[..., Any] | str] = (),
+    record: Record | None = None,
+    approve: Approve | None = None,
+) -> Result:
+    """Run a recipe of the workspace with values for its parameters, as `weft run --recipe` does."""
+    async with Weft(workspace, with_model(settings, model), tools=tools) as weft:
+        goal = await asyncio.to_thread(weft.from_recipe, name, values)
+        return await weft.run(goal, record=record, approve=approve)
+
+
 def run_goal_sync(
     goal: Goal | str,
     *,

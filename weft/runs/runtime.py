@@ -17,10 +17,12 @@ from weft.models.roles import RoleModels
 from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.providers.prices import PriceList
-from weft.runs.goal import Goal, with_named_files, without_secrets
+from weft.runs.goal import NO_GOAL, Goal, with_named_files, without_secrets
 from weft.runs.pipeline import Pipeline
 from weft.runs.plans.plan_edit import plan_in_hand
 from weft.runs.preview import preview
+from weft.runs.recipes.making import RecipeSource, found_parameters, named_parameters
+from weft.runs.recipes.workspace_recipes import WorkspaceRecipes
 from weft.runs.run import Run
 from weft.runs.run_context import RunContext
 from weft.runs.run_id import new_run_id, today
@@ -41,6 +43,7 @@ from weft_executor.history.run_history import RunHistory
 from weft_executor.results.artifacts import Artifacts
 from weft_executor.results.memo import Memo
 from weft_planner.events import Event, RunResumed, TaskReused
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from weft.runs.plans.plan_edit import PlanInHand
     from weft.runs.plans.plan_file import PlanFile
     from weft.runs.preview import Preview
+    from weft.runs.recipes.recipe_files import RecipeFile
     from weft.runs.steps.reviewing import Review
     from weft.runs.stored.requests import Answers
     from weft.runs.stored.rerun import RerunPlan
@@ -88,6 +92,7 @@ class Weft:
         self.models = ModelChoice(settings)
         self.own_tools = [tool for tool in tools if not isinstance(tool, str)]
         self.workspace = Workspace(self.paths, settings, use, tools=self.own_tools)
+        self.recipes = WorkspaceRecipes(self.workspace)
         self._journal = journal
         self.spans = SpanExporter() if settings.send_spans else None
         self.open_model = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))
@@ -114,9 +119,12 @@ class Weft:
 
         `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting. `review`
         is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted. `after` is
-        a stored run that the goal follows up. `run_id` is a new id that the caller has made.
+        a stored run that the goal follows up. `run_id` is a new id that the caller has made. With `recipes = "auto"`, a
+        goal that is like a recipe's is run with its plan.
         """
         goal = await asyncio.to_thread(self.follow, goal, after) if after is not None else goal
+        if self.settings.recipes == "auto":
+            goal = await asyncio.to_thread(self.with_recipe, goal)
         run = self.new_run(goal, record, run_id=run_id)
         run.approve, run.review = approve, review
         return await run.run(stop or Stop())
@@ -224,6 +232,33 @@ class Weft:
         if not gone:
             return self.workspace
         return Workspace(self.paths, self.settings, self.workspace.skills.use, tools=[*self.own_tools, *gone])
+
+    def with_recipe(self, goal: Goal | str) -> Goal:
+        """The goal with the plan of the recipe that it is like, or with the reason why not; else as it is."""
+        goal = Goal(goal) if isinstance(goal, str) else goal
+        match = self.recipes.matched(goal)
+        return self.recipes.used(goal, match, "auto") if match is not None else goal
+
+    def from_recipe(self, name: str, values: Mapping[str, str] | None = None) -> Goal:
+        """The goal of a recipe with these values, to be run; raises if there is none, or a value is wrong."""
+        return self.recipes.by_name(name, values or {})
+
+    def recipe_source(self, run: str) -> RecipeSource:
+        """What a recipe of a stored run is made of: its goal, its plan as it was last, and its files."""
+        history = self.history(self.journal.store.find(run).run_id)
+        plan, goal = plan_in_hand(history).plan, records.goal_of(history)
+        if goal.text == NO_GOAL:
+            raise InputError("the run has a plan but no goal", hint="give its plan file a `goal`, and run it again")
+        files = {self.recipes.told(path): path for path in goal.files}
+        return RecipeSource(goal.text, plan.to_dict(), files, history.started.run_id if history.started else "")
+
+    def save_recipe(
+        self, run: str, name: str, parameters: Mapping[str, str] | None = None, *, replaced: bool = False
+    ) -> RecipeFile:
+        """Keep the plan of a stored run as a recipe; `parameters` names more than are found, by their texts."""
+        source = self.recipe_source(run)
+        every = named_parameters(parameters or {}, source, found_parameters(source))
+        return self.recipes.save(name, source, every, replaced=replaced)
 
     def follow(self, goal: Goal | str, run: str) -> Goal:
         """The goal, with what it takes over from a run that has ended in this journal."""

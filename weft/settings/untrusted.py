@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Settings that change when something happens, not what may happen.
 _HARMLESS = ("stream_plan",)
 MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model", "checker", "judge", "models")
+_RECIPES = ("off", "offer", "auto")
 TEMPLATES = Path(".agents") / "seed"
 
 
@@ -46,6 +47,10 @@ def refused(
             mode = users.get(name, defaults[name])
             if MODES.index(value) < MODES.index(mode):
                 yield name, f"and may not ask less often than {mode!r}"
+        elif name == "recipes":
+            mode = users.get(name, defaults[name])
+            if _RECIPES.index(value) > _RECIPES.index(mode):
+                yield name, f"and may not be more than {mode!r}"
         elif name == skill_lists.REQUIRE:
             # It would put a stranger's instructions into every plan, and ask models again for those without.
             yield name, "and may not say what every plan must use"

@@ -32,6 +32,7 @@ from weft_planner.events import (
     EarlierRun,
     PlanChanged,
     PlanRefused,
+    RecipeUse,
     ReplanAsked,
     ResultChecked,
     RunStarted,
@@ -154,6 +155,9 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
     match event:
         case RunStarted(after=EarlierRun() as earlier):
             yield _Entry(f"follows run {earlier.run_id}: {earlier.goal}", earlier.answer)
+        case RunStarted(recipe=RecipeUse() as use):
+            values = "\n".join(f"{name} = {value}" for name, value in use.values.items())
+            yield _Entry(f"recipe {use.name}{'' if use.used else ', not used'}", values or use.reason)
         case CallStarted():
             prompt = "\n\n".join(
                 f"[{message.role}]\n{_with_calls(message.content, message.tool_calls)}" for message in event.messages

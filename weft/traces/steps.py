@@ -20,6 +20,7 @@ from weft_planner.events import (
     PlanChanged,
     PlanMade,
     PlanRefused,
+    RecipeUse,
     ResultChecked,
     RunFinished,
     RunResumed,
@@ -57,6 +58,7 @@ class Steps:
     faults: list[str] = field(default_factory=list)
     parent: str | None = None
     after: str | None = None
+    recipe: RecipeUse | None = None
     started: str = ""
     resumes: list[float] = field(default_factory=list)
     waited: set[str] = field(default_factory=set)  # waiting for a person is not an attempt
@@ -74,6 +76,7 @@ class Steps:
             case RunStarted():
                 self.parent, self.started = event.parent, timestamp
                 self.after = event.after.run_id if event.after is not None else None
+                self.recipe = event.recipe
             case RunResumed():
                 self._note_resume(at, was_waiting=was_waiting)
             case SkillsSelected(task=None):

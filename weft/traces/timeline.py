@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from weft.traces.clock import Clock
 from weft.traces.critical_path import Segment, critical_segments
 from weft.traces.steps import Steps
-from weft_planner.events import PlanChanged, SkillShortened, decode
+from weft_planner.events import PlanChanged, RecipeUse, SkillShortened, decode
 from weft_planner.plan.task_id import in_order
 
 if TYPE_CHECKING:
@@ -42,6 +44,7 @@ class Timeline:
     started: str
     parent: str | None
     after: str | None
+    recipe: RecipeUse | None
     selections: tuple[Selection, ...]
     spans: dict[str, Span]
     faults: list[str]
@@ -78,6 +81,7 @@ class Timeline:
             "started": self.started,
             "parent": self.parent,
             "after": self.after,
+            "recipe_use": msgspec.to_builtins(self.recipe) if self.recipe is not None else None,
             "resumed": self.resumed,
             "resumes": self.resumes,
             "selected": [asdict(selection) for selection in self.selections],
@@ -109,6 +113,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         started=steps.started,
         parent=steps.parent,
         after=steps.after,
+        recipe=steps.recipe,
         selections=steps.selections,
         spans={step: steps.spans[step] for step in in_order(steps.spans)},
         faults=steps.faults,

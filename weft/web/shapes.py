@@ -105,7 +105,7 @@ class _Seen:
             if row.type in ("run_started", "run_resumed"):
                 self.settings = row.body.get("settings") or {}
             if row.type == "run_started":
-                names = ("asked_skills", "files", "answers", "batch", "batch_goal", "batch_size", "versions")
+                names = ("asked_skills", "files", "answers", "batch", "batch_goal", "batch_size", "versions", "recipe")
                 self.given = {name: row.body.get(name) for name in names}
                 turn = row.body.get("conversation") or {}  # what it saw of others is long
                 self.given |= {"conversation": turn.get("id"), "turn": turn.get("number")}

@@ -257,6 +257,12 @@ class Workspace:
         likely = (selection for selection in selections if selection.score >= _LIKELY)
         return next((selection.name for selection in likely if selection.name in names), None)
 
+    def certain(self, goal: GoalText) -> tuple[str, ...]:
+        """The skills that a plan for the goal has to use; no model is asked."""
+        with self._selecting:
+            found = self.skills.select(goal.text, goal.skills, self.skills.active(), self.skills.ranked)
+        return tuple(selection.name for selection in found if selection.certain)
+
     def check(self, goal: GoalText) -> None:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
         self.prompts().check()

@@ -52,6 +52,7 @@ class Ledger:
     goal: str = ""
     model: str | None = None
     conversation: str | None = None
+    recipe: str | None = None
     skills: tuple[str, ...] = ()
     plan: Plan | None = None
     early: dict[str, Task] = field(default_factory=dict)
@@ -74,6 +75,7 @@ class Ledger:
             case RunStarted():
                 self.run_id, self.goal, self.model = event.run_id, event.goal, event.settings.get("model")
                 self.conversation = event.conversation.id if event.conversation is not None else None
+                self.recipe = event.recipe.name if event.recipe is not None and event.recipe.used else None
             case SkillsSelected(task=None):
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
@@ -252,6 +254,7 @@ class Ledger:
             skills_used=self._skills_used(),
             warnings=self.warnings.told(),
             conversation=self.conversation,
+            recipe=self.recipe,
         )
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Result:
     """The outcome of a goal; `waiting` are the requests that a person has not answered, `artifacts` the files
-    that were made, `skills_used` the skills of finished tasks and those that their models loaded.
+    that were made, `skills_used` the skills of finished tasks and those that their models loaded, `recipe` the one
+    that the plan comes from.
 
     `data` is the answer in the form that the goal asked for, as JSON values or as what the program's own model makes of
     them; None if it asked for none, or the answer has another form.
@@ -45,6 +46,7 @@ class Result:
     skills_used: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     conversation: str | None = None
+    recipe: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` prints it."""
@@ -61,6 +63,7 @@ class Result:
             "tasks": [task.to_dict() for task in self.tasks],
             "usage": msgspec.structs.asdict(self.usage),
             "model": self.model,
+            "recipe": self.recipe,
             "conversation": self.conversation,
             "cost_usd": self.cost_usd,
             "artifacts": [artifact.to_dict() for artifact in self.artifacts],

@@ -77,13 +77,33 @@ class ConversationTurn(msgspec.Struct, frozen=True):
     left_out: int = 0
 
 
+# Who decided that a recipe is used: a person by its name or when asked, the settings, or a batch of like goals.
+RecipeWay = Literal["name", "offer", "auto", "batch"]
+
+
+class RecipeUse(msgspec.Struct, frozen=True):
+    """The recipe of a run, with the values of its parameters, how like the goal is (0 to 1), and why.
+
+    `run_id` is the run that the plan was made in. If it was not `used`, the goal was planned; `warnings` say why.
+    """
+
+    name: str
+    values: Mapping[str, str] = {}
+    way: RecipeWay = "name"
+    reason: str = ""
+    score: float = 1.0
+    run_id: str = ""
+    used: bool = True
+    warnings: tuple[str, ...] = ()
+
+
 class RunStarted(Event, frozen=True):
     """A run began; `use` maps skill names to files that replace those skills.
 
     Everything that it was given is here, including a plan and reused outputs, so that it can be resumed from any point.
     A goal of a batch names the batch, its own id there, and how many goals the batch has. `schema` is the form that the
     answer must have, `after` what is taken over from the run that it follows up, `conversation` what it sees of
-    earlier turns.
+    earlier turns, `recipe` the one that its plan comes from.
     """
 
     run_id: str
@@ -105,6 +125,7 @@ class RunStarted(Event, frozen=True):
     schema: Mapping[str, Any] | None = None
     after: EarlierRun | None = None
     conversation: ConversationTurn | None = None
+    recipe: RecipeUse | None = None
 
 
 class RunResumed(Event, frozen=True):

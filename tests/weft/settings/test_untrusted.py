@@ -113,6 +113,23 @@ def test_a_check_that_the_user_wants_cannot_be_switched_off(tmp_path: Path) -> N
     assert resolved(tmp_path, project="strict_skills = true").settings.strict_skills
 
 
+@pytest.mark.parametrize(
+    ("user", "project", "counts"),
+    [
+        ("", "auto", "offer"),
+        ("", "off", "off"),
+        ('recipes = "off"', "offer", "off"),
+        ('recipes = "auto"', "off", "off"),
+    ],
+)
+def test_recipes_can_only_be_used_less_until_trusted(tmp_path: Path, user: str, project: str, counts: str) -> None:
+    found = resolved(tmp_path, user=user, project=f'recipes = "{project}"')
+    assert found.settings.recipes == counts
+    assert ("'recipes' is ignored" in "".join(found.warnings)) is (counts != project)
+    trusted = resolved(tmp_path, user=user, project=f'recipes = "{project}"', trusted=True)
+    assert trusted.settings.recipes == project
+
+
 @pytest.mark.parametrize("seed", ["/", "prompts", "../prompts", "~"])
 def test_a_folder_of_templates_is_ignored_until_trusted(tmp_path: Path, seed: str) -> None:
     found = resolved(tmp_path, project=f'seed = "{seed}"')

@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -15,6 +15,7 @@ from weft.batch.engine import goal_of, settings_of
 from weft.batch.limits.dedupe import ReplyCache
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import Rates
+from weft.batch.shared_plans import SharedPlans, StoppedWaiting
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.call_process.pool import PoolModel, WorkerPool, default_workers
 from weft.models.metered import MeteredModel
@@ -27,22 +28,24 @@ from weft.runs.runtime import Weft
 from weft.runs.stored.requests import approve_all
 from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
+from weft_executor.history.result import Result
 from weft_executor.stores.errors import UnknownRun
 from weft_planner.errors import ModelError
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from weft.batch.engine import Job, Pace
     from weft.batch.goals import BatchGoal
     from weft.batch.options import BatchOptions
+    from weft.batch.shared_plans import Lead
     from weft.models.model_check import ModelProblem
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
-    from weft_executor.history.result import Result
     from weft_planner.approvals import Approve
-    from weft_planner.events import Event
+    from weft_planner.events import Event, Record
     from weft_planner.model import Model
 
 # From this many goals on, calls are made in processes of their own; for fewer, starting these is not worth it.
@@ -68,6 +71,7 @@ class InProcess:
     approve: Approve | None = None
     paths: Paths | None = None
     _runtimes: dict[str, Weft] = field(default_factory=dict)
+    _plans: dict[Weft, SharedPlans] = field(default_factory=dict)
     _calls: bool = False
 
     @classmethod
@@ -91,7 +95,8 @@ class InProcess:
 
     async def _run(self, job: Job, stop: Stop) -> Result:
         weft, run = self.runtime(job.goal), job.run_id
-        heard: dict[str, Any] = {"record": job.record, "stop": stop, "approve": self.approve}
+        heard: dict[str, Any] = {"stop": stop, "approve": self.approve}
+        goal, plans = goal_of(job.goal, job.place), self._plans_of(weft)
         try:
             if job.begun:
                 with suppress(UnknownRun):  # its process ended before its first event was on record
@@ -99,13 +104,25 @@ class InProcess:
                         ended = await asyncio.to_thread(weft.result, run)
                         if ended.status in ("done", "partial", "failed"):
                             return ended
-                    return await weft.resume(run, **heard)
-            return await weft.run(goal_of(job.goal, job.place), run_id=run, **heard)
+                    await asyncio.to_thread(weft.journal.store.find, run)
+                    with _leading(job, await plans.resumed(goal, run) if plans is not None else None) as record:
+                        return await weft.resume(run, record=record, **heard)
+            goal, lead = await plans.prepared(goal, run, stop) if plans is not None else (goal, None)
+            with _leading(job, lead) as record:
+                return await weft.run(goal, run_id=run, record=record, **heard)
+        except StoppedWaiting:
+            return Result(run, "interrupted", goal.text, None, "interrupted", None, (), (), Usage(), 0.0, None)
         except ModelError as error:
             try:
                 return await asyncio.to_thread(weft.result, run)  # its failure is on record
             except UnknownRun:
                 raise error from None
+
+    def _plans_of(self, weft: Weft) -> SharedPlans | None:
+        """The plans that goals of a runtime share, if its settings let recipes be used by themselves."""
+        if weft.settings.recipes != "auto":
+            return None
+        return self._plans.setdefault(weft, SharedPlans(weft))
 
     def runtime(self, goal: BatchGoal | None = None) -> Weft:
         """The runtime for goals with the model and settings of this one, or without any of their own."""
@@ -192,6 +209,23 @@ class InProcess:
         finally:
             for weft in self._runtimes.values():
                 await weft.close()
+
+
+@contextmanager
+def _leading(job: Job, lead: Lead | None) -> Iterator[Record]:
+    """Who hears the events of a goal's run: the batch, and the goal as a lead, until the run ends."""
+    if lead is None:
+        yield job.record
+        return
+
+    def record(event: Event) -> None:
+        lead.note(event)
+        job.record(event)
+
+    try:
+        yield record
+    finally:
+        lead.end()
 
 
 def _ignore(_: Event) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from weft.traces.span import Span
     from weft.traces.timeline import Timeline
     from weft_executor.stores.row import Row
+    from weft_planner.events import RecipeUse
 
 # Widths in columns.
 _MAX_BAR = 32
@@ -45,6 +46,13 @@ def draw(view: Timeline, max_width: int | None = None) -> str:
     return "\n".join([*_head(view, max_width), "", *_graph(view, max_width), "", *_end(view, max_width)]).rstrip()
 
 
+def _recipe(use: RecipeUse) -> str:
+    """The recipe of a run, with its values, and why it was used."""
+    values = ", ".join(f"{name} = {value}" for name, value in use.values.items())
+    told = f"recipe {use.name}" + (f" ({values})" if values else "")
+    return told + (f": {use.reason}" if use.reason else "") if use.used else f"{told}: not used"
+
+
 def _head(view: Timeline, max_width: int | None) -> Iterator[str]:
     result = view.result
     usage = spent(result.usage, result.cost_usd)
@@ -55,6 +63,8 @@ def _head(view: Timeline, max_width: int | None) -> Iterator[str]:
         yield f"rerun of {view.parent}"
     if view.after:
         yield f"follows {view.after}"
+    if view.recipe is not None:
+        yield width.wrap(_recipe(view.recipe), max_width)
     if view.resumed:
         yield f"resumed {counted(view.resumed, 'time')}"
     for skill in view.selections:

@@ -154,7 +154,7 @@ class Selecting:
         goal, ranked = self.context.goal, self.context.workspace.skills.ranked
         if goal.plan is not None and goal.text == NO_GOAL:
             return PlannedSelection(planned_skills(goal.plan), ranked)
-        return PlannedSelection.of(goal.plan, ranked)
+        return PlannedSelection.of(goal.plan, ranked, certain=goal.recipe is not None)
 
     @property
     def asks(self) -> bool:

@@ -141,6 +141,7 @@ def started(
         after=goal.after,
         conversation=goal.conversation,
         schema=goal.data.document if goal.data else None,
+        recipe=goal.recipe,
     )
 
 
@@ -158,6 +159,7 @@ def goal_of(history: RunHistory) -> Goal:
         begun.schema,
         begun.after,
         begun.conversation,
+        begun.recipe,
     )
     return Goal.recorded(begun.goal, *came)
 

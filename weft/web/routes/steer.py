@@ -51,6 +51,8 @@ async def start(site: Site, request: Request) -> Response:
     async def run(*, record: Record, stop: Stop) -> Result:
         def ready() -> Any:
             goal = goal_in(site, body, weft, run_id)
+            if weft.settings.recipes == "auto":
+                goal = weft.with_recipe(goal)
             check_local(weft, goal.plan)
             return weft.new_run(goal, record, parent=parent, run_id=run_id)
 

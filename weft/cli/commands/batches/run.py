@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import execution, model_download, trust_prompt
+from weft.cli import execution, model_download, recipe_choice, trust_prompt
 from weft.cli.view import batch_report, output
 from weft.cli.view.batch_progress import watching
 from weft_skills.text.plural import counted, plural
@@ -41,6 +41,8 @@ def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> in
     with batch.locked():
         if batch.errors != batch.options.errors and not mode.quiet:
             output.say(f"Goals that are not done go to {batch.errors}, as before.")
+        if trust:
+            recipe_choice.trust_all(batch.weft.recipes)
         trust_prompt.trust_tools(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
         trust_prompt.trust_mcp(batch.weft.workspace.tools, trust=trust, quiet=mode.quiet)
         model_download.offer(batch.models, yes=yes, quiet=mode.quiet)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import configuration, execution, options, stdin
+from weft.cli import configuration, execution, options, recipe_choice, stdin
 from weft.cli.plan_argument import read_plan
 from weft.cli.view import output, result_target
+from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("goal", required=False)
+@click.argument("values", nargs=-1, metavar="")
 @options.models
 @options.yes
 @options.skills
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 @options.goal
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
+)
+@click.option(
+    "--recipe", metavar="NAME", help="Run this recipe instead of making a plan; give its parameters as NAME=VALUE."
 )
 @click.option("--after", metavar="RUN", help="Follow up on a run that has ended: its id, a prefix of it, or `last`.")
 @click.option("--review", is_flag=True, help="Show the plan first, then ask whether to run it, edit it or stop.")
@@ -52,10 +57,12 @@ if TYPE_CHECKING:
 @options.common
 def run(
     goal: str | None,
+    values: tuple[str, ...],
     workspace: Path,
     goal_flags: GoalFlags,
     target: ResultTarget | None,
     plan_file: Path | None,
+    recipe: str | None,
     after: str | None,
     flags: SettingFlags,
     mode: OutputMode,
@@ -81,8 +88,12 @@ def run(
       weft run --review "Compare three caches"
       weft run --after last "Now shorten it to a page"
       weft run --plan plan.yaml --cache 7
+      weft run --recipe weekly-report team=design file=log.md
       weft run --without hn-analysis -c max_tasks=5 "Compare three caches"
       echo "Summarise the news" | weft run --json -
+
+    On a terminal, weft offers the plan of a recipe for a goal that is like it; with `recipes = "auto"` in the settings
+    it is used.
 
     On a terminal, weft asks for approvals and answers at once; elsewhere the run waits, and `weft approvals` lists what
     it is waiting for.
@@ -94,6 +105,7 @@ def run(
     from weft.runs.goal import NO_GOAL, Goal
     from weft.runs.runtime import Weft
 
+    _check_arguments(goal, values, recipe, plan_file)
     if review:
         plan_review.check_terminal(mode, dry_run=dry_run)
     if target is not None:
@@ -108,9 +120,12 @@ def run(
     weft = Weft(workspace, resolved.settings, open_model=open_model)
     if not dry_run:  # before a plan is read: it may name their tools
         trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
+    if trust:
+        recipe_choice.trust_all(weft.recipes)
     plan = read_plan(weft, plan_file) if plan_file is not None else None
+    given = goal if recipe is None else NO_GOAL  # a recipe brings its own
     full_goal = Goal(
-        stdin.goal_text(goal) if goal is not None or plan is None else plan.goal or NO_GOAL,
+        stdin.goal_text(given) if given is not None or plan is None else plan.goal or NO_GOAL,
         skills=goal_flags.skills,
         files=goal_flags.files,
         plan=plan.plan if plan else None,
@@ -120,6 +135,11 @@ def run(
     )
     if after is not None:
         full_goal = weft.follow(full_goal, after)
+    if recipe is not None:
+        texts = (goal, *values) if goal is not None else ()
+        full_goal = recipe_choice.named(weft, recipe, texts, full_goal, mode)
+    else:
+        full_goal = recipe_choice.offered(weft, full_goal, mode)
     if mode.verbose:
         for note in weft.workspace.tools.notes():
             output.say(note)
@@ -138,11 +158,27 @@ def run(
     return execution.run_to_exit(running, execution.ResultOutput(mode, workspace, target, weft.settings))
 
 
+def _check_arguments(goal: str | None, values: tuple[str, ...], recipe: str | None, plan_file: Path | None) -> None:
+    """Raise on what cannot be given together."""
+    if recipe is None and values:
+        plural = "s" if len(values) > 1 else ""
+        raise click.UsageError(
+            f"Got unexpected extra argument{plural} ({' '.join(values)})", click.get_current_context()
+        )
+    if recipe is not None and plan_file is not None:
+        raise InputError("--recipe and --plan cannot be used together", hint="leave one of them out")
+    if recipe is not None and goal is not None and "=" not in goal:
+        raise InputError(
+            "a recipe has a goal of its own", hint=f"give its parameters: weft run --recipe {recipe} NAME=VALUE"
+        )
+
+
 def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
     from weft.workspace.planned_selection import planned_skills
 
     preview = asyncio.run(weft.preview(goal))
-    for warning in preview.warnings if not mode.quiet else ():
+    unused = goal.recipe.warnings if goal.recipe is not None else ()
+    for warning in (*unused, *preview.warnings) if not mode.quiet else ():
         output.say_warning(warning)
     if goal.plan is not None:
         selected = preview.to_dict()["selected"] if planned_skills(goal.plan) else []

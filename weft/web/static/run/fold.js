@@ -116,7 +116,7 @@ function advance(state, row) {
 /** @param {State} state @param {Record<string, any>} row */
 function begin(state, row) {
   Object.assign(state, { run_id: row.run_id, goal: row.goal, started: row.at, parent: row.parent ?? null, settings: row.settings ?? {} });
-  state.given = { asked_skills: row.asked_skills, files: row.files, answers: row.answers, batch: row.batch, batch_goal: row.batch_goal };
+  state.given = { asked_skills: row.asked_skills, files: row.files, answers: row.answers, batch: row.batch, batch_goal: row.batch_goal, recipe: row.recipe };
   state.phase = "selecting";
   return [];
 }

@@ -79,6 +79,7 @@ const DetailsPart = ({ state, feed }) => html`<dl class="grid">
     ${state.parent && html`<dt>Of</dt><dd><a class="mono" href=${address(`/runs/${part(state.parent)}`)}>${state.parent}</a>${feed && html` · <a href="/compare?a=${part(state.parent)}&b=${part(state.run_id)}">compare</a>`}</dd>`}
     ${state.given.batch && html`<dt>Batch</dt><dd><a href=${address(`/batches/${part(state.given.batch)}`)}>${state.given.batch}</a> · ${state.given.batch_goal}</dd>`}
     ${feed && html`<dt>Held by</dt><dd>${{ here: "this server", elsewhere: "another process" }[/** @type {string} */ (feed.heldBy.value)] ?? "nobody"}</dd>`}
+    ${state.given.recipe && html`<dt>Recipe</dt><dd><span class="mono">${state.given.recipe.name}</span>${state.given.recipe.used === false && ", not used"}${Object.entries(state.given.recipe.values ?? {}).map(([name, value]) => html`<div>${name}: ${String(value)}</div>`)}</dd>`}
     <dt>Model</dt><dd class="mono">${state.settings.model ?? "–"}</dd>
     <dt>Tokens</dt><dd class="num">${approx(state.usage)}${count(state.usage.prompt_tokens)} in, ${count(state.usage.completion_tokens)} out${state.usage.cached_tokens ? `, ${count(state.usage.cached_tokens)} cached` : ""}${state.usage.estimated_calls ? `; ${counted(state.usage.estimated_calls, "call")} estimated` : ""}</dd>
     <dt>Cost</dt><dd class="num">${approx(state.usage)}${money(state.cost)}${state.settings.max_cost ? ` of at most ${money(state.settings.max_cost)}` : ""}</dd>

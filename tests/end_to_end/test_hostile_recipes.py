@@ -1,0 +1,115 @@
+"""Recipes of a stranger's checkout: nothing of them runs before trust, and they loosen no setting."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.nursery import Ran
+from tests.openai_server import OpenAIServer, Script, scripted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Serve = Callable[[Script], OpenAIServer]
+Weft = Callable[..., Ran]
+MODEL = {"WEFT_MODEL": "openai/test-model"}
+AUTO = {**MODEL, "WEFT_RECIPES": "auto"}
+GOAL = "Write a weekly report for the sales team"
+PLAN: dict[str, Any] = {"tasks": [{"id": "report", "action_type": "llm", "instruction": "Write it."}]}
+TOOL = f"""tools:
+  - name: report_make
+    description: Makes a report.
+    entry: ["{sys.executable}", "make.py"]
+    parameters: {{}}
+"""
+
+
+@pytest.fixture
+def checkout(workspace: Path) -> Path:
+    """A workspace with a tool that nobody trusts, and settings that would let recipes be used by themselves."""
+    folder = workspace / "skills" / "report"
+    folder.mkdir()
+    (folder / "skill.yaml").write_text(TOOL, encoding="utf-8")
+    (folder / "make.py").write_text(f"open({str(workspace / 'owned')!r}, 'w')", encoding="utf-8")
+    (workspace / "recipes").mkdir()
+    return workspace
+
+
+def put(workspace: Path, plan: dict[str, Any], **more: Any) -> None:
+    row = {"name": "team", "type": "text", "default": "sales team"}
+    document = {"goal": "Write a weekly report for the {team}", "parameters": [row], "plan": plan, **more}
+    (workspace / "recipes" / "weekly.yaml").write_text(json.dumps(document), encoding="utf-8")
+
+
+CALLS = {"tasks": [{"id": "make", "action_type": "tool", "name": "report_make", "arguments": {}}]}
+READS = {"tasks": [{"id": "read", "action_type": "tool", "name": "ReadFile", "arguments": {"path": "notes.md"}}]}
+
+
+@pytest.mark.parametrize("plan", [CALLS, READS])
+@pytest.mark.parametrize("arguments", [("--recipe", "weekly"), (GOAL,)])
+def test_no_tool_call_of_an_untrusted_recipe_is_made(
+    checkout: Path, serve: Serve, weft: Weft, plan: dict[str, Any], arguments: tuple[str, ...]
+) -> None:
+    put(checkout, plan)
+    (checkout / "notes.md").write_text("notes", encoding="utf-8")
+    server = serve(scripted(PLAN))
+    ran = weft("run", "--json", *arguments, cwd=checkout, env=AUTO)
+    document = json.loads(ran.out)
+    assert (document["status"], document["recipe"]) == ("done", None), ran.err
+    assert any("the recipe 'weekly' is not used" in text for text in document["warnings"])
+    assert len(server.asked("decomposer")) >= 1
+    assert not (checkout / "owned").exists()
+
+
+def test_a_checkout_cannot_let_its_recipes_be_used_by_themselves(checkout: Path, serve: Serve, weft: Weft) -> None:
+    put(checkout, PLAN)
+    (checkout / "weft.toml").write_text('recipes = "auto"\n', encoding="utf-8")
+    server = serve(scripted(PLAN))
+    ran = weft("run", "--json", GOAL, cwd=checkout, env=MODEL)
+    assert (json.loads(ran.out)["recipe"], len(server.asked("decomposer")) > 0) == (None, True)
+    assert "'recipes' is ignored" in ran.err
+
+
+def test_a_recipe_says_nothing_about_settings(checkout: Path, serve: Serve, weft: Weft) -> None:
+    loose = {"workspace_writes": "allow", "approve": "never", "model": "openai/other", "tools": ["python"]}
+    put(checkout, {**PLAN, **loose, "settings": loose}, **loose, settings=loose)
+    server = serve(scripted(PLAN))
+    ran = weft("run", "--json", "--recipe", "weekly", cwd=checkout, env=MODEL)
+    document = json.loads(ran.out)
+    assert (document["status"], document["model"]) == ("done", "openai/test-model"), ran.err
+    assert {call.body["model"] for call in server.calls} == {"test-model"}
+    exported = weft("trace", "export", "last", cwd=checkout).out.splitlines()
+    settings = json.loads(exported[0])["settings"]
+    assert {"workspace_writes", "approve", "recipes"}.isdisjoint(settings)
+    assert "python" not in str(settings["tools"]).lower()
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"tasks": "all of them"},
+        {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "depends_on": ["a"]}]},
+        {"tasks": [{"id": "../a", "action_type": "llm", "instruction": "x"}]},
+        {"tasks": [{"id": f"t{n}", "action_type": "llm", "instruction": "x"} for n in range(500)]},
+        {"tasks": [7, None]},
+        {},
+    ],
+)
+def test_a_plan_that_cannot_run_falls_back_to_planning(
+    checkout: Path, serve: Serve, weft: Weft, plan: dict[str, Any]
+) -> None:
+    put(checkout, plan)
+    serve(scripted(PLAN))
+    for arguments in (("--recipe", "weekly"), (GOAL,)):
+        ran = weft("run", "--json", *arguments, cwd=checkout, env=AUTO)
+        document = json.loads(ran.out)
+        assert (document["status"], document["recipe"]) == ("done", None), ran.err
+        assert any("plan" in text and "weekly" in text for text in document["warnings"]), document["warnings"]
+    listed = weft("recipes", "list", "--json", cwd=checkout)
+    assert (listed.status, json.loads(listed.out)[0]["ok"]) == (0, False)
+    assert weft("recipes", "show", "weekly", cwd=checkout).status == 0

@@ -1,0 +1,163 @@
+"""`weft recipes` and `weft run --recipe`, as users and scripts meet them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import add_skill
+from tests.nursery import Ran
+from tests.openai_server import OpenAIServer, Script, scripted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Serve = Callable[[Script], OpenAIServer]
+Weft = Callable[..., Ran]
+MODEL = {"WEFT_MODEL": "openai/test-model"}
+AUTO = {**MODEL, "WEFT_RECIPES": "auto"}
+SKILL = "---\nname: weekly-reports\ndescription: Writes weekly reports of teams from notes.\n---\nBe brief.\n"
+GOAL = "Write a weekly report for the sales team in 3 paragraphs"
+LIKE = "Please write the weekly report for the design team in 5 paragraphs"
+PLAN: dict[str, Any] = {
+    "tasks": [
+        {"id": "facts", "action_type": "llm", "instruction": "List what the sales team did this week."},
+        {
+            "id": "report",
+            "action_type": "skill",
+            "name": "weekly-reports",
+            "instruction": "Write the report for the sales team in 3 paragraphs from <<facts.output>>.",
+            "depends_on": ["facts"],
+        },
+    ]
+}
+
+
+@pytest.fixture
+def team(workspace: Path) -> Path:
+    add_skill(workspace, "weekly-reports", SKILL)
+    return workspace
+
+
+@pytest.fixture
+def saved(team: Path, serve: Serve, weft: Weft) -> OpenAIServer:
+    """A server, a run that it answered, and the recipe of its plan."""
+    server = serve(scripted(PLAN))
+    ran = weft("run", "--json", GOAL, cwd=team, env=MODEL)
+    assert ran.status == 0, ran.err
+    kept = weft("recipes", "save", "last", "--name", "weekly-report", cwd=team)
+    assert kept.status == 0, kept.err
+    return server
+
+
+def test_a_run_becomes_a_recipe_whose_parameters_are_words_of_its_goal(
+    team: Path, saved: OpenAIServer, weft: Weft
+) -> None:
+    shown = weft("recipes", "show", "weekly-report", "--json", cwd=team)
+    document = json.loads(shown.out)
+    assert document["goal"] == "Write a weekly report for the {team} in {paragraphs} paragraphs"
+    assert [(one["name"], one["type"], one["default"]) for one in document["parameters"]] == [
+        ("team", "text", "sales team"),
+        ("paragraphs", "number", "3"),
+    ]
+    assert document["plan"]["tasks"][1]["instruction"] == (
+        "Write the report for the {team} in {paragraphs} paragraphs from <<facts.output>>."
+    )
+    assert [skill["name"] for skill in document["skills"]] == ["weekly-reports"]
+    rows = json.loads(weft("recipes", "list", "--json", cwd=team).out)
+    assert [sorted(row) for row in rows] == [["goal", "name", "ok", "parameters", "reason", "run_id", "skills"]]
+    assert (rows[0]["ok"], rows[0]["reason"], rows[0]["skills"]) == (True, None, ["weekly-reports"])
+    assert rows[0]["run_id"] == document["from"] != ""
+    assert weft("recipes", "check", cwd=team).out == "weekly-report: ok\n"
+    again = weft("recipes", "save", "last", "--name", "weekly-report", cwd=team)
+    assert (again.status, "--replace" in again.err) == (2, True)
+
+
+def test_a_recipe_runs_with_values_and_without_a_planning_call(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+    before = len(saved.asked("decomposer"))
+    ran = weft("run", "--json", "--recipe", "weekly-report", "team=design team", "paragraphs=5", cwd=team, env=MODEL)
+    document = json.loads(ran.out)
+    assert (ran.status, document["status"], document["recipe"]) == (0, "done", "weekly-report"), ran.err
+    assert document["goal"] == "Write a weekly report for the design team in 5 paragraphs"
+    assert document["skills_used"] == ["weekly-reports"]
+    assert document["warnings"] == []
+    assert len(saved.asked("decomposer")) == before
+    assert "List what the design team did this week." in saved.asked("task")[-2].user
+    replayed = weft("replay", "last", "--strict", "--json", cwd=team)
+    assert (replayed.status, json.loads(replayed.out)["drift"]) == (0, [])
+    assert "recipe weekly-report" in weft("trace", "show", cwd=team).out
+
+
+def test_a_like_goal_uses_a_recipe_only_with_auto(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+    planned = json.loads(weft("run", "--json", LIKE, cwd=team, env=MODEL).out)
+    assert (planned["recipe"], len(saved.asked("decomposer"))) == (None, 2)
+    used = json.loads(weft("run", "--json", LIKE, cwd=team, env=AUTO).out)
+    assert (used["recipe"], used["status"], len(saved.asked("decomposer"))) == ("weekly-report", "done", 2)
+    assert "design team in 5 paragraphs" in saved.asked("task")[-1].user
+    other = "Write a weekly report for the design team in 5 paragraphs and translate it into French"
+    unlike = json.loads(weft("run", "--json", other, cwd=team, env=AUTO).out)
+    assert (unlike["recipe"], len(saved.asked("decomposer"))) == (None, 3)
+
+
+@pytest.mark.changes_skills
+def test_a_changed_skill_runs_with_a_warning(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+    (team / "skills" / "weekly-reports" / "SKILL.md").write_text(SKILL + "Name the team first.\n", encoding="utf-8")
+    document = json.loads(weft("run", "--json", LIKE, cwd=team, env=AUTO).out)
+    assert (document["recipe"], document["status"]) == ("weekly-report", "done")
+    assert any("another version of weekly-reports" in text for text in document["warnings"])
+    assert len(saved.asked("decomposer")) == 1
+    checked = weft("recipes", "check", "--json", cwd=team)
+    assert (checked.status, json.loads(checked.out)[0]["ok"]) == (0, True)
+    assert json.loads(checked.out)[0]["warnings"]
+
+
+@pytest.mark.changes_skills
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_skill_that_is_gone_or_renamed_falls_back_to_planning(
+    team: Path, saved: OpenAIServer, weft: Weft, *, renamed: bool
+) -> None:
+    (team / "skills" / "weekly-reports" / "SKILL.md").unlink()
+    if renamed:
+        add_skill(team, "weekly-report-writing", SKILL.replace("weekly-reports", "weekly-report-writing"))
+    saved.script = scripted({"tasks": [{"id": "all", "action_type": "llm", "instruction": "Write all of it."}]})
+    ran = weft("run", "--json", "--recipe", "weekly-report", "team=design team", cwd=team, env=MODEL)
+    document = json.loads(ran.out)
+    assert (document["status"], document["recipe"]) == ("done", None), ran.err
+    assert any("'weekly-reports' is gone" in text for text in document["warnings"])
+    assert len(saved.asked("decomposer")) >= 2
+    checked = weft("recipes", "check", "--json", cwd=team)
+    row = json.loads(checked.out)[0]
+    assert (checked.status, row["ok"]) == (1, False)
+    assert ("weekly-report-writing" in row["reason"]) is renamed
+
+
+def test_wrong_values_and_names_are_told_before_anything_runs(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+    calls = len(saved.calls)
+    for arguments, told in (
+        (("--recipe", "weekly-reprot"), "weekly-report"),
+        (("--recipe", "../secret"), "no name of a recipe"),
+        (("--recipe", "weekly-report", "teem=x"), "did you mean 'team'"),
+        (("--recipe", "weekly-report", "paragraphs=many"), "must be a number"),
+        (("--recipe", "weekly-report", "team=<<facts.output>>"), "<<"),
+        (("--recipe", "weekly-report", "Write something"), "goal of its own"),
+        (("--recipe", "weekly-report", "--plan", "p.yaml"), "cannot be used together"),
+        (("Write", "a", "poem"), "unexpected extra arguments (a poem)"),
+    ):
+        ran = weft("run", "--json", *arguments, cwd=team, env=MODEL)
+        error = json.loads(ran.out)["error"]
+        assert (ran.status, told in error["message"], bool(error["hint"])) == (2, True, True), (arguments, error)
+    assert len(saved.calls) == calls
+
+
+def test_parameters_can_be_named_and_must_stand_somewhere(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+    named = ("recipes", "save", "last", "--name", "by-period", "--json")
+    kept = weft(*named, "--parameter", "period=weekly", cwd=team)
+    document = json.loads(kept.out)
+    assert document["goal"] == "Write a {period} report for the {team} in {paragraphs} paragraphs"
+    nowhere = weft(*named, "--parameter", "city=Rome", cwd=team)
+    assert (nowhere.status, "'Rome' stands neither" in nowhere.out) == (2, True)
+    assert weft("recipes", "save", "20990101", "--name", "x", cwd=team).status == 2
+    assert weft("recipes", "show", "none", cwd=team).status == 2

@@ -1,0 +1,139 @@
+"""Recipes as files of a workspace, which may be a stranger's."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weft.runs.recipes import recipe_files
+from weft.runs.recipes.recipe import NoRecipe, Recipe, RecipeParameter, RecipeValueError, SkillHash
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PLAN = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "Say {what}: yes, 1.5, ---\n  «so»"}]}
+RECIPE = Recipe(
+    "say-it",
+    "Say {what} often",
+    (RecipeParameter("what", "text", "hello", "what to say"), RecipeParameter("how", "choice", "loud", "", ("loud",))),
+    PLAN,
+    (SkillHash("speaking", "ab"),),
+    "20261117T000000000-000000",
+)
+
+
+def test_a_recipe_is_read_as_it_was_written(tmp_path: Path) -> None:
+    written = recipe_files.write(tmp_path, RECIPE)
+    assert written.path == tmp_path / "recipes" / "say-it.yaml"
+    assert recipe_files.read(tmp_path, "say-it") == written
+    assert recipe_files.read_all(tmp_path) == [written]
+    with pytest.raises(InputError, match="already"):
+        recipe_files.write(tmp_path, RECIPE)
+    recipe_files.write(tmp_path, RECIPE, replace=True)
+
+
+def zero(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def kernel(path: Path) -> None:
+    path.symlink_to("/proc/self/environ")
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def sparse(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 200 * 1024**3)
+
+
+def nested(path: Path) -> None:
+    path.write_text("goal: x\nplan: " + "[" * 20_000 + "]" * 20_000, encoding="utf-8")
+
+
+def aliases(path: Path) -> None:
+    rows = ["goal: x", "plan: {tasks: &a0 [x, x, x, x, x, x, x, x, x]}"]
+    rows += [f"k{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    path.write_text("\n".join(rows), encoding="utf-8")
+
+
+def objects(path: Path) -> None:
+    path.write_text('goal: x\nplan: !!python/object/apply:os.system ["touch owned"]\n', encoding="utf-8")
+
+
+def pancakes(path: Path) -> None:
+    path.write_text("name: Pancakes\nserves: 4\nsteps: [mix, fry]\n", encoding="utf-8")
+
+
+def not_text(path: Path) -> None:
+    path.write_bytes(b"\xff\xfe\x00")
+
+
+@pytest.mark.parametrize("made", [zero, kernel, pipe, folder, sparse, nested, aliases, objects, pancakes, not_text])
+def test_what_is_no_recipe_is_left_out_and_the_others_are_read(tmp_path: Path, made: Callable[[Path], None]) -> None:
+    recipe_files.write(tmp_path, RECIPE)
+    made(tmp_path / "recipes" / "other.yaml")
+    assert [file.name for file in recipe_files.read_all(tmp_path)] == ["say-it"]
+    with pytest.raises(NoRecipe, match="no recipe"):
+        recipe_files.read(tmp_path, "other")
+
+
+def test_names_stay_within_the_folder(tmp_path: Path) -> None:
+    for name in ("../weft", "a/b", ".env", "", "A", "x" * 65):
+        with pytest.raises(NoRecipe, match="no name of a recipe"):
+            recipe_files.read(tmp_path, name)
+
+
+def test_a_link_in_place_of_the_folder_or_the_file_is_not_written_through(tmp_path: Path) -> None:
+    outside, work = tmp_path / "outside", tmp_path / "work"
+    outside.mkdir()
+    work.mkdir()
+    (work / "recipes").symlink_to(outside)
+    with pytest.raises(InputError):
+        recipe_files.write(work, RECIPE)
+    (work / "recipes").unlink()
+    (work / "recipes").mkdir()
+    (outside / "kept").write_text("mine", encoding="utf-8")
+    (work / "recipes" / "say-it.yaml").symlink_to(outside / "kept")
+    recipe_files.write(work, RECIPE, replace=True)
+    assert (outside / "kept").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("parameters: [{name: 'A b'}]", "may hold only"),
+        ("parameters: [{name: a}, {name: a}]", "two of the name"),
+        ("parameters: [{name: a, type: date}]", "must be one of"),
+        ("parameters: [{name: a, type: choice}]", "needs 'choices'"),
+        ("parameters: [7]", "must have a 'name'"),
+        ("skills: [x]", "'skills' must be"),
+        ("from: [1]", "'from' must be"),
+    ],
+)
+def test_all_that_is_wrong_with_a_recipe_is_told(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "bad.yaml").write_text(f"goal: x\nplan: {{}}\n{text}\n", encoding="utf-8")
+    (found,) = recipe_files.read_all(tmp_path)
+    assert (found.recipe, told in found.reason) == (None, True)
+    with pytest.raises(NoRecipe, match="bad"):
+        recipe_files.read(tmp_path, "bad")
+
+
+def test_values_are_checked_all_at_once() -> None:
+    assert RECIPE.values({"what": "bye"}) == {"what": "bye", "how": "loud"}
+    with pytest.raises(RecipeValueError) as raised:
+        RECIPE.values({"what": " ", "how": "soft", "whom": "me"})
+    assert [part in raised.value.message for part in ("what is empty", "one of loud", "no parameter 'whom'")] == [
+        True
+    ] * 3

@@ -1,0 +1,170 @@
+"""What a run does with a recipe: what it records, what a resume, a rerun and a replay make of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import add_skill
+from tests.fakes import Recorder, ScriptedModel
+from weft.runs.goal import Goal
+from weft.runs.recipes.recipe import RecipeValueError
+from weft.runs.runtime import Weft
+from weft.runs.stop import Stop
+from weft.settings.settings import Settings
+from weft_planner.events import RunStarted, TaskFinished
+from weft_planner.model import Reply, Request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GOAL = "Write a weekly report for the sales team from notes.md"
+LIKE = "Write a weekly report for the design team from log.md"
+PLAN: dict[str, Any] = {
+    "tasks": [
+        {"id": "facts", "action_type": "llm", "instruction": "Read notes.md for what the sales team did."},
+        {"id": "report", "action_type": "llm", "instruction": "Report on the sales team.", "depends_on": ["facts"]},
+    ]
+}
+LOOK: dict[str, Any] = {"id": "look", "action_type": "tool", "name": "ReadFile", "arguments": {"path": "notes.md"}}
+
+
+def planning(plan: dict[str, Any]) -> ScriptedModel:
+    def script(request: Request) -> Reply:
+        if request.role == "decomposer":
+            return Reply(json.dumps(plan))
+        return Reply(f"did {request.messages[-1].content.rpartition('<task>')[2].partition('</task>')[0].strip()}")
+
+    return ScriptedModel(script)
+
+
+def opened(workspace: Path, model: ScriptedModel, **settings: Any) -> Weft:
+    return Weft(workspace, Settings(model="m", max_replans=0, **settings), open_model=lambda _: model)
+
+
+def plans(model: ScriptedModel) -> int:
+    return sum(request.role == "decomposer" for request in model.asked)
+
+
+@pytest.fixture
+def work(workspace: Path) -> Path:
+    for name in ("notes.md", "log.md"):
+        (workspace / name).write_text(f"in {name}", encoding="utf-8")
+    return workspace
+
+
+async def saved(work: Path, plan: dict[str, Any] = PLAN, goal: Goal | str = GOAL) -> None:
+    async with opened(work, planning(plan)) as weft:
+        result = await weft.run(goal)
+        assert result.status == "done", result.error
+        weft.save_recipe(result.run_id, "weekly")
+
+
+async def test_a_run_says_by_which_recipe_and_with_which_values_it_was_planned(work: Path) -> None:
+    await saved(work)
+    model, heard = planning(PLAN), Recorder()
+    async with opened(work, model, recipes="auto") as weft:
+        result = await weft.run(LIKE, record=heard)
+    assert (result.status, result.recipe, plans(model)) == ("done", "weekly", 0)
+    (started,) = heard.of(RunStarted)
+    assert started.recipe is not None
+    assert (started.recipe.way, started.recipe.values) == ("auto", {"team": "design team", "file": "log.md"})
+    assert "words of the goal" in started.recipe.reason
+    assert "Read log.md for what the design team did." in model.asked[0].messages[-1].content
+
+
+async def test_a_resumed_run_takes_its_recipe_from_the_record(work: Path) -> None:
+    await saved(work)
+    model, stop = planning(PLAN), Stop()
+    async with opened(work, model, recipes="auto") as weft:
+        first = await weft.run(
+            LIKE, record=lambda event: stop.set() if isinstance(event, TaskFinished) else None, stop=stop
+        )
+        (work / "recipes" / "weekly.yaml").unlink()
+        result = await weft.resume(first.run_id)
+    assert (first.status, result.status, result.recipe, plans(model)) == ("interrupted", "done", "weekly", 0)
+    async with opened(work, model) as weft:
+        again = await weft.rerun(result.run_id, weft.plan_rerun(result.run_id, ["report"], {}))
+    assert (again.status, again.recipe, plans(model)) == ("done", "weekly", 0)
+
+
+async def test_a_file_given_with_the_goal_is_a_parameter(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = {"tasks": [{"id": "all", "action_type": "llm", "instruction": "Turn notes.md into a weekly report."}]}
+    await saved(work, plan, Goal("Turn my meeting notes into a weekly report", files=(work / "notes.md",)))
+    async with opened(work, planning(PLAN)) as weft:
+        (row,) = weft.recipes.rows()
+        assert row.file.recipe is not None
+        assert [(one.name, one.type, one.default) for one in row.file.recipe.parameters] == [
+            ("notes", "file", "notes.md")
+        ]
+        monkeypatch.chdir(work)
+        goal = weft.from_recipe("weekly", {"notes": "log.md"})
+        assert goal.files == (work / "log.md",)
+        assert goal.plan is not None
+        assert goal.plan.tasks[0].instruction == "Turn log.md into a weekly report."
+        given = Goal("Turn my meeting notes into a weekly report", files=(work / "log.md",))
+        assert weft.with_recipe(given).plan == goal.plan
+        assert weft.with_recipe(Goal("Turn my meeting notes into a weekly report")).plan is None
+
+
+@pytest.mark.parametrize("default", [".env", "../outside.txt", "/etc/passwd", "missing.md", ".agents/journal.sqlite"])
+async def test_a_recipe_cannot_give_a_file_that_tools_may_not_see(work: Path, default: str) -> None:
+    (work / ".env").write_text("SECRET=1", encoding="utf-8")
+    (work.parent / "outside.txt").write_text("mine", encoding="utf-8")
+    (work / "recipes").mkdir()
+    row = {"name": "data", "type": "file", "default": default}
+    document = {"goal": "Write all about it", "parameters": [row], "plan": PLAN}
+    (work / "recipes" / "sly.yaml").write_text(json.dumps(document), encoding="utf-8")
+    async with opened(work, planning(PLAN)) as weft:
+        with pytest.raises(RecipeValueError, match="may name"):
+            weft.from_recipe("sly")
+
+
+async def test_a_plan_that_calls_tools_by_itself_is_used_only_if_it_is_trusted(work: Path) -> None:
+    plan = {"tasks": [LOOK, {**PLAN["tasks"][1], "depends_on": ["look"]}]}
+    await saved(work, plan)
+    model = planning(PLAN)
+    file = work / "recipes" / "weekly.yaml"
+    async with opened(work, model, recipes="auto") as weft:
+        assert (await weft.run(LIKE)).recipe == "weekly", "who saves a recipe trusts it"
+        file.write_text(file.read_text(encoding="utf-8").replace("Report on", "Report at length on"), encoding="utf-8")
+        changed = await weft.run(LIKE)
+        assert (changed.recipe, plans(model) > 0) == (None, True)
+        assert any("calls ReadFile, and you have not trusted it" in text for text in changed.warnings)
+        for found in weft.recipes.untrusted():
+            weft.recipes.trust(found)
+        assert (await weft.run(LIKE)).recipe == "weekly"
+
+
+@pytest.mark.changes_skills
+async def test_a_goal_that_needs_another_skill_is_planned(work: Path) -> None:
+    await saved(work)
+    described = "Writes weekly reports of the design team from log files."
+    add_skill(work, "design-team-reports", f"---\nname: design-team-reports\ndescription: {described}\n---\nx\n")
+    model = planning({**PLAN, "unused": {"design-team-reports": "it is not needed"}})
+    async with opened(work, model, recipes="auto") as weft:
+        assert "design-team-reports" in weft.workspace.certain(Goal(LIKE))
+        planned = await weft.run(LIKE)
+        assert (planned.recipe, plans(model)) == (None, 1)
+        named = await weft.run(weft.from_recipe("weekly", {"team": "design team", "file": "log.md"}))
+    assert (named.recipe, plans(model)) == ("weekly", 1)
+    assert any("design-team-reports" in text for text in named.warnings), "what is selected is used, or it is told"
+
+
+async def test_neither_a_conversation_nor_a_form_of_the_answer_takes_a_recipe(work: Path) -> None:
+    await saved(work)
+    async with opened(work, planning(PLAN), recipes="auto") as weft:
+        assert weft.with_recipe(LIKE).recipe is not None
+        assert weft.with_recipe(Goal(LIKE, schema={"type": "object", "properties": {}})).recipe is None
+        assert weft.with_recipe(Goal(LIKE, answers=("a",))).recipe is None
+        assert weft.with_recipe(Goal(LIKE, files=(work / "notes.md",))).recipe is None
+
+
+async def test_of_two_recipes_that_fit_as_well_none_is_used(work: Path) -> None:
+    await saved(work)
+    other = work / "recipes" / "weekly-too.yaml"
+    other.write_text((work / "recipes" / "weekly.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    async with opened(work, planning(PLAN), recipes="auto") as weft:
+        assert weft.with_recipe(LIKE).recipe is None

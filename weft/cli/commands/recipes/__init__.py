@@ -1,0 +1,1 @@
+"""Commands for recipes: `group` lists them."""

@@ -1,0 +1,123 @@
+"""`weft recipes save`: the plan of a run as a recipe."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import configuration, confirm, options, recipe_choice
+from weft.cli.commands.recipes.open_recipes import parameter_line
+from weft.cli.view import output
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from weft.cli.configuration import SettingFlags
+    from weft.cli.view.output_mode import OutputMode
+    from weft.runs.recipes.making import RecipeSource
+    from weft.runs.recipes.recipe import RecipeParameter
+    from weft.runs.runtime import Weft
+
+_EXAMPLE = 'such as --parameter team="sales team"'
+
+
+@click.command()
+@click.argument("run")
+@click.option("--name", required=True, metavar="NAME", help="What to call the recipe: a-z, 0-9 and -.")
+@click.option(
+    "--parameter",
+    "named",
+    multiple=True,
+    metavar="NAME=TEXT",
+    help="Words of the goal that change from one use to the next (repeatable).",
+)
+@click.option("--replace", "replaced", is_flag=True, help="Replace a recipe of this name.")
+@options.journal
+@options.common
+def save(
+    run: str,
+    name: str,
+    named: tuple[str, ...],
+    workspace: Path,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    replaced: bool,
+) -> int:
+    """Keep the plan of a run as a recipe.
+
+    RUN is a run's id, a prefix of it, or `last`. The parameters are found in the goal: words that stand in the plan's
+    instructions, and files given. On a terminal you confirm them; elsewhere those that are found are taken and printed.
+
+    \b
+    Examples:
+      weft recipes save last --name weekly-report
+      weft recipes save 20261115T0213 --name release-notes --parameter version=1.2
+
+    Exit status: 0 saved, 2 no such run, no plan in it, or a parameter that stands nowhere.
+    """
+    from weft.runs.recipes import making
+
+    with _runtime(workspace, run, flags) as (weft, run_id):
+        source = weft.recipe_source(run_id)
+        more = recipe_choice.pairs(named, _EXAMPLE)
+        parameters = making.named_parameters(more, source, making.found_parameters(source))
+        if confirm.can_ask() and not (mode.as_json or mode.quiet):
+            parameters = _confirmed(parameters, source)
+        file = weft.recipes.save(name, source, parameters, replaced=replaced)
+        besides = making.said_besides(source)
+    if mode.as_json:
+        output.print_json({"name": name, "path": str(file.path), **(file.recipe.to_dict() if file.recipe else {})})
+        return 0
+    output.print_text(f"{file.path}\n  {file.goal}")
+    for parameter in parameters:
+        output.print_text(f"  {parameter_line(parameter)}")
+    if besides and not mode.quiet:
+        output.say_warning(
+            f"the plan names what the goal does not, and a use with other values would too: {', '.join(besides)}"
+        )
+    if not mode.quiet:
+        values = "".join(f" {one.name}=…" for one in parameters)
+        output.say(f"Use it with: weft run --recipe {name}{values}")
+    return 0
+
+
+@contextmanager
+def _runtime(workspace: Path, run: str, flags: SettingFlags) -> Iterator[tuple[Weft, str]]:
+    """A runtime with a journal that has the run; none is created where there is none."""
+    from weft.runs.runtime import Weft
+    from weft.runs.stored import records
+
+    where, settings = configuration.journal_settings(workspace, flags)
+    with closing(records.recorded_runs(where, settings)) as store:
+        run_id = store.find(run).run_id
+    weft = Weft(workspace, settings)
+    try:
+        yield weft, run_id
+    finally:
+        asyncio.run(weft.close())
+
+
+def _confirmed(parameters: Sequence[RecipeParameter], source: RecipeSource) -> list[RecipeParameter]:
+    """The parameters as a person at the terminal wants them."""
+    from weft.runs.recipes import making
+
+    output.say(f"The goal: {source.goal}")
+    kept: list[RecipeParameter] = []
+    for parameter in parameters:
+        question = f"{parameter.default!r} is the parameter {parameter.name!r} ([y]es, [n]o, or another name)"
+        answer = click.prompt(question, default="y", err=True).strip()
+        if answer.lower() not in ("n", "no"):
+            kept.append(parameter if answer.lower() in ("y", "yes") else replace(parameter, name=answer))
+    while more := click.prompt("Another, as NAME=TEXT (empty: none)", default="", show_default=False, err=True).strip():
+        try:
+            kept = making.named_parameters(recipe_choice.pairs([more], _EXAMPLE), source, kept)
+        except InputError as error:
+            output.say(f"{error.message}; {error.hint}")
+    return kept

@@ -1,0 +1,48 @@
+"""`weft recipes show`: a recipe in full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from weft.cli import options
+from weft.cli.commands.recipes.open_recipes import open_recipes, parameter_line
+from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.cli.view.output_mode import OutputMode
+
+
+@click.command()
+@click.argument("name")
+@options.common
+def show(name: str, workspace: Path, mode: OutputMode) -> int:
+    """Show a recipe: its goal, parameters and plan.
+
+    \b
+    Examples:
+      weft recipes show weekly-report
+      weft recipes show weekly-report --json
+
+    Exit status: 0 done, 2 no such recipe.
+    """
+    from weft_skills.format import safe_yaml
+
+    row = open_recipes(workspace, quiet=mode.quiet).row(name)
+    recipe = row.file.recipe
+    document = recipe.to_dict() if recipe else {}
+    if mode.as_json:
+        output.print_json({"name": name, **document, "ok": row.ok, "reason": row.reason or None})
+        return 0
+    output.print_text(f"{name}: {row.file.goal}")
+    for parameter in recipe.parameters if recipe else ():
+        output.print_text(f"  {parameter_line(parameter)}")
+    output.print_text(f"\n{safe_yaml.dump({'plan': document.get('plan', {})})}".rstrip())
+    if not row.ok:
+        output.say_warning(f"its goal would be planned: {row.reason}")
+    for warning in row.check.warnings if row.check else ():
+        output.say_warning(warning)
+    return 0

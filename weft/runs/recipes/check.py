@@ -1,0 +1,66 @@
+"""A recipe against the skills of today: what has changed, what is gone, and whether its plan can still run."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft.runs.recipes.filling import fill
+from weft_skills.discovery.skill_file import read_all
+from weft_skills.text.nearest import guess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from weft.runs.recipes.recipe import Recipe
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.validate import Known
+    from weft_skills.skill import Skill
+
+_MOST_FAULTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeCheck:
+    """What a recipe is today: its plan and goal with values, or else why it cannot be used; and what to warn of."""
+
+    goal: str
+    plan: Plan | None
+    reason: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def check(recipe: Recipe, values: Mapping[str, str], known: Known, skills: Mapping[str, Skill]) -> RecipeCheck:
+    """Whether a recipe can be used with these values, among these skills."""
+    made = fill(recipe, values, known)
+    gone = [one.name for one in recipe.skills if one.name not in skills]
+    if gone:
+        return RecipeCheck(made.goal, None, f"{_named(gone)} gone{_nearest(gone[0], skills)}")
+    if made.plan is None:
+        more = len(made.faults) - _MOST_FAULTS
+        told = "; ".join(made.faults[:_MOST_FAULTS]) + (f"; and {more} more" if more > 0 else "")
+        return RecipeCheck(made.goal, None, f"its plan can no longer run: {told}")
+    changed = [one.name for one in recipe.skills if one.sha256 and one.sha256 != skill_hash(skills[one.name])]
+    warning = (
+        f"the recipe {recipe.name!r} was saved with another version of {', '.join(changed)}; its plan is used as it is"
+    )
+    return RecipeCheck(made.goal, made.plan, warnings=(warning,) if changed else ())
+
+
+def skill_hash(skill: Skill) -> str:
+    """The hash of a skill's file; empty if it cannot be read."""
+    try:
+        return hashlib.sha256(read_all(skill.file)).hexdigest()
+    except OSError:
+        return ""
+
+
+def _named(names: list[str]) -> str:
+    shown = ", ".join(map(repr, names))
+    return f"the skill {shown} is" if len(names) == 1 else f"the skills {shown} are"
+
+
+def _nearest(name: str, skills: Iterable[str]) -> str:
+    near = guess(name, skills)
+    return f" (is it now {near!r}?)" if near else ""

@@ -1,0 +1,49 @@
+"""A recipe with values: the goal and the plan that run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft.runs.recipes import plan_texts
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import read_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.runs.recipes.recipe import Recipe
+    from weft_planner.plan.validate import Known
+
+
+@dataclass(frozen=True, slots=True)
+class FilledRecipe:
+    """A recipe with values: its goal, and its plan or all that is wrong with that."""
+
+    goal: str
+    plan: Plan | None
+    faults: tuple[str, ...] = ()
+
+
+def fill(recipe: Recipe, values: Mapping[str, str], known: Known) -> FilledRecipe:
+    """The goal and the plan with these values, checked against the skills and tools of today like any plan."""
+    goal = recipe.pattern.filled(values)
+    numbers = {
+        one.name: _number(values[one.name]) for one in recipe.parameters if one.type == "number" and one.name in values
+    }
+    try:
+        reading = read_plan({"goal": goal, **plan_texts.with_values(recipe.plan, values, numbers)}, known)
+    except RecursionError:
+        return FilledRecipe(goal, None, ("its plan is nested too deeply to be read",))
+    if reading.faults:
+        return FilledRecipe(goal, None, tuple(reading.faults))
+    plan = Plan.from_dict(reading.document)
+    return FilledRecipe(goal, plan) if plan.tasks else FilledRecipe(goal, None, ("its plan has no tasks",))
+
+
+def _number(text: str) -> Any:
+    plain = text.strip().replace(",", "")
+    try:
+        return int(plain)
+    except ValueError:
+        return float(plain)

@@ -1,0 +1,100 @@
+"""The texts of a plan's document in which parameters may stand: what tasks are told, and what the answer is made of.
+
+Never in ids, names, dependencies, conditions or forms: a value cannot change what a plan does, only what it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_TASK_TEXTS = ("title", "instruction", "arguments")
+_WHOLE = re.compile(r"\{(\w+)\}")
+
+TextChange = Callable[[Any], Any]
+
+
+def changed(document: Mapping[str, Any], change: TextChange) -> dict[str, Any]:
+    """A plan's document with each of its texts changed; numbers in arguments are handed over too."""
+    tasks = document.get("tasks")
+    made = dict(document)
+    if isinstance(tasks, list):
+        made["tasks"] = [_task(task, change) if isinstance(task, Mapping) else task for task in tasks]
+    if isinstance(made.get("synthesis"), str):
+        made["synthesis"] = change(made["synthesis"])
+    return made
+
+
+def _task(task: Mapping[str, Any], change: TextChange) -> dict[str, Any]:
+    made = dict(task)
+    for key in _TASK_TEXTS:
+        if key in made:
+            made[key] = _deep(made[key], change)
+    if isinstance(made.get("for_each"), list):
+        made["for_each"] = _deep(made["for_each"], change)
+    if isinstance(made.get("needs_approval"), str):
+        made["needs_approval"] = change(made["needs_approval"])
+    for key in ("check", "when"):
+        if isinstance(made.get(key), Mapping) and isinstance(made[key].get("ask"), str):
+            made[key] = {**made[key], "ask": change(made[key]["ask"])}
+    return made
+
+
+def _deep(value: Any, change: TextChange) -> Any:
+    match value:
+        case Mapping():
+            return {key: _deep(inner, change) for key, inner in value.items()}
+        case list() | tuple():
+            return [_deep(inner, change) for inner in value]
+        case str() | int() | float() if not isinstance(value, bool):
+            return change(value)
+        case _:
+            return value
+
+
+def texts(document: Mapping[str, Any]) -> list[str]:
+    """All texts of a plan in which a parameter may stand."""
+    found: list[str] = []
+
+    def keep(text: Any) -> Any:
+        found.append(str(text))
+        return text
+
+    changed(document, keep)
+    return found
+
+
+def with_parameters(document: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The plan with `{name}` wherever the text of a parameter, by its text, stands as words of their own."""
+    by_text = {text.casefold(): name for text, name in names.items()}
+    if not by_text:
+        return dict(document)
+    ordered = sorted(by_text, key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w{{])(?:{'|'.join(map(re.escape, ordered))})(?![\w}}])", re.IGNORECASE)
+
+    def change(text: Any) -> Any:
+        if not isinstance(text, str):
+            return f"{{{by_text[str(text)]}}}" if str(text) in by_text else text
+        return pattern.sub(lambda match: f"{{{by_text[match[0].casefold()]}}}", text)
+
+    return changed(document, change)
+
+
+def with_values(document: Mapping[str, Any], values: Mapping[str, str], numbers: Mapping[str, float]) -> dict[str, Any]:
+    """The plan with the values of its parameters; a text that is only a number's place becomes the number."""
+
+    def change(text: Any) -> Any:
+        if not isinstance(text, str):
+            return text
+        whole = _WHOLE.fullmatch(text)
+        if whole and whole[1] in numbers:
+            return numbers[whole[1]]
+        return _WHOLE.sub(lambda match: values.get(match[1], match[0]), text)
+
+    return changed(document, change)
+
+
+def uses(document: Mapping[str, Any], name: str) -> bool:
+    """Whether a parameter stands anywhere in a plan."""
+    return any(f"{{{name}}}" in text for text in texts(document))

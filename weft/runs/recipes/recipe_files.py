@@ -1,0 +1,105 @@
+"""Recipes as files: `<workspace>/recipes/NAME.yaml`. They may be a stranger's, so every read is bounded."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft.runs.recipes.recipe import LONGEST_NAME, NAME, NoRecipe, Recipe, is_recipe, read_recipe
+from weft_skills import safe_files, untrusted_files
+from weft_skills.errors import InputError
+from weft_skills.format import safe_yaml
+from weft_skills.text.nearest import known_are
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOLDER = "recipes"
+SUFFIX = ".yaml"
+MOST_FILES = 1_000
+LARGEST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeFile:
+    """A file of a recipe's shape: the recipe in it, or why it cannot be read; `sha256` is that of the file."""
+
+    name: str
+    path: Path
+    recipe: Recipe | None
+    goal: str = ""
+    reason: str = ""
+    sha256: str = ""
+
+
+def path_of(workspace: Path, name: str) -> Path:
+    """Where a recipe is kept; raises if the name is none."""
+    if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise NoRecipe(
+            f"{name[:80]!r} is no name of a recipe",
+            hint=f"use a-z, 0-9 and -, {LONGEST_NAME} characters at most, such as weekly-report",
+        )
+    return workspace / FOLDER / f"{name}{SUFFIX}"
+
+
+def read(workspace: Path, name: str) -> RecipeFile:
+    """The recipe of a name; raises NoRecipe if there is none that can be read."""
+    path = path_of(workspace, name)
+    found = _read(path) if os.path.lexists(path) else None
+    if found is None:
+        known = [file.name for file in read_all(workspace)]
+        what = f"{path} is no recipe" if os.path.lexists(path) else f"there is no recipe {name!r}"
+        raise NoRecipe(
+            f"{what}; {known_are(name, known)}", hint="`weft recipes save RUN --name NAME` makes one of a run"
+        )
+    if found.recipe is None:
+        raise NoRecipe(found.reason, hint=f"fix {path}, or save it again with --replace")
+    return found
+
+
+def read_all(workspace: Path) -> list[RecipeFile]:
+    """The recipes of a workspace by name; files of another shape are left out, and so are those beyond the bound."""
+    try:
+        with os.scandir(workspace / FOLDER) as entries:
+            names = sorted(entry.name for _, entry in zip(range(MOST_FILES * 10), entries, strict=False))
+    except OSError:
+        return []
+    stems = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
+    files = (_read(workspace / FOLDER / f"{stem}{SUFFIX}") for stem in stems[:MOST_FILES] if NAME.fullmatch(stem))
+    return [file for file in files if file is not None]
+
+
+def write(workspace: Path, recipe: Recipe, *, replace: bool = False) -> RecipeFile:
+    """Write a recipe's file; raises if there is one of its name, unless it is to be replaced."""
+    path = path_of(workspace, recipe.name)
+    text = safe_yaml.dump(recipe.to_dict())
+    if len(text.encode()) > LARGEST:
+        raise InputError(f"the recipe has more than {LARGEST // 1_000_000} MB", hint="shorten its plan")
+    if not replace and os.path.lexists(path):
+        raise InputError(
+            f"there is a recipe {recipe.name!r} already: {path}", hint="take another name, or pass --replace"
+        )
+    safe_files.write(path, text, below=workspace)
+    return RecipeFile(recipe.name, path, recipe, recipe.goal, sha256=_hash(text.encode()))
+
+
+def _read(path: Path) -> RecipeFile | None:
+    """The recipe in a file; None for a file of another shape."""
+    try:
+        data = untrusted_files.read(path, LARGEST)
+        document = safe_yaml.load(data.decode("utf-8-sig")).values
+    except (OSError, ValueError):
+        return None
+    if not is_recipe(document):
+        return None
+    name, goal = path.name.removesuffix(SUFFIX), document["goal"]
+    try:
+        return RecipeFile(name, path, read_recipe(name, document), goal, sha256=_hash(data))
+    except NoRecipe as error:
+        return RecipeFile(name, path, None, goal[:1_000], error.message, _hash(data))
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
