@@ -43,9 +43,12 @@ class BatchDecoder:
         heads, kept = config.num_attention_heads, config.num_key_value_heads
         self._groups = (kept, heads // kept, getattr(config, "head_dim", None) or config.hidden_size // heads)
 
-    @torch.inference_mode()
     def decode(self, prompts: Sequence[Sequence[int]], shared: int, grammars: Grammars) -> list[list[int]]:
         """The tokens of each answer, without the one that ends it, or as many as there may be."""
+        with torch.inference_mode():
+            return self._decode(prompts, shared, grammars)
+
+    def _decode(self, prompts: Sequence[Sequence[int]], shared: int, grammars: Grammars) -> list[list[int]]:
         device = self.model.device
         longest = max(map(len, prompts)) - shared
         padding = torch.tensor([longest - len(prompt) + shared for prompt in prompts], device=device)

@@ -75,7 +75,8 @@ class Grammars:
 
 
 def _grammar(schema: Mapping[str, Any]) -> str:
-    return llguidance.LLMatcher.grammar_from_json_schema(dict(schema), overrides={"whitespace_flexible": False})
+    grammar: str = llguidance.LLMatcher.grammar_from_json_schema(dict(schema), overrides={"whitespace_flexible": False})
+    return grammar
 
 
 def _bytes(name: str, bytes_of: Mapping[str, int]) -> bytes:
