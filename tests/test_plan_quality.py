@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bench.plan_quality.goals import PlanGoal, f1, interval, sample
+from bench.plan_quality.kept_answers import KeptAnswers
 from bench.plan_quality.nestful import Calls, Nestful
 from bench.plan_quality.plan_over_graph import PlanOverGraph, Step, makespan, shortest
 from bench.plan_quality.taskbench import TaskBench
 from bench.plan_quality.worfbench import WorFBench
+from weft_planner.model import Message, Reply, Usage
 from weft_planner.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 QUESTION: dict[str, Any] = {
     "rules": [
@@ -138,3 +141,28 @@ def test_the_rules_that_a_plan_names_are_read_from_its_instructions() -> None:
     )
     asked = goal({"question": QUESTION})
     assert bench.score(bench.of_plan(made, asked), asked) == (1.0, 1.0)
+
+
+class Answers:
+    """A model that counts how often it is asked."""
+
+    name = "counted"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def answer(self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None) -> Reply:
+        self.asked += 1
+        return Reply(messages[-1].content.upper(), usage=Usage(1, 7, 3), finish="stop")
+
+
+async def test_answers_are_kept_and_need_no_model_again(tmp_path: Path) -> None:
+    file, model = tmp_path / "answers.jsonl", Answers()
+    kept = KeptAnswers(model, file)
+    asked = (Message("user", "plan it"),)
+    assert [(await kept.answer(asked)).text for _ in range(2)] == ["PLAN IT", "PLAN IT"]
+    assert (model.asked, kept.usage) == (1, Usage(2, 14, 6))
+    again = KeptAnswers(None, file)
+    assert (await again.answer(asked)).text == "PLAN IT"
+    with pytest.raises(LookupError, match=r"answers\.jsonl has no answer"):
+        await again.answer(asked, {"type": "object"})

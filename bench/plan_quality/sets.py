@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from bench.plan_quality.nestful import Nestful
@@ -12,6 +13,7 @@ from bench.plan_quality.worfbench import WorFBench
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bench.peers.minilm import MiniLM
     from bench.plan_quality.goals import GoalSet
 
 FOLDERS = {
@@ -34,6 +36,11 @@ def goal_set(name: str) -> GoalSet:
 
 def _encode(texts: Sequence[str]) -> list[Sequence[float]]:
     """all-MiniLM-L6-v2's vectors; the set's own evaluator uses a larger model of the same family."""
+    return list(_minilm().encode(texts))
+
+
+@cache
+def _minilm() -> MiniLM:
     from bench.peers.minilm import MiniLM
 
-    return list(MiniLM.installed().encode(texts))
+    return MiniLM.installed()
