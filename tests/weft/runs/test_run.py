@@ -89,7 +89,7 @@ async def test_the_result_has_every_field_of_the_contract(workspace: Path, serve
     document = (await run(workspace))[0].to_dict()
     assert list(document) == [
         "run_id", "status", "goal", "answer", "error", "question", "skills", "skills_used", "warnings",
-        "tasks", "usage", "model", "conversation", "cost_usd", "artifacts", "waiting", "journal",
+        "tasks", "usage", "model", "recipe", "conversation", "cost_usd", "artifacts", "waiting", "journal",
     ]  # fmt: skip
     assert list(document["tasks"][0]) == [
         "id", "action_type", "name", "status", "attempts", "seconds", "output", "error",

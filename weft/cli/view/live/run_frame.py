@@ -68,12 +68,12 @@ class Layout:
 def frame(state: RunState, width: int, height: int) -> list[Text]:
     """The lines to show, no more than the height."""
     if not state.rows:
-        return [_header(state, width), *_tail(state.streamed, width, height - 1)]
+        return [_header(state, width), *_tail(state, width, height - 1)]
     layout = Layout.of(state.rows.values(), width)
     room = max(height - 1, 1)
     wanted = min(_TAIL, room // 3) if state.streamed.strip() else 0
     lines = _tasks(state, layout, width, room - wanted)
-    return [_header(state, width), *lines, *_tail(state.streamed, width, room - len(lines))]
+    return [_header(state, width), *lines, *_tail(state, width, room - len(lines))]
 
 
 def _header(state: RunState, width: int) -> Text:
@@ -181,19 +181,32 @@ def _name(row: TaskRow) -> str:
     return escape_controls(row.task.name or row.task.action_type)
 
 
-def _tail(text: str, width: int, room: int) -> list[Text]:
-    """The last lines of a text that fit, as Markdown shows them."""
-    if room <= 0 or not text.strip():
+def _tail(state: RunState, width: int, room: int) -> list[Text]:
+    """The last lines that fit of what is being written."""
+    if room <= 0 or not state.streamed.strip():
         return []
+    shown = _drawn(state.streamed, width) if state.is_markdown else _as_they_are(state.streamed, width, room)
+    while shown and not shown[-1].plain.strip():
+        shown.pop()
+    return shown[-room:]
+
+
+def _drawn(text: str, width: int) -> list[Text]:
+    """A text as Markdown shows it."""
     from rich.console import Console
     from rich.markdown import Markdown
 
     console = Console(width=width, color_system="standard", legacy_windows=False)
     lines = console.render_lines(Markdown(escape_controls(_last_part(text)).rstrip()), pad=False)
-    shown = [Text.assemble(*((part.text, part.style or "") for part in line), no_wrap=True) for line in lines]
-    while shown and not shown[-1].plain.strip():
-        shown.pop()
-    return shown[-room:]
+    return [Text.assemble(*((part.text, part.style or "") for part in line), no_wrap=True) for line in lines]
+
+
+def _as_they_are(text: str, width: int, room: int) -> list[Text]:
+    """The last lines of a program's output, the long ones broken."""
+    from rich.cells import chop_cells
+
+    lines = escape_controls(text).rstrip().split("\n")[-room:]
+    return [Text(part, no_wrap=True) for line in lines for part in chop_cells(line, width) or [""]]
 
 
 def _last_part(text: str) -> str:

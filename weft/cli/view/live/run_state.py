@@ -75,6 +75,7 @@ class RunState:
     is_estimated: bool = False
     max_cost: float | None = None
     streamed: str = ""
+    is_markdown: bool = True  # a model writes it; a program\'s lines stay as they are
     written: int = 0  # tokens of a call outside of tasks
     began: float = field(init=False)
     _before_loading: str = ""
@@ -126,6 +127,7 @@ class RunState:
             case TextStreamed() | ToolOutput():
                 before = self.streamed if event.task == self._writer else ""  # the end of one text at a time
                 self._writer, self.streamed = event.task, (before + event.text)[-_TAIL:]
+                self.is_markdown = isinstance(event, TextStreamed)
             case ToolCalled(task=task) if task == self._writer:
                 self.streamed = ""
             case _:
