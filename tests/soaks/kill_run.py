@@ -156,7 +156,8 @@ class KilledRuns:
     def calls(self) -> list[dict[str, str]]:
         """Every call that was begun."""
         log = self.workspace / "calls.jsonl"
-        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+        lines = log.read_text().splitlines(keepends=True) if log.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]  # the last one may still be written
 
     def _finished(self) -> set[str]:
         """The calls of the unfinished run that are on record."""
