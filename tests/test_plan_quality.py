@@ -15,6 +15,7 @@ from bench.plan_quality.taskbench import TaskBench
 from bench.plan_quality.worfbench import WorFBench
 from weft_planner.model import Message, Reply, Usage
 from weft_planner.plan.plan import Plan
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -164,5 +165,5 @@ async def test_answers_are_kept_and_need_no_model_again(tmp_path: Path) -> None:
     assert (model.asked, kept.usage) == (1, Usage(2, 14, 6))
     again = KeptAnswers(None, file)
     assert (await again.answer(asked)).text == "PLAN IT"
-    with pytest.raises(LookupError, match=r"answers\.jsonl has no answer"):
+    with pytest.raises(SetupError, match=r"answers\.jsonl has no answer"):
         await again.answer(asked, {"type": "object"})

@@ -37,23 +37,26 @@ _MODEL = "qwen2.5-coder-1.5b"
 def main() -> int:
     """Measure the sets that are there, and print a row for each side."""
     given = _parser().parse_args()
-    with ExitStack() as stack:
-        try:
-            model, small = _model(given, stack)
-        except SetupError as error:
-            print(error, file=sys.stderr)
-            return 2
-        for name in given.only or FOLDERS:
-            folder = given.sets / FOLDERS[name]
-            if not folder.is_dir():
-                print(f"{name}: left out, there is no {folder}", file=sys.stderr)
-                continue
-            found = goal_set(name)
-            goals = sample(found.read(folder), given.goals, given.half)
-            for side, figures in asyncio.run(_sides(found, goals, model, small, published=not given.weft_only)).items():
-                row = _row(name, side, figures, found.measures)
-                print(json.dumps(row) if given.json else _line(row), flush=True)
+    try:
+        with ExitStack() as stack:
+            _measure(given, *_model(given, stack))
+    except SetupError as error:
+        print(f"{error}; {error.hint}" if error.hint else error, file=sys.stderr)
+        return 2
     return 0
+
+
+def _measure(given: argparse.Namespace, model: KeptAnswers, small: Profile) -> None:
+    for name in given.only or FOLDERS:
+        folder = given.sets / FOLDERS[name]
+        if not folder.is_dir():
+            print(f"{name}: left out, there is no {folder}", file=sys.stderr)
+            continue
+        found = goal_set(name)
+        goals = sample(found.read(folder), given.goals, given.half)
+        for side, figures in asyncio.run(_sides(found, goals, model, small, published=not given.weft_only)).items():
+            row = _row(name, side, figures, found.measures)
+            print(json.dumps(row) if given.json else _line(row), flush=True)
 
 
 async def _sides(
@@ -121,7 +124,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", choices=list(FOLDERS), metavar="NAME", help="a set; may be repeated")
     parser.add_argument("--weft-only", action="store_true", help="leave the sets' own prompts out")
     parser.add_argument("--gguf", type=Path, metavar="FILE", help="a model's weights, asked in bulk on an accelerator")
-    parser.add_argument("--answers", type=Path, metavar="FILE", help="keep answers here, and use those that are there")
+    parser.add_argument(
+        "--answers",
+        type=Path,
+        metavar="FILE",
+        help="keep answers here; if the file is there, use them, and ask no model without --gguf",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON lines")
     return parser
 

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.model import Reply, Request, Usage
+from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +48,9 @@ class KeptAnswers:
 
     async def _ask(self, key: str, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> dict[str, Any]:
         if self._model is None:
-            raise LookupError(f"{self._file} has no answer to a request of these goals: ask a model again")
+            raise SetupError(
+                f"{self._file} has no answer to a request of these goals", hint="ask a model again, with --gguf"
+            )
         reply = await self._model.answer(messages, schema)
         row = {
             "key": key,

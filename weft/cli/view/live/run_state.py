@@ -75,7 +75,7 @@ class RunState:
     is_estimated: bool = False
     max_cost: float | None = None
     streamed: str = ""
-    is_markdown: bool = True  # a model writes it; a program\'s lines stay as they are
+    is_markdown: bool = True  # a model writes it; a program's lines stay as they are
     written: int = 0  # tokens of a call outside of tasks
     began: float = field(init=False)
     _before_loading: str = ""
