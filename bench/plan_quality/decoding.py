@@ -9,7 +9,7 @@ import torch
 from transformers import DynamicCache
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bench.plan_quality.grammars import Grammars
 
@@ -26,7 +26,6 @@ class _Kept:
     shared: list[tuple[Any, Any]]
     own: list[tuple[Any, Any]]
     padding: Any
-    at: int = 0
 
 
 @dataclass(slots=True)
@@ -55,9 +54,10 @@ class BatchDecoder:
         rows = [[0] * (longest - len(prompt) + shared) + list(prompt[shared:]) for prompt in prompts]
         kept = _Kept(self._beginning(prompts[0][:shared]), self._room(len(prompts), longest), padding)
         scores = self._read(torch.tensor(rows, device=device), kept, shared)
+        step = self._step(kept, shared, longest)
         answers: list[list[int]] = [[] for _ in prompts]
         active, ended = list(range(len(prompts))), set[int]()
-        for step in range(self.most_tokens):
+        for number in range(self.most_tokens):
             grammars.restrict(scores, active)
             tokens = scores.argmax(-1)
             for row, token in zip(active, tokens.tolist(), strict=True):
@@ -70,14 +70,50 @@ class BatchDecoder:
                     grammars.take(row, token)
             if len(ended) == len(prompts):
                 break
-            if step % _DROP_AFTER == 0 and sum(row not in ended for row in active) <= len(active) // 2:
+            if number % _DROP_AFTER == 0 and sum(row not in ended for row in active) <= len(active) // 2:
                 places = [place for place, row in enumerate(active) if row not in ended]
                 active, tokens = [active[place] for place in places], tokens[places]
                 kept.own = [(keys[places], values[places]) for keys, values in kept.own]
                 kept.padding = kept.padding[places]
-            scores = self._forward(tokens[:, None], kept, shared)
-            kept.at += 1
+                step = self._step(kept, shared, longest + number)
+            scores = step(tokens)
         return answers
+
+    def _step(self, kept: _Kept, shared: int, at: int) -> Callable[[Any], Any]:
+        """Reads one more token of each sequence, from this place on; recorded once as a graph where there is CUDA.
+
+        A graph always works on all the room there is, so places that are not written yet must hold numbers.
+        """
+        place = torch.tensor([at], device=self.model.device)
+        if self.model.device.type != "cuda":
+
+            def eager(tokens: Any) -> Any:
+                scores = self._forward(tokens[:, None], kept, shared, place)
+                place.add_(1)
+                return scores
+
+            return eager
+        for keys, values in kept.own:
+            keys[:, :, at:] = 0
+            values[:, :, at:] = 0
+        given = torch.zeros((len(kept.padding), 1), dtype=torch.long, device=self.model.device)
+        graph = torch.cuda.CUDAGraph()
+        aside = torch.cuda.Stream()
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):  # what is made at the first call, such as workspaces, is no part of the graph
+            for _ in range(2):
+                self._forward(given, kept, shared, place)
+        torch.cuda.current_stream().wait_stream(aside)
+        with torch.cuda.graph(graph):
+            scores = self._forward(given, kept, shared, place)
+
+        def replayed(tokens: Any) -> Any:
+            given.copy_(tokens[:, None])
+            graph.replay()
+            place.add_(1)
+            return scores
+
+        return replayed
 
     def _beginning(self, tokens: Sequence[int]) -> list[tuple[Any, Any]]:
         cache = DynamicCache()
@@ -96,53 +132,47 @@ class BatchDecoder:
         """Reads the prompts, some at a time, and gives the scores of what comes next."""
         count, length = rows.shape
         at_once = max(1, _SCORES // (length * (shared + length) * self._groups[0] * self._groups[1]))
+        places = torch.arange(length, device=rows.device)
         found = []
         for first in range(0, count, at_once):
             part = slice(first, first + at_once)
-            own = [(keys[part], values[part]) for keys, values in kept.own]
-            found.append(self._forward(rows[part], _Kept(kept.shared, own, kept.padding[part]), shared))
-        kept.at = length
+            own = [(keys[part, :, :length], values[part, :, :length]) for keys, values in kept.own]
+            found.append(self._forward(rows[part], _Kept(kept.shared, own, kept.padding[part]), shared, places))
         return torch.cat(found)
 
-    def _forward(self, tokens: Any, kept: _Kept, shared: int) -> Any:
-        """The scores of the token after the last of each row."""
+    def _forward(self, tokens: Any, kept: _Kept, shared: int, places: Any) -> Any:
+        """The scores of the token after the last of each row; `places` are those of the tokens in the room."""
         model = self.model.model
-        count = tokens.shape[1]
-        columns = torch.arange(kept.at + count, device=tokens.device)
-        places = columns[kept.at :][None, :] - kept.padding[:, None] + shared
-        seen = (columns[None, :] >= kept.padding[:, None])[:, None, :] & (columns[None, :] <= columns[kept.at :, None])
+        columns = torch.arange(kept.own[0][0].shape[2], device=tokens.device)
+        seen = (columns[None, None, :] >= kept.padding[:, None, None]) & (columns[None, :] <= places[:, None])[None]
         hidden = model.embed_tokens(tokens)
-        turns = model.rotary_emb(hidden, places.clamp(min=0))
+        turns = model.rotary_emb(hidden, (places[None, :] - kept.padding[:, None]).clamp(min=0) + shared)
         for number, layer in enumerate(model.layers):
-            mixed = self._attend(layer, layer.input_layernorm(hidden), turns, kept, number, seen)
+            mixed = self._attend(layer, layer.input_layernorm(hidden), turns, kept, number, seen, places)
             hidden = hidden + mixed
             hidden = hidden + layer.mlp(layer.post_attention_layernorm(hidden))
         return self.model.lm_head(model.norm(hidden[:, -1])).float()
 
-    def _attend(self, layer: Any, hidden: Any, turns: Any, kept: _Kept, number: int, seen: Any) -> Any:
+    def _attend(self, layer: Any, hidden: Any, turns: Any, kept: _Kept, number: int, seen: Any, places: Any) -> Any:
         rows, count, _ = hidden.shape
         heads, group, size = self._groups
         attention = layer.self_attn
         queries = _turned(attention.q_proj(hidden).view(rows, count, heads * group, size).transpose(1, 2), turns)
+        new = _turned(attention.k_proj(hidden).view(rows, count, heads, size).transpose(1, 2), turns)
         keys, values = kept.own[number]
-        keys[:, :, kept.at : kept.at + count] = _turned(
-            attention.k_proj(hidden).view(rows, count, heads, size).transpose(1, 2), turns
-        )
-        values[:, :, kept.at : kept.at + count] = (
-            attention.v_proj(hidden).view(rows, count, heads, size).transpose(1, 2)
-        )
-        keys, values = keys[:, :, : kept.at + count], values[:, :, : kept.at + count]
+        keys.index_copy_(2, places, new)
+        values.index_copy_(2, places, attention.v_proj(hidden).view(rows, count, heads, size).transpose(1, 2))
         queries = queries.reshape(rows, heads, group * count, size) * size**-0.5
         own = (queries @ keys.transpose(2, 3)).view(rows, heads, group, count, -1)
         own = own.masked_fill(~seen[:, None, None], -torch.inf)
         if not kept.shared:
-            weights = own.float().softmax(-1).nan_to_num().to(values.dtype)
+            weights = own.softmax(-1, dtype=torch.float32).nan_to_num().to(values.dtype)
             found = weights.view(rows, heads, group * count, -1) @ values
         else:
             first_keys, first_values = kept.shared[number]
             together = queries.transpose(0, 1).reshape(heads, rows * group * count, size)
             first = (together @ first_keys.transpose(1, 2)).view(heads, rows, group, count, -1).transpose(0, 1)
-            weights = torch.cat([first, own], dim=-1).float().softmax(-1).to(values.dtype)
+            weights = torch.cat([first, own], dim=-1).softmax(-1, dtype=torch.float32).to(values.dtype)
             length = first_keys.shape[1]
             begun = weights[..., :length].transpose(0, 1).reshape(heads, rows * group * count, length) @ first_values
             begun = begun.view(heads, rows, group * count, size).transpose(0, 1)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _PARTS = ("executable/executable", "non-executable/non-executable-glaive", "non-executable/non-executable-sgd")
 _OFFERED = 10
+_PARAMETERS = ("query_parameters", "parameters", "arguments", "path_parameters")
 _THEIRS = re.compile(r"\$(\w+?)(?:\.[^$]*)?\$")
 _OURS = re.compile(r"<<([^<>.\s]+)\.output[^<>]*>>")
 _ASK = """You call functions to answer a request. These functions are at hand:
@@ -91,7 +92,7 @@ def _goals(folder: Path, part: str) -> Iterator[PlanGoal]:
 
 
 def _tool(spec: Mapping[str, Any]) -> dict[str, Any]:
-    given: Any = next((spec[key] for key in ("query_parameters", "parameters", "input_parameters") if key in spec), {})
+    given: Any = next((spec[key] for key in _PARAMETERS if key in spec), {})
     rows: Mapping[str, Any] = given.get("properties", given) if isinstance(given, dict) else {}
     properties = {key: {"description": str(_about(row))} for key, row in rows.items()}
     return {

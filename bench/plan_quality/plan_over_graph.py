@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan
 
 _NODE = re.compile(r"\bN\d+\b")
+_RULE = re.compile(r"(\bN\d+(?:\s*\+\s*N\d+)*)\s*->\s*(N\d+(?:\s*\+\s*N\d+)*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,13 @@ class PlanOverGraph:
         ]
 
     def of_plan(self, plan: Plan, goal: PlanGoal) -> list[Step]:
-        """The rules that a plan's tasks name: the last node of an instruction is what a rule gives."""
+        """The rules that a plan's tasks name: the first of each."""
         places = {task.id: place for place, task in enumerate(plan.tasks)}
         steps = []
         for task in plan.tasks:
-            named = _NODE.findall(task.instruction or task.title)
-            after = frozenset(places[before] for before in task.depends_on)
-            steps.append(Step(frozenset(named[:-1]), frozenset(named[-1:]), after))
+            rule = _RULE.search(task.instruction or task.title)
+            source, target = (frozenset(_NODE.findall(side)) for side in (rule.groups() if rule else ("", "")))
+            steps.append(Step(source, target, frozenset(places[before] for before in task.depends_on)))
         return steps
 
     def of_answer(self, text: str, goal: PlanGoal) -> list[Step]:

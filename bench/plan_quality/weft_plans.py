@@ -21,6 +21,7 @@ from weft_planner.events import PlanMade, PlanRefused
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.profile import FULL, Profile
 from weft_planner.prompting.prompts import Prompts
+from weft_skills.discovery.locations import LIBRARY
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -104,8 +105,13 @@ class WeftPlans:
                 (folder / "skills" / name).mkdir(parents=True)
                 text = f"---\nname: {name}\ndescription: {json.dumps(description)}\n---\n"
                 (folder / "skills" / name / "SKILL.md").write_text(text, encoding="utf-8")
-            self._workspaces[id(goal.skills)] = Workspace(_paths(folder), Settings())
+            self._workspaces[id(goal.skills)] = Workspace(_paths(folder), Settings(skills_off=_bundled()))
         return self._workspaces[id(goal.skills)]
+
+
+def _bundled() -> tuple[str, ...]:
+    """weft's own skills: a set's plans can use none of them."""
+    return tuple(sorted(folder.name for folder in LIBRARY.iterdir() if folder.is_dir()))
 
 
 def _paths(folder: Path) -> Paths:

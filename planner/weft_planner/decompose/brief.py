@@ -11,6 +11,7 @@ from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, n
 from weft_planner.goal.rounds import asks_for_rounds
 from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
+from weft_skills.discovery.listed import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 _ATTEMPTS_OF_SUB_GOALS = 2
+# Characters of a candidate's description: a small model reads all of them.
+_LINE = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +103,16 @@ class Brief:
         return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
 
     @property
+    def lines(self) -> dict[str, str]:
+        """A line of each skill among which the model is to choose; none where none is selected, or all are certain."""
+        if self.profile.candidates is None or not set(self.names).difference(self.certain):
+            return {}
+        return lines_of(self.skills, self.profile.candidates, _LINE)
+
+    @property
     def shown(self) -> tuple[str, ...]:
-        """The selected skills that the model is shown."""
-        return self.names[: self.profile.skills_shown]
+        """The skills that the model is shown: those selected, or those among which it is to choose."""
+        return tuple(self.lines) or self.names[: self.profile.skills_shown]
 
     @property
     def must_use(self) -> tuple[str, ...]:
@@ -117,6 +127,7 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "skills": brief.skills,
         "tools": brief.tools,
         "names": brief.shown,
+        "lines": brief.lines,
         "date": brief.date,
         "most_tasks": brief.max_tasks,
         "files": brief.files,

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # A part is lost if no task has this much of it; a plan is given up if this much of the goal is missing.
 _KEPT_PART = 0.3
 _LOST_GOAL = 0.5
+# Of a goal with more content words, most is material: a plan need not repeat it, for tasks are shown the goal.
+_LONGEST = 40
 _SHOWN = 6
 _EACH = re.compile(r"(?<!\w)(?:each|apiece|jeweils|chacune?|cada un[oa])(?!\w)", re.IGNORECASE)
 _PHRASE = re.compile(r"[,;.!?\n，；。！？]|(?<!\w)(?:and|then|und|dann|et|puis|y|luego)(?!\w)", re.IGNORECASE)
@@ -62,12 +64,13 @@ def with_skills(plan: Plan, wanted: Wanted, names: Sequence[str]) -> tuple[Plan,
 
 
 def _with_all(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
+    words = content_words(wanted.goal)
     lost = wanted.lost(_instructions(plan.tasks))
-    if not lost:
+    if not lost or len(words) > _LONGEST:
         return plan, ()
     named = f"the plan left out {_listed(phrases_of(wanted.goal, lost))}"
     parts = wanted.parts().parts
-    if len(plan.tasks) == 1 or len(lost) > _LOST_GOAL * len(content_words(wanted.goal)):
+    if len(plan.tasks) == 1 or len(lost) > _LOST_GOAL * len(words):
         covered = 1 < len(parts) <= most and not wanted.lost(part.text for part in parts)
         if covered:
             return plan_of_parts(parts, wanted), (f"{named}: it has one task for each part of the goal now",)

@@ -149,4 +149,4 @@ def _about(brief: Brief) -> list[Any]:
 
 def _as_example(variables: Mapping[str, Any], example: PlanExample) -> dict[str, Any]:
     given = {"files": (), "answers": (), "results": (), "certain": ()}
-    return {**variables, **given, "goal": example.goal, "names": example.names}
+    return {**variables, **given, "goal": example.goal, "names": example.names, "lines": {}}

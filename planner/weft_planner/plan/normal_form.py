@@ -223,7 +223,7 @@ def _rename(task: dict[str, Any], key: str, aliases: Sequence[str], label: str, 
 
 
 def _spell(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
-    """Dependencies as a list of ids, an upper-case action type, and arguments as JSON text."""
+    """Dependencies as a list of ids, an upper-case action type, and arguments as the action takes them."""
     label, before = _label(task.get("id")), dict(task)
     wanted = task.get("depends_on")
     if isinstance(wanted, list):
@@ -236,6 +236,8 @@ def _spell(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
         task["action_type"] = task["action_type"].strip().lower()
     if task.get("action_type") == "tool" and isinstance(task.get("arguments"), str):
         task["arguments"] = _arguments(task["arguments"])
+    if task.get("action_type") == "skill" and isinstance(task.get("arguments"), Mapping | list):
+        task["arguments"] = json.dumps(task["arguments"], ensure_ascii=False) if task["arguments"] else ""
     form.repairs += [f"{label}: '{key}' respelt" for key in task if key in before and task[key] != before[key]]
 
 

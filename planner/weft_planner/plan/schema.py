@@ -65,11 +65,11 @@ def plan_schema(
     return {
         "type": "object",
         "properties": {
-            "tasks": {"type": "array", "items": task},
+            "tasks": {"type": "array", "items": task, "minItems": 1},
             "synthesis": optional_text,
             "clarification": optional_text,
             **({"unused": UNUSED} if unused else {}),
             **({"answer": optional_text} if direct else {}),
         },
-        "required": [] if direct else ["tasks"],
+        "required": [],  # a question, or an answer, stands in the place of tasks
     }

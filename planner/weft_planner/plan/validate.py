@@ -232,7 +232,12 @@ def graph_problems(rows: Sequence[Mapping[str, Any]], known: Known) -> Iterator[
             if before == row["id"]:
                 yield f"task {row['id']!r} depends on itself"
             elif before not in graph:
-                yield f"task {row['id']!r} depends on {before!r}, which is not in the plan; tasks are: {_some(ids)}"
+                remedy = (
+                    "give it a task of its own, before this one"
+                    if before in known.skills or before in known.tools
+                    else f"tasks are: {_some(ids)}"
+                )
+                yield f"task {row['id']!r} depends on {before!r}, which is not in the plan; {remedy}"
             else:
                 graph.add_edge(before, row["id"])
     for component in nx.strongly_connected_components(graph):

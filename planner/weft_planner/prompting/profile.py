@@ -43,8 +43,9 @@ class Profile:
     (`simple_by_rule`), whose words leave no doubt about its parts (`certain_by_rule`), or that lists them
     (`parts_by_rule`) is planned without the model; what its plans lose of a goal is put back (`whole_goal`). Results
     that the model would only copy into the answer are joined without it (`joins_results`). What all tasks are told
-    stands above a skill's instructions too (`system_above_skill`). Without `tools`, prompts hold up to `file_tokens` of
-    the given files, and up to `file_parts` parts of them are read one by one.
+    stands above a skill's instructions too (`system_above_skill`). Where the selection is in doubt, a model that plans
+    chooses among so many `candidates`, and is shown a line of each. Without `tools`, prompts hold up to `file_tokens`
+    of the given files, and up to `file_parts` parts of them are read one by one.
     """
 
     name: str = "full"
@@ -52,6 +53,7 @@ class Profile:
     shape: PlanShape = SHAPES["full"]
     most_tasks: int | None = None
     skills_shown: int | None = None
+    candidates: int | None = None
     prompt_tokens: int | None = None
     skill_characters: int | None = None
     tools: bool = True

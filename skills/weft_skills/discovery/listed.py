@@ -1,0 +1,16 @@
+"""The skills that a listing shows, read back from its text: a replayed run has the listing on record, not the files."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from weft_skills.text.shorten import cut
+
+_SKILL = re.compile(r"^<name>(.*)</name>\n<description>(.*)</description>$", re.MULTILINE)
+
+
+def lines_of(listing: str, most: int, width: int) -> dict[str, str]:
+    """The first skills of a listing, each with its description cut to a width."""
+    rows = list(_SKILL.finditer(listing))[:most]
+    return {html.unescape(row[1]): cut(html.unescape(row[2]), width) for row in rows}
