@@ -193,7 +193,7 @@ class Capture:
             return False
         # Names of fields and ids of tasks repeat: each is looked at once. What looks like a secret stands between two
         # quotation marks, unless a word before it says that it is one.
-        once = '"'.join(set(text.split('"')))
+        once = '"'.join(set(text.split('"')[1::2]))
         low = once.lower()
         if not any(word in low for word in _TELLING_WORDS):
             return not self.secrets.touches(once)
