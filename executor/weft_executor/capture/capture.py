@@ -19,7 +19,8 @@ from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
 from weft_executor.capture.shared_lists import SharedLists
 from weft_planner.events import SkillPrint
 from weft_planner.events.event import HASHED
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_skills.text.nesting import flattened
 
 if TYPE_CHECKING:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from weft_planner.decompose import required
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
 from weft_planner.goal.rounds import asks_for_rounds
+from weft_planner.plan.shape import AskedPlan
 from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
     from weft_planner.plan.validate import Known
 
 ATTEMPTS = 3
@@ -98,6 +99,19 @@ class Brief:
     def max_tasks(self) -> int:
         """How many tasks the plan may have."""
         return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
+
+    @property
+    def asked_plan(self) -> AskedPlan:
+        """The plan that a model is asked for."""
+        return AskedPlan(
+            self.goal,
+            self.shown,
+            self.max_tasks,
+            sub_goals=self.sub_goals,
+            unused=bool(self.must_use),
+            direct=self.direct,
+            repeats=self.repeats,
+        )
 
     @property
     def shown(self) -> tuple[str, ...]:

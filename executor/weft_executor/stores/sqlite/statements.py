@@ -94,7 +94,7 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     )
 
 
-def _insert(connection: sqlite3.Connection, into: str, width: int, values: list[object]) -> None:
+def _insert(connection: sqlite3.Connection, into: str, width: int, values: Sequence[object]) -> None:
     """Insert rows of `width` columns; `values` holds all their values in one list."""
     step = MAX_ROWS * width
     for at in range(0, len(values), step):
