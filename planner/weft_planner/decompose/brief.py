@@ -70,6 +70,19 @@ class Brief:
         return ATTEMPTS if self.task is None else _ATTEMPTS_OF_SUB_GOALS
 
     @property
+    def asked_plan(self) -> AskedPlan:
+        """The plan that a model is asked for."""
+        return AskedPlan(
+            self.goal,
+            self.shown,
+            self.max_tasks,
+            sub_goals=self.sub_goals,
+            unused=bool(self.must_use),
+            direct=self.direct,
+            repeats=self.repeats,
+        )
+
+    @property
     def wanted(self) -> Wanted:
         """What a plan by rule is made for."""
         notes = tuple(f"Note: {answer}" for answer in self.answers)
@@ -99,19 +112,6 @@ class Brief:
     def max_tasks(self) -> int:
         """How many tasks the plan may have."""
         return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
-
-    @property
-    def asked_plan(self) -> AskedPlan:
-        """The plan that a model is asked for."""
-        return AskedPlan(
-            self.goal,
-            self.shown,
-            self.max_tasks,
-            sub_goals=self.sub_goals,
-            unused=bool(self.must_use),
-            direct=self.direct,
-            repeats=self.repeats,
-        )
 
     @property
     def shown(self) -> tuple[str, ...]:
