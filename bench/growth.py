@@ -40,7 +40,7 @@ from weft_executor.results.memo import Memo
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.schedule import Schedule
 from weft_executor.stores.urls import url_of
-from weft_planner.plan.plan import Task
+from weft_planner.plan.task import Task
 from weft_skills.discovery.registry import Registry
 from weft_skills.selection.ranked import RankedDetector
 

@@ -49,7 +49,8 @@ _MODULES = {
     "weft.evaluation.statistics": "Comparison Interval",
     # Plans
     "weft_planner.plan.forms.result_keys": "ResultCheck",
-    "weft_planner.plan.plan": "Plan Task",
+    "weft_planner.plan.plan": "Plan",
+    "weft_planner.plan.task": "Task",
     "weft_planner.plan.repeat": "Repeat",
     # Approvals
     "weft_planner.approvals": "Answer ApprovalRequest Approve",

@@ -142,8 +142,8 @@ from weft_planner.model import ToolSpec as ToolSpec
 from weft_planner.model import Usage as Usage
 from weft_planner.plan.forms.result_keys import ResultCheck as ResultCheck
 from weft_planner.plan.plan import Plan as Plan
-from weft_planner.plan.plan import Task as Task
 from weft_planner.plan.repeat import Repeat as Repeat
+from weft_planner.plan.task import Task as Task
 from weft_skills.errors import BrokenSkill as BrokenSkill
 from weft_skills.errors import InputError as InputError
 from weft_skills.errors import SetupError as SetupError

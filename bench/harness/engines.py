@@ -15,7 +15,8 @@ from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.schedule import Schedule
 from weft_executor.stores.urls import url_of
 from weft_planner.events import PlanMade, RunFinished, RunStarted
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

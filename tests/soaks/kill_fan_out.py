@@ -95,14 +95,9 @@ def check(runs: list[dict[str, Any]]) -> None:
 
 def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
     """Kill, resume, check the answers, and replay every run strictly."""
-    from tests.conftest import replayed
-
     killed = KilledRuns(nursery, folder, __name__, most_calls=8)
-    killed.until(kills, draw)
-    check(killed.runs)
-    assert all(drift == [] for drift in replayed(folder).values())
-    repeated = len(killed.calls()) - len(killed.runs) * CALLS
-    return f"{killed.kills} kills, {len(killed.runs)} runs with the same answer, {repeated} calls in flight made again"
+    killed.soak(kills, draw, check)
+    return killed.summary("answer", CALLS)
 
 
 SOAK = Soak("kill-fan-out", "kills a run that fans out and branches, and resumes it", soak, short=5)

@@ -71,24 +71,14 @@ class GoalModel(NotingModel):
 
 def check(runs: list[dict[str, Any]]) -> None:
     """Every run ended in the same way, with the same tasks."""
-    assert {run["status"] for run in runs} == {"done"}, [run["error"] for run in runs]
-    tasks = {
-        json.dumps({task["id"]: (task["status"], task["output"]) for task in run["tasks"]}, sort_keys=True)
-        for run in runs
-    }
-    assert len(tasks) == 1
-    assert {run["usage"]["calls"] for run in runs} == {CALLS}, "a call on record is counted once"
+    kill_run.check_same_tasks(runs, CALLS)
 
 
 def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
     """Kill, resume, check the results, and replay every run strictly."""
-    from tests.conftest import replayed
-
     killed = KilledRuns(nursery, folder, __name__, most_calls=6)
-    killed.until(kills, draw)
-    check(killed.runs)
-    assert all(drift == [] for drift in replayed(folder).values())
-    return f"{killed.kills} kills, {len(killed.runs)} runs with the same tasks"
+    killed.soak(kills, draw, check)
+    return killed.summary("tasks")
 
 
 SOAK = Soak("kill-goals", "kills a run whose tasks are goals and resumes it", soak, short=3)

@@ -84,22 +84,16 @@ class ReplanningModel(NotingModel):
 
 
 def check(runs: list[dict[str, Any]]) -> None:
-    """Every run ended in the same way, with the same tasks."""
-    assert {run["status"] for run in runs} == {"done"}, [run["error"] for run in runs]
-    tasks = {json.dumps({task["id"]: (task["status"], task["output"]) for task in run["tasks"]}) for run in runs}
-    assert len(tasks) == 1
-    assert {run["usage"]["calls"] for run in runs} == {CALLS}, "a call on record is counted once"
+    """Every run ended in the same way, with the same tasks in the same order."""
+    kill_run.check_same_tasks(runs, CALLS)
+    assert len({tuple(task["id"] for task in run["tasks"]) for run in runs}) == 1
 
 
 def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
     """Kill, resume, check the results, and replay every run strictly."""
-    from tests.conftest import replayed
-
     killed = KilledRuns(nursery, folder, __name__, most_calls=6)
-    killed.until(kills, draw)
-    check(killed.runs)
-    assert all(drift == [] for drift in replayed(folder).values())
-    return f"{killed.kills} kills, {len(killed.runs)} runs with the same tasks"
+    killed.soak(kills, draw, check)
+    return killed.summary("tasks")
 
 
 SOAK = Soak("kill-replan", "kills a run whose plan is changed twice and resumes it", soak, short=5)

@@ -116,14 +116,9 @@ def check(runs: list[dict[str, Any]]) -> None:
 
 def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
     """Kill, resume, check the results, and replay every run strictly."""
-    from tests.conftest import replayed
-
     killed = KilledRuns(nursery, folder, __name__, most_calls=8)
-    killed.until(kills, draw)
-    check(killed.runs)
-    assert all(drift == [] for drift in replayed(folder).values())
-    repeated = len(killed.calls()) - len(killed.runs) * CALLS
-    return f"{killed.kills} kills, {len(killed.runs)} runs with the same results, {repeated} calls in flight made again"
+    killed.soak(kills, draw, check)
+    return killed.summary("results", CALLS)
 
 
 SOAK = Soak("kill-rounds", "kills a run of tasks that are done in rounds and resumes it", soak, short=3)

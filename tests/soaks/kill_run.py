@@ -24,6 +24,8 @@ from weft_executor.stores.urls import url_of
 from weft_planner.model import Message, Reply, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.nursery import Nursery, Process
     from weft_executor.stores.store import Store
 
@@ -124,6 +126,21 @@ class KilledRuns:
         assert undisturbed is not None
         self.runs.append(undisturbed)
 
+    def soak(self, kills: int, draw: random.Random, check: Callable[[list[dict[str, Any]]], None]) -> None:
+        """Kill and resume, check the results, and replay every run strictly."""
+        from tests.conftest import replayed
+
+        self.until(kills, draw)
+        check(self.runs)
+        assert all(drift == [] for drift in replayed(self.workspace).values())
+
+    def summary(self, same: str, calls: int | None = None) -> str:
+        """What was done, in a line; with the `calls` of a run, how many were in flight and made again."""
+        told = f"{self.kills} kills, {len(self.runs)} runs with the same {same}"
+        if calls is None:
+            return told
+        return f"{told}, {len(self.calls()) - len(self.runs) * calls} calls in flight made again"
+
     def _attempt(self, run: str | None, seconds: float | None, calls: int = 0) -> dict[str, Any] | None:
         """The result; None where the process was killed."""
         self.attempts += 1
@@ -196,16 +213,19 @@ def check(runs: list[dict[str, Any]]) -> None:
         assert run["usage"]["calls"] == CALLS, "a call on record is counted once"
 
 
+def check_same_tasks(runs: list[dict[str, Any]], calls: int) -> None:
+    """Every run ended in the same way, with the same tasks and so many calls."""
+    assert {run["status"] for run in runs} == {"done"}, [run["error"] for run in runs]
+    tasks = [{task["id"]: (task["status"], task["output"]) for task in run["tasks"]} for run in runs]
+    assert all(ended == tasks[0] for ended in tasks)
+    assert {run["usage"]["calls"] for run in runs} == {calls}, "a call on record is counted once"
+
+
 def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
     """Kill, resume, check the answers, and replay every run strictly."""
-    from tests.conftest import replayed
-
     killed = KilledRuns(nursery, folder)
-    killed.until(kills, draw)
-    check(killed.runs)
-    assert all(drift == [] for drift in replayed(folder).values())
-    repeated = len(killed.calls()) - len(killed.runs) * CALLS
-    return f"{killed.kills} kills, {len(killed.runs)} runs with the same answer, {repeated} calls in flight made again"
+    killed.soak(kills, draw, check)
+    return killed.summary("answer", CALLS)
 
 
 SOAK = Soak("kill-run", "kills a run of 30 tasks and resumes it", soak, short=5)

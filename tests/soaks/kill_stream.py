@@ -93,12 +93,8 @@ def check(runs: list[dict[str, Any]]) -> None:
 
 def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
     """Kill, resume, check the results, and replay every run strictly."""
-    from tests.conftest import replayed
-
     killed = KilledRuns(nursery, folder, __name__, most_calls=8)
-    killed.until(kills, draw)
-    check(killed.runs)
-    assert all(drift == [] for drift in replayed(folder).values())
+    killed.soak(kills, draw, check)
     early = _early(folder)
     items = sum(name.endswith("]") for name in early)
     assert 0 < items < len(early), "no task or no item began before its plan was whole"

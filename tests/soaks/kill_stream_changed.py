@@ -65,12 +65,8 @@ def check(runs: list[dict[str, Any]]) -> None:
 
 def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str:
     """Kill, resume, check the results, and replay every run strictly."""
-    from tests.conftest import replayed
-
     killed = KilledRuns(nursery, folder, __name__, most_calls=8)
-    killed.until(kills, draw)
-    check(killed.runs)
-    assert all(drift == [] for drift in replayed(folder).values())
+    killed.soak(kills, draw, check)
     dropped = kill_stream.dropped(folder)
     assert any(name.endswith("]") for name in dropped), "no item was dropped"
     return f"{killed.kills} kills, {len(killed.runs)} runs with the same results, {len(dropped)} early tasks dropped"

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft_planner.events import Event
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 _MOST_TEXT = 20_000
 _KINDS = {

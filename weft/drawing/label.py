@@ -9,7 +9,7 @@ from weft_skills.text.plural import counted
 from weft_skills.text.shorten import cut, one_line
 
 if TYPE_CHECKING:
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 _WIDTH = 44
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 if TYPE_CHECKING:
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 _SWEEPS = 4
 

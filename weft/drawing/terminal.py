@@ -10,7 +10,8 @@ from weft.drawing.layers import layers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 # More lines side by side than this are hard to follow: then the edges are named instead.
 _MAX_LANES = 12

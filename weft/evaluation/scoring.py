@@ -49,11 +49,6 @@ class Score:
         """Whether every check passed."""
         return all(check.passed for check in self.checks) if self.checks else None
 
-    @property
-    def first_failed(self) -> CheckResult | None:
-        """The first check that did not pass."""
-        return next((check for check in self.checks if not check.passed), None)
-
     def to_dict(self) -> dict[str, Any]:
         """The row as `--json` prints it."""
         return {

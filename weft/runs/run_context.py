@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from weft_executor.results.memo import FindResult, Memo
     from weft_executor.scheduling.expand import GrowthLimits
     from weft_planner.events import FileRead, Record
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
     from weft_planner.prompting.models import Models
     from weft_planner.prompting.prompts import Prompts
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from weft.traces.span import Span
     from weft.traces.timeline import Timeline
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from weft_skills.text.shorten import clip, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
     from weft_skills.selection.detector import Selection
 
 # What an item that is an object is called by, and how much of it is shown.

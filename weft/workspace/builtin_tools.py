@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.workspace.skills import WorkspaceSkills
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
     from weft_skills.builtin.writing.write_place import WritePlace
     from weft_skills.mcp.prompt import McpPrompt
     from weft_skills.programs.executable import ToolHost

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from weft_executor.capture.capture import Capture
     from weft_planner.approvals import Approve
     from weft_planner.events import PlanChanged, Record
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
     from weft_skills.tools.effects import Effects
     from weft_skills.tools.tool import Tool
 

@@ -19,7 +19,8 @@ from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
 from weft_executor.capture.shared_lists import SharedLists
 from weft_planner.events import SkillPrint
 from weft_planner.events.event import HASHED
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_skills.text.nesting import flattened
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ class Capture:
             return False
         # Names of fields and ids of tasks repeat: each is looked at once. What looks like a secret stands between two
         # quotation marks, unless a word before it says that it is one.
-        once = '"'.join(set(text.split('"')))
+        once = '"'.join(set(text.split('"')[1::2]))
         low = once.lower()
         if not any(word in low for word in _TELLING_WORDS):
             return not self.secrets.touches(once)

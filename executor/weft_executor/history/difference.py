@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from weft_executor.capture.capture import Capture
     from weft_planner.events import CallStarted, PlanChanged
     from weft_planner.model import Request
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 _WIDTH = 120
 _ENTRY = re.compile(r"<(?:skill|tool)>\s*<name>(.*?)</name>.*?</(?:skill|tool)>", re.DOTALL)

@@ -38,7 +38,8 @@ from weft_planner.plan.task_id import in_round, parent_of, root_of, round_of, wi
 
 if TYPE_CHECKING:
     from weft_planner.approvals import ApprovalRequest
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 
 @dataclass(slots=True)

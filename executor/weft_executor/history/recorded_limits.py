@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from weft_executor.history.run_history import RunHistory
     from weft_executor.scheduling.expand import GrowthLimits
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 
 @dataclass(frozen=True, slots=True)

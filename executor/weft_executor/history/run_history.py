@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from weft_executor.capture.capture import Capture
     from weft_executor.stores.row import Row
     from weft_planner.model import Usage
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 
 @dataclass(slots=True)
@@ -112,6 +112,28 @@ class RunHistory:
         self.finished.approvals.note(event)
         self.replans.note(event)
         match event:
+            case RunStarted() | RunResumed() | CatalogueTaken() | SkillsSelected():
+                self._note_start(event)
+            case PlanRefused() | PlanMade() | PlanChanged():
+                self._note_plan(event)
+            case SkillLoaded() | EarlierOutputRead() | FileRead():
+                self._note_input(event)
+            case CallStarted() | CallFailed() | CallFinished() | CallBroken():
+                self._note_call(event)
+            case TaskStarted() | TaskReused() | TaskFinished():
+                self._note_task(event)
+            case ResultChecked() | ConditionChecked(round=int()):
+                self._latest[event.task] = event
+            case AnswerChecked():
+                self.finished.verdicts[event.answer] = event.faults
+            case ToolCalled():
+                self._note_tool(event)
+            case _:
+                pass
+
+    def _note_start(self, event: RunStarted | RunResumed | CatalogueTaken | SkillsSelected) -> None:
+        """Add what the run, or a sub-goal, began with."""
+        match event:
             case RunStarted():
                 self.started = event
                 self.settings_in_force.append(event.settings)
@@ -127,6 +149,9 @@ class RunHistory:
                 self.selections[task] = event
             case SkillsSelected():
                 self.selected = event
+
+    def _note_plan(self, event: PlanRefused | PlanMade | PlanChanged) -> None:
+        match event:
             case PlanRefused():
                 self._note_refusal(event)
             case PlanMade():
@@ -140,17 +165,19 @@ class RunHistory:
                     self._reuse_recorded.pop(task_id, None)
                     if event.cause == "stream":  # a task of this id ends once more, and is told of
                         self._forget_output(task_id)
+
+    def _note_input(self, event: SkillLoaded | EarlierOutputRead | FileRead) -> None:
+        """Add what a task was given to read."""
+        match event:
             case SkillLoaded():
                 self.loaded[event.task, event.name] = event.content
             case EarlierOutputRead():
                 self.earlier_outputs[earlier_id(event.turn, event.task)] = event.text
             case FileRead():
                 self.files[event.task, event.path] = event
-            case CallStarted() | CallFailed() | CallFinished():
-                self._note_call(event)
-            case CallBroken():
-                self.broken.append(event)
-                self._note_paid(event.task, event.usage, event.cost)
+
+    def _note_task(self, event: TaskStarted | TaskReused | TaskFinished) -> None:
+        match event:
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
             case TaskReused():
@@ -160,17 +187,12 @@ class RunHistory:
                 self.tasks[event.task] = event
                 if event.status == "done" and event.output is not None:
                     self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
-            case ResultChecked() | ConditionChecked(round=int()):
-                self._latest[event.task] = event
-            case AnswerChecked():
-                self.finished.verdicts[event.answer] = event.faults
-            case ToolCalled():
-                self._latest[event.task] = event
-                self.finished.files.note(event.task, event.envelope)
-                if event.call:
-                    self.finished.envelopes[event.call] = Envelope.from_dict(event.envelope)
-            case _:
-                pass
+
+    def _note_tool(self, event: ToolCalled) -> None:
+        self._latest[event.task] = event
+        self.finished.files.note(event.task, event.envelope)
+        if event.call:
+            self.finished.envelopes[event.call] = Envelope.from_dict(event.envelope)
 
     def _note_reading(self, place: tuple[str | None, int | None], event: PlanMade | PlanRefused, attempt: int) -> None:
         """Add how an answer was read; planning that failed or was interrupted asks for it again."""
@@ -286,8 +308,9 @@ class RunHistory:
         for key in [key for key in self.finished.outputs if key[0] == name]:
             del self.finished.outputs[key]
 
-    def _note_call(self, event: CallStarted | CallFailed | CallFinished) -> None:
-        self._latest[event.task] = event
+    def _note_call(self, event: CallStarted | CallFailed | CallFinished | CallBroken) -> None:
+        if not isinstance(event, CallBroken):  # the call itself may still end well
+            self._latest[event.task] = event
         match event:
             case CallStarted():
                 self.calls.append(event)
@@ -303,6 +326,9 @@ class RunHistory:
                 self.finished.replies[event.request] = event.reply
                 self._last_reply[event.role, event.task] = event.request
                 self._note_paid(event.task, event.reply.usage, event.reply.cost)
+            case CallBroken():
+                self.broken.append(event)
+                self._note_paid(event.task, event.usage, event.cost)
 
     def _note_paid(self, task: str | None, usage: Usage, paid: float | None) -> None:
         if task is not None:

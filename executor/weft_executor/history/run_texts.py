@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from weft_executor.stores.store import Store
     from weft_planner.events import Event
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 # How much of one text counts, in characters.
 LONG = 40_000

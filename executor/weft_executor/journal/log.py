@@ -18,7 +18,7 @@ from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreame
 from weft_planner.plan.task_id import in_round
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator, Sequence
+    from collections.abc import Awaitable, Sequence
 
     from weft_executor.capture.capture import Capture
 
@@ -58,7 +58,10 @@ def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
     encoded = _encoded(list(compress(entries, plain)))
     if encoded is None:
         return [_row(entry) for entry in entries]
-    return [next(encoded) if is_plain else _row(entry) for entry, is_plain in zip(entries, plain, strict=True)]
+    if len(encoded) == len(entries):
+        return [*encoded]
+    left = iter(encoded)
+    return [next(left) if is_plain else _row(entry) for entry, is_plain in zip(entries, plain, strict=True)]
 
 
 def _row(entry: LogEntry) -> Row:
@@ -66,7 +69,7 @@ def _row(entry: LogEntry) -> Row:
     return Row(log.run_id, entry.seq, stamp(entry.at), type_of(type(event)), log.capture.event(event))
 
 
-def _encoded(entries: Sequence[LogEntry]) -> Iterator[EncodedRow] | None:
+def _encoded(entries: Sequence[LogEntry]) -> list[EncodedRow] | None:
     """The rows of events that are recorded as they stand; None if one of them has to be repaired."""
     # Column by column: comprehensions are faster than one loop over the entries.
     events = [entry.event for entry in entries]
@@ -74,8 +77,7 @@ def _encoded(entries: Sequence[LogEntry]) -> Iterator[EncodedRow] | None:
     if texts is None:
         return None
     tags = [_TAGS[kind] for kind in map(type, events)]
-    return map(
-        EncodedRow,
+    columns = (
         [entry.log.run_id for entry in entries],
         [entry.seq for entry in entries],
         _stamps([entry.at for entry in entries]),
@@ -84,6 +86,7 @@ def _encoded(entries: Sequence[LogEntry]) -> Iterator[EncodedRow] | None:
         [event.key or None if type(event) is TaskFinished else None for event in events],
         [f"{{{text[tag:]}" for text, (_, tag) in zip(texts, tags, strict=False)],  # the last line ends, too
     )
+    return list(map(EncodedRow, *columns))
 
 
 class _Tags(dict[type[Event], tuple[str, int]]):
@@ -181,8 +184,9 @@ def _stamps(times: Sequence[int]) -> list[str]:
     """Times as `stamp` spells them: those of one commit are nearly always of one second."""
     if not times or min(times) // _SECOND != max(times) // _SECOND:
         return [stamp(at) for at in times]
-    begins, digits = _second(str(times[0])[:10]), encode(times)
-    return [f"{begins}{digits[at : at + 6]}Z" for at in range(11, len(digits), 20)]  # each has 19 digits and a comma
+    seconds, digits = str(times[0])[:10], encode([at // 1_000 for at in times])[1:-1]
+    # All at once: each has its seconds at its beginning, and six digits after them.
+    return f"{digits},".replace(",", "Z,").replace(seconds, _second(seconds)).split(",")[:-1]
 
 
 @lru_cache(maxsize=8)

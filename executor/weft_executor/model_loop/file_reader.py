@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from weft_planner.events import FilePart, FileRead
     from weft_planner.model import Model
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
     from weft_planner.prompting.prompts import Prompts
 
 # Tokens of the notes on one part: those on all parts together fit the prompt of the task.

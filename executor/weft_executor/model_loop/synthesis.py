@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from weft_executor.results.artifacts import Artifacts
     from weft_executor.results.memo import Memo
     from weft_planner.model import Model, OnText
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
     from weft_planner.prompting.prompts import Prompts
 
 INPUT_BUDGET = 120_000

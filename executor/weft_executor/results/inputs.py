@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft_executor.results.artifacts import Artifacts
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 # Characters reserved for the note at the end of a shortened text, however long its path is in this checkout.
 _NOTE = 300

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from weft_executor.results.file_contents import FileContents
     from weft_planner.events import AnyEvent, CallStarted, Record
     from weft_planner.model import Reply, Request, ToolSpec
-    from weft_planner.plan.plan import Task
     from weft_planner.plan.references import Reference
+    from weft_planner.plan.task import Task
     from weft_skills.tools.envelope import Context, Envelope
     from weft_skills.tools.tool import Tool
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from weft_planner.events import TaskFinished, TaskStatus
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 
 @dataclass(frozen=True, slots=True)

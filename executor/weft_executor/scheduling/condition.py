@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from weft_executor.scheduling.expand import CurrentPlan
     from weft_planner.events import Record
     from weft_planner.model import Reply
-    from weft_planner.plan.plan import Task
     from weft_planner.plan.repeat import Repeat
+    from weft_planner.plan.task import Task
     from weft_planner.prompting.models import Models
     from weft_planner.prompting.prompts import Prompts
 

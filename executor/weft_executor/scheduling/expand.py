@@ -20,8 +20,8 @@ from weft_planner.plan import fan_out
 from weft_planner.plan.changes import change
 from weft_planner.plan.conditions import value_of
 from weft_planner.plan.forms.output_schema import canonical
-from weft_planner.plan.plan import Item
 from weft_planner.plan.references import ITEM, MISSING, NUMBER, REFERENCE, reference_of, references, strings, value_at
+from weft_planner.plan.task import Item
 from weft_planner.plan.task_id import item_id, number_of, place_of, with_parents
 from weft_skills.errors import WeftError
 from weft_skills.text.plural import counted, plural
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from weft_executor.results.memo import FinishedPart, Memo
     from weft_planner.events import ChangeCause
     from weft_planner.events.event import Recorder
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
     from weft_planner.plan.validate import Known
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 
 class Finished(Protocol):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from weft_executor.scheduling.condition import ConditionCheck
     from weft_executor.scheduling.expand import FanOut
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,8 @@ from weft_planner.plan.task_id import parent_of
 
 if TYPE_CHECKING:
     from weft_planner.events.event import Recorder
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 RunTask = Callable[["Task", Mapping[str, str]], Awaitable[str | Outcome | Grown]]
 Check = Callable[["Task", Mapping[str, Outcome]], Awaitable[bool]]

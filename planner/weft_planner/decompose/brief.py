@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weft_planner.decompose import required
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
 from weft_planner.goal.rounds import asks_for_rounds
+from weft_planner.plan.shape import AskedPlan
 from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
 from weft_skills.discovery.listed import lines_of
@@ -16,7 +17,7 @@ from weft_skills.discovery.listed import lines_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
     from weft_planner.plan.validate import Known
 
 ATTEMPTS = 3
@@ -70,6 +71,19 @@ class Brief:
     def attempts(self) -> int:
         """How many answers a model may give."""
         return ATTEMPTS if self.task is None else _ATTEMPTS_OF_SUB_GOALS
+
+    @property
+    def asked_plan(self) -> AskedPlan:
+        """The plan that a model is asked for."""
+        return AskedPlan(
+            self.goal,
+            self.shown,
+            self.max_tasks,
+            sub_goals=self.sub_goals,
+            unused=bool(self.must_use),
+            direct=self.direct,
+            repeats=self.repeats,
+        )
 
     @property
     def wanted(self) -> Wanted:

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from weft_planner.goal.coverage import missing
 from weft_planner.goal.parts import parts_of
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
 from weft_planner.plan.shape import title_of
+from weft_planner.plan.task import Task
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:

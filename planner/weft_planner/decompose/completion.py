@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from weft_planner.decompose.by_rule import Wanted
     from weft_planner.goal.parts import Part
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 # A part is lost if no task has this much of it; a plan is given up if this much of the goal is missing.
 _KEPT_PART = 0.3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.decompose import required
@@ -72,33 +73,21 @@ async def decompose(
         await ready()
     record(PromptMade("decomposer", brief.task, variables_of(brief)))
     conversation = messages(brief, prompts)
-    fixed_part = len(conversation) - 1  # all but the goal
-    schema = brief.profile.shape.schema(
-        brief.goal,
-        brief.shown,
-        brief.max_tasks,
-        sub_goals=brief.sub_goals,
-        unused=bool(brief.must_use),
-        direct=brief.direct,
-        repeats=brief.repeats,
+    request = Request(
+        conversation,
+        schema=brief.profile.shape.schema(brief.asked_plan),
+        role="decomposer",
+        task=brief.task,
+        about=_about(brief),
+        fixed=len(conversation) - 1,  # all but the goal
     )
     judge = PlanJudge(brief, early)
     faults: list[str] = []
     fixed: tuple[str, ...] = ()
     for attempt in range(1, brief.attempts + 1):
-        hear = _heard_by(
-            early.hear if early is not None and attempt == 1 else None, on_answer if brief.direct else None
-        )
-        request = Request(
-            conversation,
-            schema=schema,
-            role="decomposer",
-            task=brief.task,
-            on_text=hear,
-            about=_about(brief),
-            fixed=fixed_part,
-        )
-        reply = await model.complete(request)
+        streamed = early.hear if early is not None and attempt == 1 else None
+        hear = _heard_by(streamed, on_answer if brief.direct else None)
+        reply = await model.complete(replace(request, messages=conversation, on_text=hear))
         verdict = await judge.verdict(reply, attempt)
         if early is not None and isinstance(verdict, PlanMade):
             await early.settle(verdict.plan)
@@ -116,10 +105,15 @@ async def decompose(
             Message("assistant", reply.text or "(an empty answer)"),
             Message("user", prompts.render(brief.profile.agent("decomposer"), "again", again)),
         )
+    raise _given_up(brief, model, faults)
+
+
+def _given_up(brief: Brief, model: Model, faults: list[str]) -> PlanError:
+    """What is wrong if no answer was a valid plan; these are the faults of the last one."""
     if faults and not set(faults).difference(map(required.fault, brief.required)):
         names = [name for name in brief.required if required.fault(name) in faults]
-        raise required.refusal(names, f"the last of {brief.attempts} plans of {model.name}")
-    raise PlanError(
+        return required.refusal(names, f"the last of {brief.attempts} plans of {model.name}")
+    return PlanError(
         f"the model {model.name} gave no valid plan in {brief.attempts} attempts; "
         f"the last one's faults: {'; '.join(faults)}",
         faults=faults,

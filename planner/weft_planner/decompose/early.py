@@ -12,7 +12,7 @@ from weft_planner.decompose.partial import PartialPlan
 from weft_planner.plan.edges.joining import PROSE
 from weft_planner.plan.edges.task_names import folded
 from weft_planner.plan.normal_form import PLAN_KEYS, normal_form
-from weft_planner.plan.plan import Task
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import graph_problems, row_problems
 
 if TYPE_CHECKING:

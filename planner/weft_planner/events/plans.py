@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from weft_planner.events.event import Event
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 ChangeCause = Literal["for_each", "goal", "replan", "stream", "person", "repeat"]
 

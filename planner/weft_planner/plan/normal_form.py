@@ -17,7 +17,7 @@ from weft_planner.plan.edges.joining import NormalForm, join_edges, join_numbers
 from weft_planner.plan.edges.left_out import is_dots, says_left_out
 from weft_planner.plan.edges.stated import WAITS
 from weft_planner.plan.edges.task_names import TaskNames, folded
-from weft_planner.plan.plan import ACTION_TYPES
+from weft_planner.plan.task import ACTION_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft_planner.plan.changes.sub_goals import GOAL
-from weft_planner.plan.plan import ACTION_TYPES
+from weft_planner.plan.task import ACTION_TYPES
 
 _ADAPTIVE: dict[str, Any] = {
     "needs_approval": {"type": ["boolean", "string", "null"]},

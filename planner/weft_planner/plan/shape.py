@@ -7,6 +7,7 @@ tasks have ids by position, `t1`, `t2`, …, and a task can only depend on those
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,25 +26,28 @@ _NEXT_PART = re.compile(r"\bthen\b|\bafterwards\b|;|^\s*(?:\d+[.)]|[-*])\s", re.
 _LISTED = re.compile(r",\s*(?:and|or)\b|,|\band\b", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class AskedPlan:
+    """What a plan is asked for: a goal, the skills selected for it, and at most `max_tasks` tasks.
+
+    Where goals may not be nested deeper, there are no `sub_goals`; where a skill must be used, the plan may say in
+    `unused` why it is not; where `direct`, there may be an answer instead; where `repeats`, tasks may have rounds.
+    """
+
+    goal: str
+    skills: Sequence[str]
+    max_tasks: int
+    sub_goals: bool = True
+    unused: bool = False
+    direct: bool = False
+    repeats: bool = False
+
+
 class PlanShape(Protocol):
     """The schema that a plan is asked for with, and the way back to a full plan document."""
 
-    def schema(
-        self,
-        goal: str,
-        names: Sequence[str],
-        max_tasks: int,
-        *,
-        sub_goals: bool = True,
-        unused: bool = False,
-        direct: bool = False,
-        repeats: bool = False,
-    ) -> dict[str, Any]:
-        """The JSON schema for a goal, its selected skills, and at most `max_tasks` tasks.
-
-        Where goals may not be nested deeper, there are no `sub_goals`; where a skill must be used, the plan may say in
-        `unused` why it is not; where `direct`, there may be an answer instead; where `repeats`, tasks may have rounds.
-        """
+    def schema(self, asked: AskedPlan) -> dict[str, Any]:
+        """The JSON schema of the plan that is asked for."""
 
     def widen(self, document: Any) -> Any:
         """The full plan document for the one that the model wrote, in its normal form."""
@@ -55,19 +59,9 @@ class PlanShape(Protocol):
 class FullShape:
     """The full plan: validation finds what the schema cannot express."""
 
-    def schema(
-        self,
-        goal: str,
-        names: Sequence[str],
-        max_tasks: int,
-        *,
-        sub_goals: bool = True,
-        unused: bool = False,
-        direct: bool = False,
-        repeats: bool = False,
-    ) -> dict[str, Any]:
+    def schema(self, asked: AskedPlan) -> dict[str, Any]:
         """The same schema for all goals."""
-        return plan_schema(sub_goals=sub_goals, unused=unused, direct=direct, repeats=repeats)
+        return plan_schema(sub_goals=asked.sub_goals, unused=asked.unused, direct=asked.direct, repeats=asked.repeats)
 
     def widen(self, document: Any) -> Any:
         """The document itself."""
@@ -84,19 +78,9 @@ class FullShape:
 class NumberedShape:
     """A few tasks with ids by position, each with one of the selected skills or none."""
 
-    def schema(
-        self,
-        goal: str,
-        names: Sequence[str],
-        max_tasks: int,
-        *,
-        sub_goals: bool = True,
-        unused: bool = False,
-        direct: bool = False,
-        repeats: bool = False,
-    ) -> dict[str, Any]:
+    def schema(self, asked: AskedPlan) -> dict[str, Any]:
         """A schema with room for every thing that the goal lists: small models use all the room they are given."""
-        return numbered_schema(names, min(max_tasks, listed(goal)))
+        return numbered_schema(asked.skills, min(asked.max_tasks, listed(asked.goal)))
 
     def widen(self, document: Any) -> Any:
         """The full plan; a document that does not follow the numbered schema is left to validation."""

@@ -12,7 +12,7 @@ from weft_skills.text.shorten import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 KEY = "unused"
 ALIASES = frozenset(folded(key) for key in ("unused_skills", "skills_unused", "not_used", "skills_not_used"))

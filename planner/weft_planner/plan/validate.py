@@ -14,8 +14,8 @@ from weft_planner.plan import conditions, fan_out, repeat, unused_skills
 from weft_planner.plan.changes import sub_goals
 from weft_planner.plan.forms.output_schema import type_of
 from weft_planner.plan.forms.result_keys import field_fault, form_faults
-from weft_planner.plan.plan import ACTION_TYPES
 from weft_planner.plan.references import ITEM, REFERENCE, Reference, foreign, references, strings, unreadable
+from weft_planner.plan.task import ACTION_TYPES
 from weft_planner.plan.task_id import PLANNED
 from weft_skills.text.nearest import known_are
 from weft_skills.text.nesting import MOST_LEVELS, is_too_deep

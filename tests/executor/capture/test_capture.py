@@ -17,7 +17,8 @@ from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import REDACTED, Secrets
 from weft_executor.stores import texts
 from weft_planner.events import PlanMade, ToolCalled
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/me/work", "home": "/home/me"})
 

@@ -11,7 +11,8 @@ import pytest
 from tests.fakes import Recorder
 from weft_executor.files.given import GivenFiles
 from weft_planner.events import FilePart, FileRead, Warned
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_planner.prompting.profile import profiles
 from weft_skills.tools.envelope import Context
 

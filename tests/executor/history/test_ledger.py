@@ -8,7 +8,8 @@ import pytest
 
 from weft_executor.history.ledger import Ledger
 from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, ToolCalled
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 PLAN = Plan((Task("a", "skill", name="one"), Task("b", "llm")))
 

@@ -13,7 +13,8 @@ from weft_planner import events
 from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, decode, to_dict
 from weft_planner.model import Message, Reply, ToolCall, Usage
 from weft_planner.plan.forms.result_keys import ResultCheck
-from weft_planner.plan.plan import Item, Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Item, Task
 from weft_skills.errors import InputError
 from weft_skills.selection.detector import Selection
 from weft_skills.tools.envelope import Context, Envelope, failure

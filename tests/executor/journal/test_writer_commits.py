@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -17,29 +16,6 @@ from weft_executor.journal.writer import COHORT, Writer
 from weft_executor.stores.errors import RunHeld, StoreFailed
 from weft_executor.stores.lease import BEAT, myself
 from weft_planner.events import RunFinished, Warned
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FaultyStore:
-    return FaultyStore(tmp_path / "j.sqlite")
-
-
-@pytest.fixture
-def writer(store: FaultyStore) -> Iterator[Writer]:
-    writer = Writer(store)
-    yield writer
-    writer.close()
-    store.close()
-
-
-@pytest.fixture
-def log(writer: Writer) -> Log:
-    return Log(writer, "r", Capture())
-
 
 # Leases
 

@@ -6,7 +6,6 @@ import asyncio
 import sqlite3
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
@@ -18,29 +17,6 @@ from weft_executor.journal.writer import COHORT, Waiter, Writer
 from weft_executor.stores.errors import LeaseLost, StoreFailed
 from weft_executor.stores.lease import BEAT
 from weft_planner.events import Warned
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> FaultyStore:
-    return FaultyStore(tmp_path / "j.sqlite")
-
-
-@pytest.fixture
-def writer(store: FaultyStore) -> Iterator[Writer]:
-    writer = Writer(store)
-    yield writer
-    writer.close()
-    store.close()
-
-
-@pytest.fixture
-def log(writer: Writer) -> Log:
-    return Log(writer, "r", Capture())
-
 
 # Nothing is written after a failure
 

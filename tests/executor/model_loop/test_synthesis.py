@@ -16,7 +16,8 @@ from weft_executor.results.outcome import Done, Failed, Outcome, Skipped
 from weft_planner.errors import ModelError
 from weft_planner.events import Warned
 from weft_planner.model import Reply
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_planner.prompting.prompts import Prompts
 
 if TYPE_CHECKING:

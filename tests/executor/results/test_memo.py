@@ -10,7 +10,7 @@ import pytest
 from tests.fakes import Recorder
 from weft_executor.results.memo import Memo
 from weft_planner.model import Message, Request, ToolCall, ToolSpec
-from weft_planner.plan.plan import Task
+from weft_planner.plan.task import Task
 
 TOOL = ToolSpec("text_echo", "Echo a text.", {"type": "object", "properties": {"text": {"type": "string"}}})
 ASKED = Request(

@@ -14,7 +14,8 @@ from weft_executor.results.outcome import Done, Failed, Outcome, Skipped
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.schedule import Schedule
 from weft_planner.events import TaskFinished, TaskStarted
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from weft_planner.errors import ModelError
 from weft_planner.events import ConditionChecked
 from weft_planner.model import Reply
 from weft_planner.plan.conditions import parse, values_in
-from weft_planner.plan.plan import Item, Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Item, Task
 from weft_planner.prompting.prompts import Prompts
 from weft_skills.errors import WeftError
 

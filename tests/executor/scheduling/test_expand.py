@@ -19,7 +19,8 @@ from weft_executor.results.outcome import Done, Failed, Grown, Outcome
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
 from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted, Warned
-from weft_planner.plan.plan import Item, Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Item, Task
 from weft_planner.plan.task_id import parent_of
 from weft_planner.plan.validate import Known
 from weft_skills.errors import WeftError

@@ -10,8 +10,9 @@ from weft_executor.history.run_history import RunHistory
 from weft_executor.results.memo import Memo
 from weft_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
 from weft_planner.events import PlanChanged, PlanMade, TaskFinished
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
 from weft_planner.plan.repeat import PreviousRound, Repeat
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import Known
 
 LOOP = Task("loop", "llm", repeat=Repeat("<<loop.output>> is empty", 9))

@@ -16,7 +16,8 @@ from weft_executor.results.outcome import Done, Failed, Skipped
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_planner.errors import BudgetSpent
 from weft_planner.events import TaskFinished, TaskStarted
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:

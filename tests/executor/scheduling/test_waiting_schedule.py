@@ -15,7 +15,8 @@ from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_planner.approvals import ApprovalRequest
 from weft_planner.errors import AnswerNeeded, TaskDenied
 from weft_planner.events import TaskFinished
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_planner.plan.task_id import item_id
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from weft_planner.decompose.early import EarlyReader
-from weft_planner.plan.plan import Task
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import Known
 
 

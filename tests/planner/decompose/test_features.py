@@ -10,8 +10,9 @@ import pytest
 
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import messages
-from weft_planner.plan.plan import Task
 from weft_planner.plan.schema import plan_schema
+from weft_planner.plan.shape import AskedPlan
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import Known, row_problems
 from weft_planner.prompting.profile import profile_of
 from weft_planner.prompting.prompts import Prompts
@@ -58,7 +59,7 @@ def test_small_models_are_not_offered_any() -> None:
     brief = Brief("Do it", "", "", "today", Known(models=("fast",)), profile=profile_of("lm_studio/qwen2.5:0.5b"))
     asked = "".join(message.content for message in messages(brief, Prompts()))
     assert not any(f'"{feature}"' in asked for feature in FEATURES)
-    schema = json.dumps(brief.profile.shape.schema("Do it", (), 3))
+    schema = json.dumps(brief.profile.shape.schema(AskedPlan("Do it", (), 3)))
     assert not any(f'"{feature}"' in schema for feature in FEATURES)
 
 
@@ -93,4 +94,6 @@ def test_other_goals_pay_nothing_for_rounds(goal: str) -> None:
 def test_small_models_are_not_offered_rounds() -> None:
     brief = Brief("Do it until it holds", "", "", "today", Known(), profile=profile_of("lm_studio/qwen2.5:0.5b"))
     asked = "".join(message.content for message in messages(brief, Prompts()))
-    assert '"repeat"' not in asked + json.dumps(brief.profile.shape.schema(brief.goal, (), 3, repeats=brief.repeats))
+    assert '"repeat"' not in asked + json.dumps(
+        brief.profile.shape.schema(AskedPlan(brief.goal, (), 3, repeats=brief.repeats))
+    )

@@ -7,7 +7,8 @@ import pytest
 from weft_planner.decompose.by_rule import Wanted, plan_of_parts
 from weft_planner.goal.deliverables import deliverables
 from weft_planner.goal.parts import parts_of
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ import pytest
 from weft_planner.plan.changes.change import Change
 from weft_planner.plan.changes.change import problems as change_problems
 from weft_planner.plan.forms.result_keys import ResultCheck
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
 from weft_planner.plan.reading import read_plan
 from weft_planner.plan.schema import plan_schema
-from weft_planner.plan.shape import SHAPES
+from weft_planner.plan.shape import SHAPES, AskedPlan
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import Known, problems
 
 PARAMETERS = {"type": "object", "properties": {"n": {"type": "integer"}, "text": {"type": "string"}}}
@@ -203,4 +204,4 @@ def test_keys_of_today_are_kept_and_misspelt_ones_told() -> None:
 
 def test_only_full_plans_are_asked_for_with_these_keys() -> None:
     assert {"output_schema", "check", "model"} <= plan_schema()["properties"]["tasks"]["items"]["properties"].keys()
-    assert "output_schema" not in json.dumps(SHAPES["numbered"].schema("do this, then that", ["a"], 3))
+    assert "output_schema" not in json.dumps(SHAPES["numbered"].schema(AskedPlan("do this, then that", ["a"], 3)))

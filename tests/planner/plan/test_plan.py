@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.plans import plans
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 
 def test_finals_are_the_tasks_no_other_waits_for() -> None:

@@ -11,7 +11,7 @@ from tests.fakes import Recorder, saying
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import decompose, messages
 from weft_planner.events import PlanMade, Warned
-from weft_planner.plan.shape import SHAPES, listed
+from weft_planner.plan.shape import SHAPES, AskedPlan, listed
 from weft_planner.plan.validate import Known, problems
 from weft_planner.prompting.profile import FULL, profile_of, profiles
 from weft_planner.prompting.prompts import Prompts
@@ -48,7 +48,7 @@ def test_the_goal_comes_last_with_the_best_skills_only() -> None:
     ],
 )
 def test_a_plan_has_room_for_the_things_that_the_goal_lists(goal: str, most: int) -> None:
-    schema = SMALL.shape.schema(goal, ["a"], 4)
+    schema = SMALL.shape.schema(AskedPlan(goal, ["a"], 4))
     tasks = schema["properties"]["tasks"]
     assert (len(tasks["anyOf"]) if "anyOf" in tasks else 1) == most
 
@@ -65,7 +65,7 @@ async def test_a_small_plan_becomes_a_full_one() -> None:
     (task,) = plan.tasks
     assert (task.action_type, task.name, task.instruction) == ("skill", "a", "Describe the API; errors included")
     assert not plan.needs_synthesis
-    assert model.asked[0].schema != FULL.shape.schema(GOAL, ["a"], 3)
+    assert model.asked[0].schema != FULL.shape.schema(AskedPlan(GOAL, ["a"], 3))
 
 
 async def test_a_plan_by_rule_asks_no_model_and_says_why() -> None:

@@ -16,7 +16,8 @@ from weft.cli.view.live.live_view import LiveView
 from weft_executor.history.result import Result
 from weft_planner.events import PlanMade, TextStreamed, Warned
 from weft_planner.model import Usage
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 TITLE = "\x1b]0;evil\x07"
 CLEAR = "\x1b[2J"

@@ -31,7 +31,8 @@ from weft_planner.events import (
     to_dict,
 )
 from weft_planner.model import Message, Reply, Usage
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_skills.selection.detector import Selection
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from weft.drawing.layers import layers
 from weft.drawing.mermaid import mermaid
 from weft.drawing.svg import svg
 from weft.drawing.terminal import lines
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 HOSTILE = 'x"]; evil --> t1 <script>alert(1)</script> #quot; \\n`${a}`\x1b[31m\n"'
 

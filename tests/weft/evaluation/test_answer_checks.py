@@ -11,7 +11,8 @@ from weft.evaluation.answer_checks import answer_check, width
 from weft.evaluation.check import BadCheck, read_check
 from weft_executor.history.result import Result, TaskReport
 from weft_planner.model import Usage
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 PLAN = Plan(
     tuple(

@@ -34,7 +34,7 @@ from weft.traces.strict_replay import strict
 from weft.traces.timeline import timeline
 from weft_executor.journal import trace_file
 from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted
-from weft_planner.plan.plan import Item, Task
+from weft_planner.plan.task import Item, Task
 from weft_planner.plan.validate import Known
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from weft.settings.settings import Settings
 from weft.traces.timeline import timeline
 from weft_executor.journal import trace_file
 from weft_planner.events import FileRead, PlanMade, PlanRefused, SkillShortened, Warned
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,8 @@ from weft.settings.model_prices import ModelPrice
 from weft.settings.settings import Settings
 from weft_planner.errors import UnknownPrice
 from weft_planner.events import CallBroken, Warned
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weft_planner.events import ConversationTurn, Record, TurnResult
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 ReadOutput = Callable[["TurnResult"], "str | None"]
 

@@ -12,7 +12,7 @@ from weft_planner.events import PlanChanged
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 _LONGEST = 4_000
 _NOTE = "remark: "

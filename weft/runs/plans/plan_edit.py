@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from weft_executor.history.replans import TaskEnd
     from weft_executor.history.run_history import RunHistory
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
     from weft_planner.plan.validate import Known
 
 # What a person does to a stored run: answers, and changes of its plan with what they are then no longer asked.

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from weft_executor.scheduling.expand import CurrentPlan
     from weft_executor.scheduling.schedule import Schedule
     from weft_planner.events.run import RunStatus
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 _DEFAULT = Settings().max_replans
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from weft_executor.results.outcome import Done, Grown, Outcome
     from weft_planner.events import FileRead
     from weft_planner.model import OnText
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 
 @dataclass(slots=True)

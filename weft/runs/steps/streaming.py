@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from weft_executor.scheduling.schedule import Schedule
     from weft_planner.decompose.early import EarlyReader
     from weft_planner.model import OnText
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
     from weft_skills.tools.tool import Tool
 
 _NOT_ACCEPTED = "it is not in the plan that was accepted"

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from weft.workspace.workspace import Catalogue
     from weft_executor.scheduling.expand import FanOut
     from weft_planner.decompose.brief import Brief
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 
 @dataclass(frozen=True, slots=True)

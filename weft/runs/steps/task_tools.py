@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.runs.run_context import RunContext
     from weft.workspace.workspace import Catalogue
     from weft_executor.scheduling.expand import CurrentPlan
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
     from weft_skills.programs.executable import CallLog, ToolHost
     from weft_skills.tools.tool import Tool
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from weft_executor.capture.capture import Capture
     from weft_executor.stores.store import Store
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
     from weft_planner.prompting.profile import Profile
     from weft_planner.prompting.prompts import Prompts
 

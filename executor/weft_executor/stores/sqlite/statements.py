@@ -53,14 +53,11 @@ def write_texts(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run:
 
 def write_events(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run: Mapping[str, int]) -> None:
     """Write events, up to `MAX_ROWS` in one statement."""
-    values: list[object] = []
-    results: list[object] = []
-    for row in rows:
-        key = run[row.run_id]
-        values += (key, row.seq, row.at, row.type, row.body)
-        if row.key is not None:
-            results += (key, row.seq, row.key)
-    _insert(connection, _EVENTS, 5, values)
+    for at in range(0, len(rows), MAX_ROWS):
+        some = rows[at : at + MAX_ROWS]
+        values = [value for row in some for value in (run[row.run_id], row.seq, row.at, row.type, row.body)]
+        connection.execute(_statement(_EVENTS, 5, len(some)), values)
+    results = [value for row in rows if row.key is not None for value in (run[row.run_id], row.seq, row.key)]
     _insert(connection, _RESULTS, 3, results)
 
 
@@ -97,7 +94,7 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     )
 
 
-def _insert(connection: sqlite3.Connection, into: str, width: int, values: list[object]) -> None:
+def _insert(connection: sqlite3.Connection, into: str, width: int, values: Sequence[object]) -> None:
     """Insert rows of `width` columns; `values` holds all their values in one list."""
     step = MAX_ROWS * width
     for at in range(0, len(values), step):

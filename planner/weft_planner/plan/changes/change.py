@@ -14,7 +14,8 @@ from weft_planner.plan.validate import graph_problems, row_problems, synthesis_p
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
     from weft_planner.plan.validate import Known
 
 

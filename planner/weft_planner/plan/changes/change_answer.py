@@ -13,9 +13,9 @@ from weft_planner.plan import unused_skills
 from weft_planner.plan.changes.change import Change, problems
 from weft_planner.plan.json_answer import NotJson
 from weft_planner.plan.normal_form import normal_form
-from weft_planner.plan.plan import ACTION_TYPES, Task
 from weft_planner.plan.reading import beside_faults, find_in
 from weft_planner.plan.schema import UNUSED, plan_schema
+from weft_planner.plan.task import ACTION_TYPES, Task
 from weft_planner.plan.task_id import parent_of
 from weft_planner.plan.validate import row_problems
 from weft_skills.text.nesting import is_too_deep

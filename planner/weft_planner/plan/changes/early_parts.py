@@ -9,7 +9,8 @@ from weft_planner.plan.task_id import parent_of, root_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weft_planner.plan.plan import Plan, Task
+    from weft_planner.plan.plan import Plan
+    from weft_planner.plan.task import Task
 
 
 def parts_in(tasks: Iterable[Task], of: str | None = None) -> tuple[Task, ...]:

@@ -17,7 +17,7 @@ from weft_planner.plan.task_id import sub_task_id
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 GOAL = "goal"
 _OWN_KEYS = ("most_tasks", "max_cost")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from tests.plans import plans
 from weft_planner.plan.changes.change import Change, problems
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import Known
 
 PLAN = Plan(

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from weft_planner.plan.changes.change_answer import change_schema, read_change
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import Known
 
 PLAN = Plan((Task("a", "llm"), Task("b", "llm", depends_on=("a",)), Task("c", "llm", depends_on=("b",))))

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from weft_planner.plan.changes.sub_goals import joining
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import Known, problems
 
 

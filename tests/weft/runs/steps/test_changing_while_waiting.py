@@ -20,7 +20,7 @@ from weft.traces.timeline import timeline
 from weft_planner.approvals import Answer
 from weft_planner.errors import RequestRefused
 from weft_planner.events import ApprovalGiven
-from weft_planner.plan.plan import Task
+from weft_planner.plan.task import Task
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from weft_planner.events import (
     Warned,
 )
 from weft_planner.model import Reply, Usage
-from weft_planner.plan.plan import Task
+from weft_planner.plan.task import Task
 from weft_skills.tools.effects import READ_ONLY, Effects
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from weft.mcp_server.goal_runs import TaskProgress
 from weft.telemetry.otlp import spans
 from weft.traces.timeline import timeline
 from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskStarted, Warned
-from weft_planner.plan.plan import Task
+from weft_planner.plan.task import Task
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,8 @@ from weft.runs.stop import Stop
 from weft_executor.stores.errors import RunHeld
 from weft_planner.errors import RequestRefused
 from weft_planner.events import Event, PlanChanged, TaskStarted
-from weft_planner.plan.plan import Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:

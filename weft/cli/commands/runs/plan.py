@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from weft.cli import configuration, options, stdin
-from weft.cli.view import output, result_target, width
+from weft.cli.commands.runs import plan_text
+from weft.cli.view import output, result_target
 from weft_planner.errors import BudgetSpent
 from weft_planner.events import Warned
 from weft_skills.errors import InputError
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
     from weft_planner.plan.plan import Plan
-
-_SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 
 
 @click.command()
@@ -102,12 +99,13 @@ def plan(
     if not made.tasks:
         target = None  # a question must not overwrite a plan
     elif target is not None:
-        chosen = form or _SUFFIXES.get(target.suffix.lower(), "yaml")
-        target = target if _write(_text(made, chosen, full_goal.text), target, mode, chosen) else None
+        chosen = form or plan_text.format_of(target)
+        text = plan_text.text_of(made, chosen, full_goal.text)
+        target = target if plan_text.write(text, target, mode, chosen) else None
     if mode.as_json:
         output.print_json(made.to_dict())
     elif target is None:
-        output.print_result(_text(made, form or "yaml"))
+        output.print_result(plan_text.text_of(made, form or "yaml"))
     if not made.tasks:
         output.say(f"Question: {made.clarification}\nAnswer it with --answer TEXT")
         return 1
@@ -121,41 +119,16 @@ def _write_plan_of(
     from weft.cli.commands.runs.plan_of import plan_of
 
     made, goal, comments = plan_of(workspace, run, flags)
-    chosen = form or (_SUFFIXES.get(target.suffix.lower(), "yaml") if target is not None else "yaml")
-    text = _text(made, chosen, goal)
+    chosen = form or plan_text.format_of(target)
+    text = plan_text.text_of(made, chosen, goal)
     if chosen == "yaml" and not text.startswith("{"):
         text = comments + text
-    written = target is not None and _write(text, target, mode, chosen, f"weft resume {run} --plan")
+    written = target is not None and plan_text.write(text, target, mode, chosen, f"weft resume {run} --plan")
     if mode.as_json:
         output.print_json(made.to_dict())
     elif not written:
         output.print_result(text)
     return 0
-
-
-def _text(made: Plan, form: str, goal: str = "") -> str:
-    """The plan in a form; a question has no graph, so it is printed as YAML."""
-    from weft.cli.view import plan_graph
-    from weft.drawing.forms import FORMS
-    from weft.runs.plans import plan_file
-
-    if form in ("yaml", "json") or not made.tasks:
-        return plan_file.dump(made, form if form == "json" else "yaml", goal)
-    return plan_graph.draw(made, width.of(sys.stdout)) if form == "graph" else FORMS[form](made)
-
-
-def _write(text: str, target: Path, mode: OutputMode, form: str, command: str = "weft run --plan") -> bool:
-    """Write the plan and return whether that worked; if not, it is printed, because it was paid for."""
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        output.say_warning(f"cannot write the plan to {target}: {error.strerror}; printing it instead")
-        return False
-    if not mode.quiet and form not in ("yaml", "json"):
-        output.say(f"Graph written to {target}. To run or edit the plan, write it as YAML: -o plan.yaml")
-    elif not mode.quiet:
-        output.say(f"Plan written to {target}. Run it with: {command} {shlex.quote(str(target))}")
-    return True
 
 
 async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:

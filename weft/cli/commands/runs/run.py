@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +13,6 @@ from weft.cli import configuration, execution, options, recipe_choice, stdin
 from weft.cli.plan_argument import read_plan
 from weft.cli.view import output, result_target
 from weft_skills.errors import InputError
-from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from weft.cli.configuration import SettingFlags
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from weft.cli.view.result_target import ResultTarget
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
-    from weft_planner.plan.plan import Plan
 
 
 @click.command()
@@ -102,7 +99,8 @@ def run(
     limit; 6 waiting for your answer; 130 interrupted.
     """
     from weft.cli import first_model, model_download, plan_review, trust_prompt, warm_up
-    from weft.runs.goal import NO_GOAL, Goal
+    from weft.cli.commands.runs.run_preview import show_preview
+    from weft.runs.goal import NO_GOAL
     from weft.runs.runtime import Weft
 
     _check_arguments(goal, values, recipe, plan_file)
@@ -122,17 +120,8 @@ def run(
         trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     if trust:
         recipe_choice.trust_all(weft.recipes)
-    plan = read_plan(weft, plan_file) if plan_file is not None else None
     given = goal if recipe is None else NO_GOAL  # a recipe brings its own
-    full_goal = Goal(
-        stdin.goal_text(given) if given is not None or plan is None else plan.goal or NO_GOAL,
-        skills=goal_flags.skills,
-        files=goal_flags.files,
-        plan=plan.plan if plan else None,
-        answers=goal_flags.answers,
-        stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
-        repairs=plan.repairs if plan else (),
-    )
+    full_goal = _goal(weft, given, goal_flags, plan_file, mode)
     if after is not None:
         full_goal = weft.follow(full_goal, after)
     if recipe is not None:
@@ -144,7 +133,7 @@ def run(
         for note in weft.workspace.tools.notes():
             output.say(note)
     if dry_run:
-        return _preview(weft, full_goal, mode)
+        return show_preview(weft, full_goal, mode)
     configuration.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     weft.workspace.check(full_goal)
@@ -173,52 +162,17 @@ def _check_arguments(goal: str | None, values: tuple[str, ...], recipe: str | No
         )
 
 
-def _preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
-    from weft.workspace.planned_selection import planned_skills
+def _goal(weft: Weft, text: str | None, flags: GoalFlags, plan_file: Path | None, mode: OutputMode) -> Goal:
+    """The goal as it is given, with the plan of a file; without a text, it is the plan's own."""
+    from weft.runs.goal import NO_GOAL, Goal
 
-    preview = asyncio.run(weft.preview(goal))
-    unused = goal.recipe.warnings if goal.recipe is not None else ()
-    for warning in (*unused, *preview.warnings) if not mode.quiet else ():
-        output.say_warning(warning)
-    if goal.plan is not None:
-        selected = preview.to_dict()["selected"] if planned_skills(goal.plan) else []
-        return _preview_plan(goal, goal.plan, selected, preview.calls, mode)
-    if mode.as_json:
-        output.print_json({"goal": goal.text} | preview.to_dict())
-        return 0
-    output.print_text("Skills selected:" if preview.selections else "No skill fits this goal.")
-    for selection in preview.selections:
-        output.print_text(f"  {selection.name}  {selection.score:.2f}  {selection.reason}")
-    cost = _planning_cost(weft, preview.prompt_tokens)
-    output.print_text(f"Estimate: about {preview.prompt_tokens:,} tokens{cost} to plan; calls: {preview.calls}.")
-    if not mode.verbose:
-        output.say("The planning prompt is shown with -v.")
-        return 0
-    for message in preview.messages:
-        output.print_text(f"\n--- {message.role} ---\n{message.content}")
-    return 0
-
-
-def _planning_cost(weft: Weft, tokens: int) -> str:
-    """What the planning prompt costs; empty if there is no price for the model."""
-    from weft.providers.prices import PriceList
-    from weft.settings.default_model import is_local
-
-    name = weft.settings.model_for("decomposer") or weft.models.default.model
-    price = None if is_local(name) else PriceList(weft.settings.prices or {})(name).prompt
-    return f" (${tokens * price:.4f})" if price is not None else ""
-
-
-def _preview_plan(goal: Goal, plan: Plan, skills: list[dict[str, Any]], calls: str, mode: OutputMode) -> int:
-    """Show a given plan and the skills that it names: no planning prompt is sent."""
-    from weft.runs.plans import plan_file
-
-    if mode.as_json:
-        estimate = {"prompt_tokens": 0, "calls": calls}
-        output.print_json(
-            {"goal": goal.text, "selected": skills, "prompt": [], "plan": plan.to_dict(), "estimate": estimate}
-        )
-        return 0
-    output.print_text(plan_file.dump(plan, "yaml", goal.text))
-    output.print_text(f"Estimate: {counted(len(plan.tasks), 'task')}; calls: {calls}.")
-    return 0
+    plan = read_plan(weft, plan_file) if plan_file is not None else None
+    return Goal(
+        stdin.goal_text(text) if text is not None or plan is None else plan.goal or NO_GOAL,
+        skills=flags.skills,
+        files=flags.files,
+        plan=plan.plan if plan else None,
+        answers=flags.answers,
+        stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
+        repairs=plan.repairs if plan else (),
+    )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from weft.cli.view.live.run_state import RunState, TaskRow
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 MARKS = {
     "pending": ("·", "dim"),

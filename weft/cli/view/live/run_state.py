@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft_planner.model import Usage
-    from weft_planner.plan.plan import Task
+    from weft_planner.plan.task import Task
 
 _TAIL = 8_000  # more than any terminal shows of an answer
 

@@ -31,7 +31,8 @@ from weft_planner.events import (
     ToolOutput,
 )
 from weft_planner.model import Reply, Usage
-from weft_planner.plan.plan import Item, Plan, Task
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Item, Task
 
 SIZES = [(80, 24), (40, 12), (120, 40)]
 
