@@ -92,6 +92,17 @@ async def test_a_failed_item_of_a_final_task_is_replaced_like_any_other(workspac
     assert '<task id="all[2]" status="failed">\ngone\n</task>' in request.messages[1].content
 
 
+async def test_what_is_missing_after_a_change_is_told_in_the_order_of_the_plan(workspace: Path) -> None:
+    mapped = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y"]), llm("end", "all"), llm("fetch"))
+    planner = Planner(
+        mapped, [add("again", instead_of="fetch")], fails=dict.fromkeys(("all[2]", "fetch", "again"), "gone")
+    )
+    result = await run(workspace, planner)
+    assert (result.status, result.error) == (
+        "partial", "2 of 6 tasks have no result: all[2], y: gone; again: gone"
+    )  # fmt: skip
+
+
 async def test_a_replaced_item_is_not_tried_again(workspace: Path) -> None:
     planner = Planner(MAPPED, [add("again", instead_of="all[2]")], fails={"all[2]": "gone", "again": "gone too"})
     result = await run(workspace, planner)
