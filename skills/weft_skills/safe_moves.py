@@ -108,10 +108,11 @@ def _open(at: OpenFolder, path: Path) -> int:
 
 
 def _hash(handle: int) -> str:
-    digest = hashlib.sha256()
-    os.lseek(handle, 0, os.SEEK_SET)
-    while part := os.read(handle, _PART):
+    """The hash of a file as long as it is now, and a byte more if it grows: one that is written without end, too."""
+    digest, left = hashlib.sha256(), os.fstat(handle).st_size + 1
+    while left and (part := os.read(handle, min(left, _PART))):
         digest.update(part)
+        left -= len(part)
     return digest.hexdigest()
 
 

@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import tracemalloc
 from typing import TYPE_CHECKING, Any
 
@@ -159,6 +160,24 @@ def test_a_patch_says_what_it_leaves_out_and_git_applies_the_rest(workspace: Pat
         "moved.bin",
         "one.bin",
     ]
+
+
+async def test_a_large_file_that_grows_all_the_time_is_read_to_an_end_and_stays(workspace: Path) -> None:
+    at, stop = place(workspace), threading.Event()
+
+    def grow() -> None:
+        with (workspace / "one.bin").open("ab", buffering=0) as file:
+            while not stop.is_set():
+                file.write(b"x" * 4096)
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        assert code(await delete(at, "workspace:one.bin")) == "CONFLICT"
+    finally:
+        stop.set()
+        thread.join()
+    assert (workspace / "one.bin").stat().st_size > len(ONE)
 
 
 def killed_at(step: str, number: int, act: Callable[[], object]) -> bool:

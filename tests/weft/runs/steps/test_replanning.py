@@ -65,6 +65,14 @@ async def test_the_items_of_a_task_that_was_replaced_are_not_missing(workspace: 
     assert (result.status, result.answer, result.error) == ("done", "end is done", None)
 
 
+async def test_a_task_that_a_change_adds_may_be_done_in_rounds(workspace: Path) -> None:
+    rounds = llm("ask", repeat={"until": '<<ask.output>> contains "ask#2"', "most": 3})
+    planner = Planner(plan(llm("fetch"), llm("end", "fetch")), [change(rounds, rewire={"fetch": "ask"})])
+    result = await run(workspace, planner)
+    assert (result.status, result.answer) == ("done", "end is done")
+    assert {task.id: task.attempts for task in result.tasks if task.id == "ask"} == {"ask": 2}
+
+
 LOOP = llm("loop", repeat={"until": "<<loop.output>> is empty", "most": 2})
 
 
