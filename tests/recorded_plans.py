@@ -55,6 +55,20 @@ GROWN = plan(llm("one"), llm("two", "one"), llm("late", "two"), synthesis="s")
 UNSURE = plan(llm("one"), llm("two"), llm("late", "one", instruction="Use <<nothing.output>>"), synthesis="s")
 SURE = plan(llm("one"), llm("late", "one"), synthesis="s")
 
+ENDPOINTS = [{"name": name, "state": state} for name, state in (("one", "open"), ("two", "shut"), ("three", "open"))]
+IN_ROUNDS = plan(
+    llm("draft", repeat={"until": '<<draft.output>> contains "good"', "most": 4}),
+    llm("never", repeat={"until": {"ask": "Is <<never.output>> done?"}, "most": 2}),
+    llm("mend", "never", instruction="Mend <<never.output>>", when='<<never.status>> == "failed"'),
+    llm("each", "draft", instruction="Take <<item.name>>", when='<<item.state>> == "open"',
+        for_each=ENDPOINTS,
+        width=1, repeat={"until": '<<each.output>> contains "again"', "most": 2}),
+    llm("whole", action_type="goal", instruction="Plan it", needs_approval=True,
+        repeat={"until": '<<whole.output>> contains "second"', "most": 3}),
+    synthesis="all",
+)  # fmt: skip
+PART = plan(llm("part"))
+
 
 def change(*added: dict[str, Any], **rest: Any) -> str:
     """A change of a plan as a model writes it."""
@@ -84,6 +98,26 @@ def calling(*calls: tuple[str, dict[str, Any]], of: str = "Do notes") -> Script:
         return Say(tool_calls=calls)
 
     return task
+
+
+def in_rounds() -> Script:
+    """Tasks that hold in their second round, after a while, and never."""
+    named = {
+        "Do draft": in_turn(Say("bad"), Say("better"), Say("good")),
+        "Take one": in_turn(Say("again")),
+        "Take three": in_turn(Say("no"), Say("no")),
+        "Do part": in_turn(Say("first"), Say("second")),
+    }
+    return answers(IN_ROUNDS, PART, PART, task=tasks(named), condition='{"holds": false, "why": "it is not"}')
+
+
+def moving() -> Script:
+    """A task that writes a file, moves it, and deletes where it went."""
+    write = ("WriteFile", {"path": "workspace:short-lived.md", "content": "x\n"})
+    move = ("MoveFile", {"path": "workspace:short-lived.md", "to": "workspace:kept/moved.md"})
+    delete = ("DeleteFile", {"path": "workspace:kept/moved.md"})
+    turns = in_turn(*(Say(tool_calls=(one,)) for one in (write, move, delete)), Say("did: Do notes"))
+    return answers(plan(llm("notes")), task=tasks({"Do notes": turns}))
 
 
 def given(**decisions: str) -> Step:
@@ -116,6 +150,9 @@ def adapting() -> list[Scenario]:
         Scenario("[write]", "waiting", notes, (*MODEL, "--write"), then=(
             given(**{"workspace:made.md": "approve", "workspace:denied.md": "deny"}) >> "done",)),
         Scenario("[edit]", "done", edited, (*MODEL, "--write", "--approve-all")),
+        Scenario("[moved]", "done", moving(), (*MODEL, "--write", "--approve-all")),
+        Scenario("[rounds]", "waiting", in_rounds(), goal="Look at each endpoint that is open, until all are right",
+                 then=(given(whole="approve") >> "waiting", given(**{"whole#2": "approve"}) >> "partial")),
         Scenario("[replanned]", "done", answers(REPLANNED, change=guessed)),
         Scenario("[doubted]", "done", answers(
             DOUBTED, task=calling(doubt, of="Do look"), change=change(llm("instead", "look"), drop=["act"]))),

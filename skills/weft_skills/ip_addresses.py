@@ -7,10 +7,12 @@ import ipaddress
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # All public addresses of version 6 are in this network. The others hold one of version 4, which decides elsewhere where
-# they lead, or are for special purposes that older Pythons do not know.
+# they lead, or are for special purposes that older Pythons do not know. What Azure tells its machines has an address of
+# the open internet.
 _PUBLIC_6 = ipaddress.ip_network("2000::/3")
 _SPECIAL = tuple(
-    ipaddress.ip_network(block) for block in ("2002::/16", "2001::/32", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24")
+    ipaddress.ip_network(block)
+    for block in ("2002::/16", "2001::/32", "3fff::/20", "192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32")
 )
 
 

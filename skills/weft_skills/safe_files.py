@@ -34,14 +34,14 @@ class UnsafePath(InputError):
 
 def make_folder(folder: Path, *, below: Path) -> None:
     """Create a folder and those above it, up to `below`, which must exist."""
-    with _opened(folder, below):
+    with opened(folder, below):
         pass
 
 
 def write(path: Path, data: str | bytes, *, below: Path, executable: bool = False) -> None:
     """Write a whole file under a new name and move it into place; a link or pipe in its place is replaced by it."""
     content = data.encode() if isinstance(data, str) else data
-    with _opened(path.parent, below) as at:
+    with opened(path.parent, below) as at:
         draft = f".weft-{secrets.token_hex(8)}"
         handle = os.open(at.path(draft), _NEW, 0o777 if executable else 0o666, dir_fd=at.handle)
         try:
@@ -57,14 +57,14 @@ def write(path: Path, data: str | bytes, *, below: Path, executable: bool = Fals
 
 def create(path: Path, text: str, *, below: Path) -> bool:
     """Write a new file and return True; a plain file that exists is left as it is, and anything else is refused."""
-    with _opened(path.parent, below) as at:
+    with opened(path.parent, below) as at:
         try:
             handle = os.open(at.path(path.name), _NEW, 0o666, dir_fd=at.handle)
         except FileExistsError as error:
             found = os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)
             if stat.S_ISREG(found.st_mode):
                 return False
-            raise _refused(path, found) from error
+            raise refused(path, found) from error
         try:
             _fill(handle, text.encode(), path)
         except BaseException:  # half a file would count as one that exists
@@ -93,7 +93,7 @@ def read(path: Path, *, below: Path, limit: int) -> bytes | None:
     """The content of a plain file, up to a limit and one byte more; None if there is none. No link is followed."""
     if not os.path.lexists(path):
         return None
-    with _opened(path.parent, below, make=False) as at:
+    with opened(path.parent, below, make=False) as at:
         return _content(at, path, limit)
 
 
@@ -106,7 +106,7 @@ def replace_if(
     `drafts`, a folder below the same one, and moved: a kill leaves the old file or the new one, and nothing beside it.
     If `drafts` is on another file system, it is written beside the file instead.
     """
-    with _opened(drafts, below) as source, _opened(path.parent, below) as at:
+    with opened(drafts, below) as source, opened(path.parent, below) as at:
         try:
             _replace_from(source, at, path, data, was, mode)
         except OSError as error:
@@ -115,7 +115,9 @@ def replace_if(
             _replace_from(at, at, path, data, was, mode)
 
 
-def _replace_from(source: _Folder, at: _Folder, path: Path, data: bytes, was: bytes | None, mode: int | None) -> None:
+def _replace_from(
+    source: OpenFolder, at: OpenFolder, path: Path, data: bytes, was: bytes | None, mode: int | None
+) -> None:
     draft = f".weft-{secrets.token_hex(8)}"
     handle = os.open(source.path(draft), _NEW, 0o666, dir_fd=source.handle)
     try:
@@ -135,40 +137,40 @@ def _replace_from(source: _Folder, at: _Folder, path: Path, data: bytes, was: by
 
 def remove_if(path: Path, was: bytes, *, below: Path) -> None:
     """Remove a file if its content is still what it `was`; raises Changed if not."""
-    with _opened(path.parent, below, make=False) as at:
+    with opened(path.parent, below, make=False) as at:
         if _content(at, path, len(was)) != was:
             raise Changed(f"{path} has changed meanwhile")
         os.unlink(at.path(path.name), dir_fd=at.handle)
 
 
-def _content(at: _Folder, path: Path, limit: int) -> bytes | None:
+def _content(at: OpenFolder, path: Path, limit: int) -> bytes | None:
     try:
         handle = os.open(at.path(path.name), os.O_RDONLY | os.O_NONBLOCK | _NOFOLLOW, dir_fd=at.handle)
     except FileNotFoundError:
         return None
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO):
-            raise _refused(path, os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)) from error
+            raise refused(path, os.stat(at.path(path.name), dir_fd=at.handle, follow_symlinks=False)) from error
         raise
     with os.fdopen(handle, "rb") as file:
         found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise _refused(path, found)
+            raise refused(path, found)
         return file.read(limit + 1)
 
 
-def _move(source: _Folder, draft: str, at: _Folder, name: str, *, is_new: bool, mode: int | None) -> None:
+def _move(source: OpenFolder, draft: str, at: OpenFolder, name: str, *, is_new: bool, mode: int | None) -> None:
     """Move a draft into its place with that mode or of the file that was there; a new one must find the place empty."""
     if mode is None and not is_new:
         mode = stat.S_IMODE(os.stat(at.path(name), dir_fd=at.handle, follow_symlinks=False).st_mode)
     if mode is not None:
         os.chmod(source.path(draft), mode, dir_fd=source.handle)
-    if is_new and _linked(source, draft, at, name):
+    if is_new and linked(source, draft, at, name):
         return
     os.replace(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
 
 
-def _linked(source: _Folder, draft: str, at: _Folder, name: str) -> bool:
+def linked(source: OpenFolder, draft: str, at: OpenFolder, name: str) -> bool:
     """Give a draft its name, which must be free; False on file systems without hard links, such as FAT."""
     try:
         os.link(source.path(draft), at.path(name), src_dir_fd=source.handle, dst_dir_fd=at.handle)
@@ -187,7 +189,7 @@ def refuse_links(path: Path, *, below: Path) -> None:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found = here.lstat()
             if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
-                raise _refused(here, found)
+                raise refused(here, found)
 
 
 def remove_tree(folder: Path) -> None:
@@ -254,7 +256,7 @@ def nearest(folder: Path) -> Path:
     return next(above for above in (folder, *folder.parents) if above.is_dir())
 
 
-class _Folder:
+class OpenFolder:
     """An open folder: names in it are looked up by its handle or, where there are no handles, by its path."""
 
     def __init__(self, folder: Path, handle: int | None) -> None:
@@ -262,17 +264,19 @@ class _Folder:
         self.handle = handle
 
     def path(self, name: str) -> str:
+        """A name in it, as functions that take its handle want it."""
         return name if self.handle is not None else str(self.folder / name)
 
 
 @contextlib.contextmanager
-def _opened(folder: Path, below: Path, *, make: bool = True) -> Iterator[_Folder]:
+def opened(folder: Path, below: Path, *, make: bool = True) -> Iterator[OpenFolder]:
+    """A folder below another, reached through no link; it and those above it are made if that is asked for."""
     parts = _parts(folder, below)
     if not _HAS_HANDLES:
         refuse_links(folder, below=below)
         if make:
             folder.mkdir(parents=True, exist_ok=True)
-        yield _Folder(folder, None)
+        yield OpenFolder(folder, None)
         return
     handle = os.open(below, _FOLDER & ~os.O_NOFOLLOW)  # the user's own path may lead through links
     try:
@@ -282,7 +286,7 @@ def _opened(folder: Path, below: Path, *, make: bool = True) -> Iterator[_Folder
             inner = _step(handle, part, here, make=make)
             os.close(handle)
             handle = inner
-        yield _Folder(folder, handle)
+        yield OpenFolder(folder, handle)
     finally:
         os.close(handle)
 
@@ -296,7 +300,7 @@ def _step(handle: int, name: str, path: Path, *, make: bool) -> int:
         return os.open(name, _FOLDER, dir_fd=handle)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
-            raise _refused(path, os.stat(name, dir_fd=handle, follow_symlinks=False)) from error
+            raise refused(path, os.stat(name, dir_fd=handle, follow_symlinks=False)) from error
         raise
 
 
@@ -310,7 +314,8 @@ def _parts(path: Path, below: Path) -> tuple[str, ...]:
     return parts
 
 
-def _refused(path: Path, found: os.stat_result) -> UnsafePath:
+def refused(path: Path, found: os.stat_result) -> UnsafePath:
+    """The error for something that is not a plain file or folder."""
     kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a plain folder or file"
     return UnsafePath(
         f"{path} is {kind}, and weft does not write through it",

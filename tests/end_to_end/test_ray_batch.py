@@ -25,6 +25,7 @@ from tests.openai_server import Answer, Call, OpenAIServer, Say
 from tests.ray_batch import RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
+from tests.weft.batch.test_shared_plans import planner as poems
 from weft.batch.engines.ray.metrics import COUNTERS, GAUGES
 from weft.settings.ray_security import answers_without_token
 from weft.version import __version__
@@ -91,6 +92,37 @@ def requests(journal: str) -> set[str]:
 def without_run(row: dict[str, Any]) -> dict[str, Any]:
     tasks = [{**task, "seconds": 0, "attempts": 1} for task in row["tasks"]]  # one that was killed has two
     return {**row, "tasks": tasks, "run_id": "", "journal": "", "seconds": 0}
+
+
+def test_like_goals_are_planned_once_for_all_workers_also_if_one_is_killed_and_the_batch_resumed(
+    batch: RayBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_RECIPES", "auto")
+    goals = [f"Write a short poem about the river number {number}" for number in range(1, GOALS + 1)]
+    unlike = ["Explain to children how rivers begin"]
+    (batch.folder / "goals.jsonl").write_text("\n".join(json.dumps({"goal": goal}) for goal in goals + unlike))
+
+    def slow_poems(call: Call) -> Answer:
+        said = poems(call)
+        assert isinstance(said, Say)
+        return Say(said.text, after=0.3)
+
+    batch.answer(slow_poems)
+    process = batch.start("--workers", "2", "--json")
+    batch.wait_for_calls(12, process)
+    os.kill(batch.cluster.workers()[0], signal.SIGKILL)
+    batch.wait_for_calls(25, process)
+    process.kill()
+    process.communicate(timeout=120)
+    status, said = batch.run("--workers", "2", "--json", "--resume")
+    assert status == 0, said
+    rows = [json.loads(line) for line in batch.out.read_text(encoding="utf-8").splitlines()]
+    assert (len({row["id"] for row in rows}), {row["status"] for row in rows}) == (GOALS + 1, {"done"})
+    planned = {row["goal"] for row in rows if row["recipe"] is None}
+    assert (len(planned), len(planned & set(goals))) == (2, 1), "the other has no like"
+    assert len(batch.server.asked("decomposer")) == 2
+    for row in rows:
+        assert row["tasks"][0]["output"] == f"did: {row['goal']}", "every goal has its own words in the plan"
 
 
 def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_plain_batch(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.runs.goal import BatchPlace, Goal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
     from weft_executor.history.result import Result
-    from weft_planner.events import Record
+    from weft_planner.events import RecipeUse, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Job:
     """A goal, and the id of its run, which the batch gives: a process that takes the goal over finds what was done.
 
     With `begun`, the journal may have the run: it is continued if it is there. If the goal `waited` for a person and
-    its run has ended since, that is the result.
+    its run has ended since, that is the result. `recipe` is where the goal's plan comes from, if not from its file.
     """
 
     goal: BatchGoal
@@ -35,6 +35,12 @@ class Job:
     place: BatchPlace | None = None
     begun: bool = False
     waited: bool = False
+    recipe: RecipeUse | None = None
+
+    @property
+    def asked(self) -> Goal:
+        """The goal as a run takes it."""
+        return replace(goal_of(self.goal, self.place), recipe=self.recipe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,10 +81,10 @@ class SharedPlans:
 
     async def prepared(self, goal: Goal, run_id: str, stop: Stop) -> tuple[Goal, Lead | None]:
         """The goal with a plan that it can take over; or as it is, and then it leads, unless it cannot share at all."""
-        if goal.plan is not None or goal.files or goal.schema is not None:
+        if goal.plan is not None or goal.schema is not None:
             return goal, None
         goal = await asyncio.to_thread(self.weft.with_recipe, goal)
-        if goal.recipe is not None:
+        if goal.recipe is not None or goal.files:
             return goal, None
         await self._restore(goal)
         for lead in self._candidates(goal):
@@ -107,6 +107,12 @@ class SharedPlans:
         """Let a goal whose run is resumed lead, unless the journal has its plan."""
         await self._restore(goal)
         return None if any(lead.run_id == run_id for lead in self._leads) else self.lead(goal, run_id)
+
+    def plan_on_record(self, run_id: str) -> PlanMade | None:
+        """The plan that a run in another process has by now."""
+        rows = self.weft.journal.store.rows(run_id, types=("plan_made",))
+        events = (records.event_of(row, self.weft.paths) for row in rows)
+        return next((event for event in events if isinstance(event, PlanMade)), None)
 
     def _candidates(self, goal: Goal) -> Iterator[Lead]:
         """The leads that a goal is like, those that come while it waits too."""

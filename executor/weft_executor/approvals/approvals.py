@@ -137,7 +137,8 @@ class Approvals:
         ruling, given = self.policy.decide(tool.name, effects), self._given(key)
         if ruling == _UNASKED and not (given or key in self.known.asked or key in self.known.under_way):
             return None
-        request = ApprovalRequest(key, task, "tool", tool.name, dict(arguments), preview_of(tool, arguments))
+        preview = await asyncio.to_thread(preview_of, tool, arguments)  # it may read a large file
+        request = ApprovalRequest(key, task, "tool", tool.name, dict(arguments), preview)
         if ruling.decision == "deny":
             return _answer(given or await self._give(request, Answer("deny", by=ruling.by)))
         if key in self.known.under_way and not effects.repeatable and self.policy.mode != "never":

@@ -133,7 +133,7 @@ class Synthesis:
         instead = {*self.plan.replaced, *self.plan.superseded, *self.handled(outcomes)}
         return [
             f"{_label(task)}: {_reason(outcomes.get(task.id))}"
-            for task in self.plan.tasks
+            for task in self._tasks
             if instead.isdisjoint(with_parents(task.id))
             and round_of(task.id) is None  # the task that is repeated says it
             and not isinstance(outcomes.get(task.id), Done | Unneeded)
@@ -158,7 +158,7 @@ class Synthesis:
         }
         self.memo.record(PromptMade("synthesis", self.task, variables))
         messages = self.prompts.messages(self.agent, variables)
-        lost = [task.id for task in self.plan.tasks if not isinstance(outcomes.get(task.id), Done)]
+        lost = [task.id for task in self._tasks if not isinstance(outcomes.get(task.id), Done)]
         about = [told, [[result.id, result.text] for result in results], lost]
         return Request(messages, role="synthesis", task=self.task, on_text=self.on_text, about=about)
 
@@ -192,13 +192,16 @@ class Synthesis:
         return self._of(wanted - self.plan.superseded, outcomes)
 
     def _of(self, tasks: Collection[str], outcomes: Mapping[str, Outcome]) -> list[UpstreamResult]:
-        # By the plan and not by when they joined it: a replay makes all changes of a plan first.
-        ordered = [name for name in in_order(task.id for task in self.plan.tasks) if name in tasks]
         return [
-            UpstreamResult(name, self.plan.task(name).title, outcome.output)
-            for name in ordered
-            if isinstance(outcome := outcomes.get(name), Done)
+            UpstreamResult(task.id, task.title, outcome.output)
+            for task in self._tasks
+            if task.id in tasks and isinstance(outcome := outcomes.get(task.id), Done)
         ]
+
+    @property
+    def _tasks(self) -> list[Task]:
+        """All tasks by the plan, and not by when they joined it: a replay makes all changes of a plan first."""
+        return [self.plan.task(name) for name in in_order(task.id for task in self.plan.tasks)]
 
 
 def _section(result: UpstreamResult) -> str:

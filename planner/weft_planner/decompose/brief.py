@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_planner.decompose import required
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
+from weft_planner.goal.item_conditions import tells_items_apart
 from weft_planner.goal.rounds import asks_for_rounds
 from weft_planner.plan.shape import AskedPlan
 from weft_planner.plan.validate import problems
@@ -66,6 +67,11 @@ class Brief:
     def repeats(self) -> bool:
         """Whether the model is told that a task may be done in rounds: where the goal asks for that."""
         return asks_for_rounds(self.goal)
+
+    @property
+    def item_conditions(self) -> bool:
+        """Whether the model is told that a condition may read the item: where the goal tells some from others."""
+        return tells_items_apart(self.goal)
 
     @property
     def attempts(self) -> int:
@@ -153,5 +159,6 @@ def variables_of(brief: Brief) -> dict[str, Any]:
         "certain": brief.must_use,
         "direct": brief.direct,
         "repeats": brief.repeats,
+        "item_conditions": brief.item_conditions,
         "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
     }

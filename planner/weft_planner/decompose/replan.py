@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weft_planner.decompose.brief import ATTEMPTS, variables_of
 from weft_planner.decompose.decompose import below
 from weft_planner.events import PlanRefused, PromptMade, Warned
+from weft_planner.goal.rounds import asks_for_rounds
 from weft_planner.model import Message, Request
 from weft_planner.plan import unused_skills
 from weft_planner.plan.changes.change import Change
@@ -88,7 +89,18 @@ def variables(brief: Brief, situation: Situation) -> dict[str, Any]:
         "budget": situation.budget,
         "files": brief.files,
         "answers": brief.answers,
+        "repeats": _repeats(brief, situation),
+        "sub_goals": brief.sub_goals,
     }
+
+
+def _repeats(brief: Brief, situation: Situation) -> bool:
+    """Whether the model is told of rounds: where the goal or a reason asks for them, or the plan has some."""
+    return (
+        brief.repeats
+        or any(task.repeat for task in situation.plan.tasks)
+        or any(map(asks_for_rounds, situation.reasons))
+    )
 
 
 async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prompts, record: Recorder) -> Replanned:
@@ -102,7 +114,8 @@ async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prom
     )
     about = [situation.number, [[state.id, state.status] for state in situation.states]]
     faults: tuple[str, ...] = ()
-    schema, judge = change_schema(unused=bool(brief.must_use)), _ChangeJudge(brief, situation)
+    schema = change_schema(unused=bool(brief.must_use), repeats=given["repeats"])
+    judge = _ChangeJudge(brief, situation)
     for attempt in range(1, ATTEMPTS + 1):
         reply = await model.complete(Request(conversation, schema=schema, role="replanner", about=about))
         reading = judge.read(reply, attempt)

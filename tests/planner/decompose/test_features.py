@@ -10,6 +10,10 @@ import pytest
 
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import messages
+from weft_planner.decompose.replan import Situation, variables
+from weft_planner.plan.changes.change_answer import change_schema
+from weft_planner.plan.plan import Plan
+from weft_planner.plan.repeat import Repeat
 from weft_planner.plan.schema import plan_schema
 from weft_planner.plan.shape import AskedPlan
 from weft_planner.plan.task import Task
@@ -97,3 +101,66 @@ def test_small_models_are_not_offered_rounds() -> None:
     assert '"repeat"' not in asked + json.dumps(
         brief.profile.shape.schema(AskedPlan(brief.goal, (), 3, repeats=brief.repeats))
     )
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Translate every page in docs/, but only those that are old", "For each file: if it has no tests, add some",
+        "Answer all mails which mention a refund", "Kürze alle Seiten, aber nur wenn sie veraltet sind",
+        "Corrige chaque page, sauf celles qui sont courtes", "Revisa cada archivo, solo si no tiene pruebas",
+        "检查每个文件，如果没有测试就写测试",
+    ],
+)  # fmt: skip
+def test_conditions_on_items_are_taught_where_the_goal_tells_items_apart(goal: str) -> None:
+    (shown,) = examples(told(goal))
+    assert ("<<item." in shown["when"], list(row_problems(1, shown, Known()))) == (True, [])
+    assert system(goal) == system(), "the part that providers keep is the same"
+
+
+@pytest.mark.parametrize(
+    "goal",
+    ["Write the API documentation", "Summarise all the notes", "Find out if it rains", "List each file and its size"],
+)
+def test_other_goals_pay_nothing_for_conditions_on_items(goal: str) -> None:
+    assert told(goal) == f"<goal>\n{goal}\n</goal>"
+
+
+def test_small_models_are_not_offered_conditions_on_items() -> None:
+    goal = "Translate each page that is outdated"
+    brief = Brief(goal, "", "", "today", Known(), profile=profile_of("lm_studio/qwen2.5:0.5b"))
+    assert brief.item_conditions
+    assert "<<item" not in "".join(message.content for message in messages(brief, Prompts()))
+
+
+DRAFT = Task("draft", "llm", instruction="Write it.")
+IN_ROUNDS = Task("draft", "llm", instruction="Write it.", repeat=Repeat("<<draft.output>> is not empty", 3))
+
+
+@pytest.mark.parametrize(
+    ("goal", "task", "reason"),
+    [
+        ("Write it until it is short", DRAFT, "task 'draft' failed"),
+        ("Write it", IN_ROUNDS, "task 'draft' failed"),
+        ("Write it", DRAFT, "the person asks for this: do it again until it has fewer than 100 words"),
+    ],
+)
+def test_a_change_of_a_plan_may_have_rounds_where_the_goal_the_plan_or_the_person_does(
+    goal: str, task: Task, reason: str
+) -> None:
+    brief, situation = Brief(goal, "", "", "today", Known()), Situation(Plan((task,)), (), (reason,), 1)
+    given = variables(brief, situation)
+    asked = Prompts().render("replanner", "user", given)
+    (shown,) = examples(asked)
+    assert (list(row_problems(1, shown, Known())), shown["repeat"]["most"]) == ([], 4)
+    assert asked.index('"repeat"') < asked.index("Answer with a change instead of a plan")
+    added = change_schema(repeats=given["repeats"])["properties"]["add"]["items"]["properties"]
+    assert shown["repeat"].keys() <= added["repeat"]["properties"].keys()
+
+
+def test_other_changes_of_plans_pay_nothing_for_rounds() -> None:
+    situation = Situation(Plan((DRAFT,)), (), ("task 'draft' failed, and the answer lacks its result",), 1)
+    given = variables(Brief("Write it", "", "", "today", Known()), situation)
+    assert given["repeats"] is False
+    assert "repeat" not in Prompts().render("replanner", "user", given)
+    assert "repeat" not in change_schema()["properties"]["add"]["items"]["properties"]

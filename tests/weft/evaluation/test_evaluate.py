@@ -111,3 +111,12 @@ async def test_trials_are_interleaved_so_that_no_variant_goes_first_throughout(t
     await evaluate(letters(2), variants, workspace=tmp_path, options=options)
     order = [(goal_of(call)[-1], call.body["model"]) for call in server.calls if call.role == "decomposer"]
     assert order == [("0", "b"), ("0", "a"), ("1", "a"), ("1", "b"), ("0", "a"), ("0", "b"), ("1", "b"), ("1", "a")]
+
+
+async def test_repeats_of_a_case_are_planned_each_though_a_batch_of_like_goals_would_not_be(
+    tmp_path: Path, serve: Serve
+) -> None:
+    server = serve(answering(lambda goal, _: f"About: {goal}"))
+    options = EvaluationOptions(repeat=3)
+    await evaluate(letters(2), model=MODEL, workspace=tmp_path, settings={"recipes": "auto"}, options=options)
+    assert sum(call.role == "decomposer" for call in server.calls) == 6

@@ -405,3 +405,15 @@ async def test_what_is_seen_first_is_the_plan_without_items(adaptive: Adaptive) 
     await adaptive.run(planned(FILES, REVIEW), TEN)
     made = next(event for event in adaptive.record.events if isinstance(event, PlanMade))
     assert [task.id for task in made.plan.tasks] == ["files", "review"]
+
+
+async def test_what_is_missing_is_told_in_the_order_of_the_plan_whoever_was_faster(adaptive: Adaptive) -> None:
+    slow = llm("slow", "list", instruction="Take <<item>>", for_each="<<list.output>>")
+    fast = llm("fast", instruction="Take <<item>>", for_each=["x", "y"])
+    answers: Answers = {"list": '["a", "b"]', "slow[2]": REFUSED, "fast[1]": REFUSED}
+    result = await adaptive.run(planned(llm("list"), slow, fast, synthesis="Both."), answers)
+    joined = [event.of for event in adaptive.record.events if isinstance(event, PlanChanged)]
+    assert joined == ["fast", "slow"]
+    assert result.error == "2 of 7 tasks have no result: slow[2], b: not now; fast[1], x: not now"
+    (asked,) = (request for request in adaptive.model.asked if request.role == "synthesis")
+    assert asked.messages[-1].content.index("slow[2]") < asked.messages[-1].content.index("fast[1]")

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from weft.batch.engine import goal_of, settings_of
+from weft.batch.engine import settings_of
 from weft.batch.limits.dedupe import ReplyCache
 from weft.batch.limits.limited_model import CallLimits
 from weft.batch.limits.rate_limiter import Rates
@@ -59,7 +59,8 @@ class InProcess:
     """Runs goals in this process; they share one queue of calls, one budget and, with `replies`, identical calls.
 
     With many goals, `workers` make the calls in processes of their own. `approve` answers what the goals ask a person.
-    `paths` are those of a bundle, if the goals are another machine's.
+    `paths` are those of a bundle, if the goals are another machine's. Where another process decides who plans for whom,
+    this one does not share plans.
     """
 
     workspace: Path
@@ -70,6 +71,7 @@ class InProcess:
     workers: WorkerPool | None = None
     approve: Approve | None = None
     paths: Paths | None = None
+    shares_plans: bool = True
     _runtimes: dict[str, Weft] = field(default_factory=dict)
     _plans: dict[Weft, SharedPlans] = field(default_factory=dict)
     _calls: bool = False
@@ -96,7 +98,7 @@ class InProcess:
     async def _run(self, job: Job, stop: Stop) -> Result:
         weft, run = self.runtime(job.goal), job.run_id
         heard: dict[str, Any] = {"stop": stop, "approve": self.approve}
-        goal, plans = goal_of(job.goal, job.place), self._plans_of(weft)
+        goal, plans = job.asked, self.plans_of(weft) if self.shares_plans else None
         try:
             if job.begun:
                 with suppress(UnknownRun):  # its process ended before its first event was on record
@@ -118,7 +120,7 @@ class InProcess:
             except UnknownRun:
                 raise error from None
 
-    def _plans_of(self, weft: Weft) -> SharedPlans | None:
+    def plans_of(self, weft: Weft) -> SharedPlans | None:
         """The plans that goals of a runtime share, if its settings let recipes be used by themselves."""
         if weft.settings.recipes != "auto":
             return None

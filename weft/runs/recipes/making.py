@@ -39,12 +39,18 @@ class RecipeSource:
         """Whether the plan has these words."""
         return any(_finds(text, told) for told in plan_texts.texts(self.plan))
 
+    def compares(self, text: str) -> bool:
+        """Whether a condition or a form of the plan has these words: another value would not reach them."""
+        return any(_finds(text, told) for told in plan_texts.fixed_texts(self.plan))
+
     def tells(self, phrase: Phrase) -> bool:
-        """Whether the plan has a phrase wherever it may depend on it.
+        """Whether the plan has a phrase wherever it may depend on it, and nowhere else.
 
         A file, a number or a name has only to stand in it. Other words must stand in every task that a model begins
         with: one without them may have been thought out for them.
         """
+        if self.compares(phrase.text):
+            return False
         if phrase.typed or any(word.is_name for word in words(phrase.text)):
             return self.stands(phrase.text)
         tasks = [task for task in self.plan.get("tasks") or () if task.get("action_type") != "tool"]
@@ -84,6 +90,11 @@ def named_parameters(
         for text in given.values()
         if not (text.strip() and (_finds(text, source.goal) or source.stands(text)))
     ]
+    faults += [
+        f"{text!r} stands in a condition or a form of the plan, where a value does not go"
+        for text in given.values()
+        if text.strip() and source.compares(text)
+    ]
     if faults:
         raise RecipeValueError(
             f"a parameter cannot be made: {'; '.join(faults)}", hint="give NAME=TEXT, words of the goal"
@@ -115,7 +126,7 @@ def said_besides(source: RecipeSource) -> list[str]:
     known = {word.term for text in (source.goal, *source.files) for word in words(text)}
     named = {str(task.get("name")) for task in source.plan.get("tasks") or () if isinstance(task, dict)}
     found: dict[str, None] = {}
-    for text in plan_texts.texts(source.plan):
+    for text in (*plan_texts.texts(source.plan), *plan_texts.fixed_texts(source.plan)):
         told = words(re.sub(r"<<[^<>]*>>", " ", text))
         for before, word in zip((None, *told), told, strict=False):
             begins = (

@@ -5,12 +5,16 @@ Never in ids, names, dependencies, conditions or forms: a value cannot change wh
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from weft_planner.plan import repeat
+
 _TASK_TEXTS = ("title", "instruction", "arguments")
 _WHOLE = re.compile(r"\{(\w+)\}")
+_QUOTES = str.maketrans("\"'", "  ")
 
 TextChange = Callable[[Any], Any]
 
@@ -38,6 +42,9 @@ def _task(task: Mapping[str, Any], change: TextChange) -> dict[str, Any]:
     for key in ("check", "when"):
         if isinstance(made.get(key), Mapping) and isinstance(made[key].get("ask"), str):
             made[key] = {**made[key], "ask": change(made[key]["ask"])}
+    until = repeat.until_in(made)
+    if isinstance(until, Mapping) and isinstance(until.get("ask"), str):
+        made["repeat"] = {**made["repeat"], "until": {**until, "ask": change(until["ask"])}}
     return made
 
 
@@ -63,6 +70,18 @@ def texts(document: Mapping[str, Any]) -> list[str]:
 
     changed(document, keep)
     return found
+
+
+def fixed_texts(document: Mapping[str, Any]) -> list[str]:
+    """What a plan compares and how results are formed, without quotes; no parameter can stand in these."""
+    found: list[str] = []
+    for task in document.get("tasks") or ():
+        if isinstance(task, Mapping):
+            conditions = (task.get("when"), repeat.until_in(task))
+            found += [one for one in conditions if isinstance(one, str)]
+            if isinstance(form := task.get("output_schema"), Mapping):
+                found.append(json.dumps(form, ensure_ascii=False))
+    return [text.translate(_QUOTES) for text in found]
 
 
 def with_parameters(document: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,14 @@ from weft_skills.format import safe_yaml
 from weft_skills.text.nearest import known_are
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 FOLDER = "recipes"
 SUFFIX = ".yaml"
 MOST_FILES = 1_000
 LARGEST = 1_000_000
+MOST_BYTES = 20_000_000  # of all files: every goal that may be like a recipe reads them
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,21 @@ def read_all(workspace: Path) -> list[RecipeFile]:
             names = sorted(entry.name for _, entry in zip(range(MOST_FILES * 10), entries, strict=False))
     except OSError:
         return []
-    stems = [name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)]
-    files = (_read(workspace / FOLDER / f"{stem}{SUFFIX}") for stem in stems[:MOST_FILES] if NAME.fullmatch(stem))
+    named = [name for name in names if name.endswith(SUFFIX) and NAME.fullmatch(name.removesuffix(SUFFIX))]
+    files = (_read(path) for path in _within_bounds([workspace / FOLDER / name for name in named[:MOST_FILES]]))
     return [file for file in files if file is not None]
+
+
+def _within_bounds(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files that are read, as long as they are not too much together."""
+    left = MOST_BYTES
+    for path in paths:
+        with suppress(OSError):
+            size = path.lstat().st_size
+            left -= size if size <= LARGEST else 0  # a larger one is not read
+            if left < 0:
+                return
+            yield path
 
 
 def write(workspace: Path, recipe: Recipe, *, replace: bool = False) -> RecipeFile:

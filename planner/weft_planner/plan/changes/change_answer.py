@@ -41,13 +41,13 @@ class ChangeReading:
     repairs: tuple[str, ...] = ()
 
 
-def change_schema(*, unused: bool = False) -> dict[str, Any]:
-    """The schema of a change, for providers that support structured output; `unused` as in a plan's."""
+def change_schema(*, unused: bool = False, repeats: bool = False) -> dict[str, Any]:
+    """The schema of a change, for providers that support structured output; `unused` and `repeats` as in a plan's."""
     text: dict[str, Any] = {"type": ["string", "null"]}
     return {
         "type": "object",
         "properties": {
-            "add": {"type": "array", "items": plan_schema()["properties"]["tasks"]["items"]},
+            "add": {"type": "array", "items": plan_schema(repeats=repeats)["properties"]["tasks"]["items"]},
             "drop": {"type": "array", "items": {"type": "string"}},
             "rewire": {"type": "object", "additionalProperties": {"type": "string"}},
             "synthesis": text,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills import hidden_paths, safe_files
 from weft_skills.builtin.code.live_output import LiveOutput
+from weft_skills.builtin.web.addresses import resolve
 from weft_skills.builtin.web.box_proxy import BoxProxy
 from weft_skills.builtin.web.hosts import AllowedHost
 from weft_skills.confinement import Box, Command
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from weft_skills.builtin.web.addresses import Resolve
     from weft_skills.programs.executable import ToolHost
     from weft_skills.tools.envelope import Code
 
@@ -41,7 +43,8 @@ _PACKAGE = re.compile(r"Cannot find (?:module|package) '([^']{1,100})'")
 class BoxedRun:
     """Runs commands for one tool; `reads` are folders that they may read besides the workspace.
 
-    A command may take `seconds`, by default a minute, and reach `hosts` by HTTP if the walls here can have a way out.
+    A command may take `seconds`, by default a minute, and reach `hosts` by HTTP if the walls here can have a way out;
+    `find` says which addresses they have.
     """
 
     tool: str
@@ -51,6 +54,7 @@ class BoxedRun:
     start: float = field(default_factory=time.monotonic)
     seconds: float | None = None
     hosts: tuple[str, ...] = ()
+    find: Resolve = resolve
 
     @property
     def limit(self) -> float:
@@ -95,7 +99,7 @@ class BoxedRun:
             return await self._in_box(command, scratch, artifacts), {}
         if not self.host.confinement.bridges:
             return await self._in_box(command, scratch, artifacts), {"network": {"off": NEEDS_BUBBLEWRAP}}
-        async with BoxProxy([AllowedHost.of(host) for host in self.hosts]) as proxy:
+        async with BoxProxy([AllowedHost.of(host) for host in self.hosts], self.find) as proxy:
             ended = await self._in_box(command, scratch, artifacts, proxy.inner.fileno())
         network = {"reached": [*proxy.reached], "refused": [*proxy.refused]}
         return ended, {"network": network} if any(network.values()) else {}

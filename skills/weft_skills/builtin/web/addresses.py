@@ -33,7 +33,8 @@ async def pinned(host: str, port: int, allowed: Sequence[AllowedHost], option: s
         if is_public(own) or any(one.grants_private(host, port) for one in allowed):
             return own
         what = f"{host} is a private address"
-        raise ToolFault("ACCESS_DENIED", f"{what} — the user allows one with its port: {option} {host}:{port}")
+        shown = f"[{host}]" if ":" in host else host
+        raise ToolFault("ACCESS_DENIED", f"{what} — the user allows one with its port: {option} {shown}:{port}")
     try:
         found = [ipaddress.ip_address(address.partition("%")[0]) for address in await find(host, port)]
     except (OSError, UnicodeError, ValueError) as error:

@@ -21,6 +21,8 @@ MOST_CONNECTIONS = 64
 _SECONDS = 20.0  # for the head of a request, and for a connection
 _HEAD_LIMIT = 64 * 1024
 _CHUNK = 64 * 1024
+# Through a tunnel any protocol can be spoken, so a host that is allowed without a port is so for the web's alone.
+_WEB_PORTS = (80, 443)
 _MOST_NAMED = 50
 # Between a client and its proxy, and no further.
 _DROPPED = ("connection", "host", "keep-alive", "proxy-", "te", "trailer", "upgrade")
@@ -38,7 +40,8 @@ class _Wanted:
 
     @property
     def name(self) -> str:
-        return f"{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
 
 @dataclass(slots=True)
@@ -121,6 +124,7 @@ class BoxProxy:
     async def _connect(self, wanted: _Wanted) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         try:
             check_host(wanted.host, wanted.port, self.allowed, wanted.name)
+            _refuse_other_ports(wanted, self.allowed)
             _refuse_behind_proxy(wanted)
             address = await pinned(wanted.host, wanted.port, self.allowed, "--allow-network", self.find)
         except ToolFault:
@@ -128,6 +132,13 @@ class BoxProxy:
             raise
         _name(self.reached, wanted.name)
         return await asyncio.open_connection(str(address), wanted.port)
+
+
+def _refuse_other_ports(wanted: _Wanted, allowed: Sequence[AllowedHost]) -> None:
+    named = any(one.port is not None and one.matches(wanted.host, wanted.port) for one in allowed)
+    if wanted.port not in _WEB_PORTS and not named:
+        what = f"{wanted.host} is allowed on ports 80 and 443"
+        raise ToolFault("ACCESS_DENIED", f"{what} — the user allows another with it: --allow-network {wanted.name}")
 
 
 def _refuse_behind_proxy(wanted: _Wanted) -> None:
@@ -146,6 +157,9 @@ def _parsed(head: bytes) -> _Wanted:
     from urllib.parse import urlsplit
 
     first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    if any("\n" in line or "\r" in line or line[:1] in (" ", "\t") for line in (first, *lines)):
+        # Servers differ in what they take for a line, and so in which headers they see.
+        raise ToolFault("INVALID_PARAM", "it is not a request to a proxy: a line has no end, or no beginning")
     try:
         method, target, _ = first.split(" ")
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)

@@ -16,16 +16,18 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from weft_skills import safe_files
+from weft_skills import safe_files, safe_moves
 from weft_skills.builtin.writing import patch
-from weft_skills.builtin.writing.file_change import FileChange, ends_of, linked, read_change, renamed
+from weft_skills.builtin.writing.file_change import FileChange, ends_of, large_in, linked, read_change, renamed
+from weft_skills.builtin.writing.kept_aside import KeptAside
 from weft_skills.builtin.writing.targets import SIZE_LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from weft_skills.builtin.writing.file_change import Ends
+    from weft_skills.safe_moves import Content
 
 _ROW_LIMIT = 100_000
 _UNSAFE = re.compile(r"[^0-9A-Za-z-]")
@@ -69,6 +71,9 @@ class WorkspaceChanges:
         return self.save(replace(change, state="applied", at=time.time_ns()))
 
     def _make(self, change: FileChange) -> None:
+        if (large := change.large) is not None:
+            self._take(change, large)
+            return
         done: list[tuple[str, Ends]] = []
         try:
             for path, (before, after) in change.ends.items():
@@ -78,6 +83,17 @@ class WorkspaceChanges:
             for path, (before, after) in reversed(done):
                 self._put(path, after, before, change.mode)
             raise
+
+    def _take(self, change: FileChange, large: Content) -> None:
+        """Move a large file itself, or keep it aside where it was to be deleted."""
+        if change.to is not None:
+            self._aside.move(self.workspace / change.path, self.workspace / change.to, large)
+        else:
+            self._aside.keep(change.path, large)
+
+    @property
+    def _aside(self) -> KeptAside:
+        return KeptAside(self.workspace, self.folder / "contents")
 
     def _put(self, path: str, was: str | None, becomes: str | None, mode: int | None = None) -> bool:
         """Give a path another content if it still has the one that it had; False if it has the other already."""
@@ -94,13 +110,19 @@ class WorkspaceChanges:
             raise safe_files.Changed(f"{file} has been created meanwhile")
         return True
 
-    def _holds(self, path: str, digest: str | None) -> bool:
-        """Whether a path has this content now; None stands for no file."""
-        now = safe_files.read(self.workspace / path, below=self.workspace, limit=SIZE_LIMIT)
-        return (None if now is None else sha256(now)) == digest
+    def _holds(self, path: str, digest: str | None, large: Mapping[str | None, Content] | None = None) -> bool:
+        """Whether a path has this content now, which may be a large one; None stands for no file."""
+        if large and digest in large:
+            return self._aside.holds(path, large[digest])
+        file = self.workspace / path
+        if digest is None:
+            return safe_moves.size_of(file, below=self.workspace) is None
+        now = safe_files.read(file, below=self.workspace, limit=SIZE_LIMIT)
+        return now is not None and sha256(now) == digest
 
     def _is_made(self, change: FileChange) -> bool:
-        return all(self._holds(path, after) for path, (_, after) in change.ends.items())
+        large = large_in([change])
+        return all(self._holds(path, after, large) for path, (_, after) in change.ends.items())
 
     def mode(self, path: str) -> int:
         """The permissions of a file."""
@@ -138,14 +160,17 @@ class WorkspaceChanges:
         """What the applied changes make of the workspace, as one patch."""
         moved, modes = renamed(changes), {change.path: change.mode for change in changes}
         gone = set(moved.values())
+        large = large_in(changes)
         parts = [
-            patch.rename(moved[path], path) if path in moved else self._diff(path, ends, modes.get(path))
+            patch.rename(moved[path], path) if path in moved else self._diff(path, ends, modes.get(path), large)
             for path, ends in ends_of(changes).items()
             if path not in gone
         ]
         return "".join(parts)
 
-    def _diff(self, path: str, ends: Ends, mode: int | None) -> str:
+    def _diff(self, path: str, ends: Ends, mode: int | None, large: Mapping[str | None, Content]) -> str:
+        if found := [large[digest] for digest in ends if digest in large]:
+            return patch.left_out(path, found[0].size)
         before, after = (None if digest is None else self.content(digest) for digest in ends)
         return patch.difference(path, before, after, mode)
 
@@ -162,16 +187,43 @@ class WorkspaceChanges:
 
     def _undo(self, group: Sequence[FileChange]) -> None:
         """Undo changes that hang together, or raise before anything is touched."""
-        ends = ends_of(group)
+        ends, large = ends_of(group), large_in(group)
         modes = {change.path: change.mode for change in reversed(group) if change.mode is not None}
-        for path, (first, last) in ends.items():
-            if not self._holds(path, last) and not self._holds(path, first):
-                raise safe_files.Changed(f"{self.workspace / path} has changed since")
+        self._refuse_changed(ends, large)
+        self._clear(ends, large)
         # What comes back is there before what came goes away.
         for path, (first, last) in sorted(ends.items(), key=lambda row: row[1][0] is None):
-            self._put(path, last, first, modes.get(path))
+            if self._holds(path, first, large):
+                continue
+            if first in large:
+                self._aside.bring_back(large[first], path)
+            else:
+                self._put(path, None if last in large else last, first, modes.get(path))
         for change in group:
             self.save(replace(change, state="undone"))
+
+    def _refuse_changed(self, ends: Mapping[str, Ends], large: Mapping[str | None, Content]) -> None:
+        """Raise if a path has neither content, or if a large one is nowhere any more."""
+        for path, row in ends.items():
+            # A kill may have left a path empty, with its large file aside.
+            between = self._holds(path, None) and any(
+                digest in large and self._aside.has(large[digest]) for digest in row
+            )
+            if not between and not any(self._holds(path, digest, large) for digest in row):
+                raise safe_files.Changed(f"{self.workspace / path} has changed since")
+        for content in (large[first] for first, _ in ends.values() if first in large):
+            if not self._aside.has(content) and not any(self._aside.holds(path, content) for path in ends):
+                raise safe_files.Changed(f"the file that {content.sha256} was of is missing or damaged")
+
+    def _clear(self, ends: Mapping[str, Ends], large: Mapping[str | None, Content]) -> None:
+        """Take what is there away from the paths of large files, which are moved and not overwritten."""
+        for path, (first, last) in ends.items():
+            if first == last or not self._holds(path, last, large):
+                continue
+            if last in large:
+                self._aside.keep(path, large[last])
+            elif first in large and last is not None:
+                safe_files.remove_if(self.workspace / path, self.content(last), below=self.workspace)
 
     def _remove_folders(self, changes: Sequence[FileChange]) -> None:
         """Remove the folders that were made for files, if nothing is left in them."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from weft_skills.builtin.writing.targets import PREFIX, target_of
+from weft_skills.safe_moves import Content
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class FileChange:
     """One change, by a call: the hashes of the content before and after; None stands for no file.
 
     `digest` is of the arguments it was made for, `at` when it was applied, in nanoseconds. A move has the path that it
-    leads `to`; its content stays the same. `mode` has the permissions of a file that is moved or deleted.
+    leads `to`; its content stays the same. `mode` has the permissions of a file that is moved or deleted. One that is
+    too large to be copied has its `size`: of such a file no content is kept, but the file itself.
     """
 
     key: str
@@ -42,6 +44,7 @@ class FileChange:
     action: ChangeAction = "write"
     to: str | None = None
     mode: int | None = None
+    size: int | None = None
 
     @property
     def ends(self) -> dict[str, Ends]:
@@ -49,6 +52,11 @@ class FileChange:
         if self.to is not None:
             return {self.to: (None, self.after), self.path: (self.before, None)}
         return {self.path: (self.before, self.after)}
+
+    @property
+    def large(self) -> Content | None:
+        """What a file holds that is too large to be copied."""
+        return Content(self.before, self.size) if self.before is not None and self.size is not None else None
 
     @property
     def made(self) -> str:
@@ -77,8 +85,9 @@ def _is_whole(row: FileChange) -> bool:
     hashes = [digest for digest in (row.before, row.after) if digest is not None]
     numbers = isinstance(row.at, int) and isinstance(row.folders, int)
     mode = row.mode is None or (isinstance(row.mode, int) and 0 <= row.mode <= _MODES)
+    size = row.size is None or (isinstance(row.size, int) and row.size > 0 and row.action != "write")
     held = row.state in get_args(ChangeState) and all(map(_is_hash, hashes))
-    return held and numbers and mode and fits.get(row.action, False)
+    return held and numbers and mode and size and fits.get(row.action, False)
 
 
 def _is_hash(digest: object) -> bool:
@@ -93,6 +102,11 @@ def ends_of(changes: Iterable[FileChange]) -> dict[str, Ends]:
             for path, (before, after) in change.ends.items():
                 found[path] = (found[path][0] if path in found else before, after)
     return dict(sorted(found.items()))
+
+
+def large_in(changes: Iterable[FileChange]) -> dict[str | None, Content]:
+    """What the changes moved or deleted that is too large to be copied, by its hash."""
+    return {large.sha256: large for change in changes if (large := change.large) is not None}
 
 
 def linked(changes: Iterable[FileChange]) -> list[tuple[FileChange, ...]]:

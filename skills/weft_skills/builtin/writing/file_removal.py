@@ -6,11 +6,13 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from weft_skills import safe_files, safe_moves
 from weft_skills.builtin.writing import patch
 from weft_skills.builtin.writing.changes import sha256
 from weft_skills.builtin.writing.file_call import ChangesFiles, FileCall, refuse_unknown, shown
 from weft_skills.builtin.writing.file_change import FileChange
-from weft_skills.builtin.writing.targets import PREFIX, Target, target_of
+from weft_skills.builtin.writing.targets import LARGEST, PREFIX, SIZE_LIMIT, Target, target_of
+from weft_skills.safe_moves import Content
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -29,13 +31,15 @@ class FileRemoval(FileCall):
     def check_content(self) -> None:
         """Raise if there is nothing to take away, or something where it would go."""
         if self.known() is None:
-            self._current()
+            self._size()
 
     def diff(self) -> str:
         """The difference to be made, which is kept until the call is made."""
         change = self._change()
         if self.to is not None:
             return shown(patch.rename(change.path, self.to.path))
+        if change.size is not None:
+            return shown(f"delete {change.path}, which has {change.size:,} bytes")
         data = self.place.changes.content(change.before or "")
         try:
             return shown(patch.diff(change.path, data.decode(), None, change.mode))
@@ -54,20 +58,47 @@ class FileRemoval(FileCall):
         known, to = self.known(), self.to.path if self.to is not None else None
         if known is not None and (known.path, known.to) == (self.target.path, to):
             return known
-        data = self._current()
-        digest, mode = sha256(data), self.place.changes.mode(self.target.path)
-        change = FileChange(self.key, self.target.path, digest, None, self.digest, action="delete", mode=mode)
+        data, content = self._found()
+        mode, size = self.place.changes.mode(self.target.path), None if data is not None else content.size
+        change = FileChange(
+            self.key, self.target.path, content.sha256, None, self.digest, action="delete", mode=mode, size=size
+        )
         if to is not None:
-            change = replace(change, action="move", to=to, after=digest)
+            change = replace(change, action="move", to=to, after=content.sha256)
         return self.place.changes.propose(change, data)
 
-    def _current(self) -> bytes:
+    def _found(self) -> tuple[bytes | None, Content]:
+        """What the file holds; without its bytes if it is too large to be copied."""
+        if self._size() > SIZE_LIMIT:
+            data, content = None, safe_moves.content_of(self.target.file, below=self.place.workspace)
+        else:
+            data = self.current(self.target, self.place.workspace)
+            content = None if data is None else Content(sha256(data), len(data))
+        if content is None:
+            raise self._gone()
+        return data, content
+
+    def _size(self) -> int:
+        """The file's size; raises if it cannot be taken away, or if something stands where it would go."""
         if self.to is not None and os.path.lexists(self.to.file):
             raise ToolFault("CONFLICT", f"{self.to.name} exists already — move it to another path")
-        data = self.current(self.target, self.place.workspace)
-        if data is None:
-            raise ToolFault("NOT_FOUND", f"{self.target.name} does not exist — look with ListFiles")
-        return data
+        size = safe_moves.size_of(self.target.file, below=self.place.workspace)
+        if size is None:
+            raise self._gone()
+        if size > LARGEST:
+            raise ToolFault("INVALID_PARAM", f"{self.target.name} has more than 10 GB — leave it where it is")
+        if size > SIZE_LIMIT and not self._is_beside():
+            what = f"{self.target.name} has {size:,} bytes, which are not copied to another file system"
+            raise ToolFault("EXECUTION_ERROR", f"{what} — leave it where it is")
+        return size
+
+    def _is_beside(self) -> bool:
+        """Whether a large file can be moved to where it goes, or is kept, by its name alone."""
+        goes = self.to.file.parent if self.to is not None else self.place.changes.folder
+        return safe_files.nearest(goes).stat().st_dev == self.target.file.lstat().st_dev
+
+    def _gone(self) -> ToolFault:
+        return ToolFault("NOT_FOUND", f"{self.target.name} does not exist — look with ListFiles")
 
 
 def _target(name: str, path: object, place: WritePlace) -> Target:

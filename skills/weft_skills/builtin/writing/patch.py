@@ -28,6 +28,11 @@ def rename(path: str, to: str) -> str:
     return f"diff --git {quoted(f'a/{path}')} {quoted(f'b/{to}')}\nsimilarity index 100%\n{names}"
 
 
+def left_out(path: str, size: int) -> str:
+    """A line in the place of a change that is too large for a patch; git skips it."""
+    return f"# not in this patch: {quoted(path)}, {size:,} bytes\n"
+
+
 def diff(path: str, before: str | None, after: str | None, mode: int | None = None) -> str:
     """The change of one text file; None stands for no file. Empty if nothing changes."""
     if before == after:

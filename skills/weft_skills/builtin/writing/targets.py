@@ -11,6 +11,7 @@ from weft_skills.tools.fault import ToolFault
 
 PREFIX = "workspace:"
 SIZE_LIMIT = 10 * 1024**2
+LARGEST = 10 * 1024**3  # of a file that is moved or deleted whole, which is read once to know it again
 LONGEST = 1_000
 
 

@@ -113,7 +113,7 @@ async def test_a_name_is_resolved_once_and_never_to_a_private_address(
 ) -> None:
     port, asked = site
     find, names = resolves("127.0.0.1", "10.0.0.1", "::1")
-    async with opened("*.example.org", find=find) as (proxy, at):
+    async with opened(f"*.example.org:{port}", find=find) as (proxy, at):
         for name in ("a.example.org", "b.example.org", "c.example.org"):
             answer = await ask(at, f"CONNECT {name}:{port} HTTP/1.1\r\n\r\n".encode())
             assert answer.startswith("HTTP/1.1 403 Forbidden")
@@ -122,7 +122,7 @@ async def test_a_name_is_resolved_once_and_never_to_a_private_address(
         assert list(proxy.refused) == [f"{name}:{port}" for name in names]
     monkeypatch.setattr(addresses, "is_public", lambda _: True)  # so that there is something to connect to
     find, names = resolves("127.0.0.1", "10.0.0.1")
-    async with opened("a.example.org", find=find) as (_, at):
+    async with opened(f"a.example.org:{port}", find=find) as (_, at):
         answer = await ask(at, f"GET http://a.example.org:{port}/x HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         assert answer.startswith("HTTP/1.1 200 OK")
     assert names == ["a.example.org"], "the connection goes to the address that was checked"
@@ -146,6 +146,10 @@ async def test_a_name_is_resolved_once_and_never_to_a_private_address(
         (lambda _: "CONNECT a.example.org HTTP/1.1", "400"),
         (lambda _: "CONNECT a.example.org:99999 HTTP/1.1", "400"),
         (lambda _: "nonsense", "400"),
+        (lambda _: "GET http://a.example.org/ HTTP/1.1\r\nX: 1\nHost: evil.example", "400"),
+        (lambda _: "GET http://a.example.org/ HTTP/1.1\r\nX: 1\r\n folded", "400"),
+        (lambda _: "CONNECT a.example.org:22 HTTP/1.1", "403"),
+        (lambda _: "GET http://a.example.org:25/ HTTP/1.1", "403"),
         (lambda _: "CONNECT a.example.org:443 HTTP/1.1", "502"),
         (lambda _: f"GET http://a.example.org/{'x' * 100_000} HTTP/1.1", "502"),
     ],

@@ -156,6 +156,28 @@ async def test_hostile_results_stay_text_inside_their_mark(tmp_path: Path, site:
     assert (len(found.data["results"]), len(found.text) < 8_000) == (20, True)
 
 
+@pytest.mark.parametrize(("provider", "text"), [("brave", "description"), ("tavily", "content")])
+async def test_hostile_results_of_the_other_providers_stay_text_too(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch, provider: str, text: str
+) -> None:
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "a-secret-key")
+    rows = [
+        {"title": HOSTILE, "url": "https://e.org/", text: HOSTILE, "extra_snippets": [HOSTILE], "raw_content": HOSTILE},
+        {"title": "x", "url": "javascript:alert(1)", text: "x"},
+        {"title": "\ud800", "url": "https://e.org/2", text: "x" * 1_000_000},
+    ]
+    site.answer = {"web": {"results": rows}} if provider == "brave" else {"results": rows, "answer": HOSTILE}
+    found = await search(tmp_path, site, provider)
+    assert [one["url"] for one in found.data["results"]] == ["https://e.org/", "https://e.org/2"]
+    assert (found.text.count("</foreign-text>"), len(found.text) < 8_000) == (1, True)
+    for sign in ("<script", "<img", "\x1b", "\u202e", "\U000e0041", "a-secret-key"):
+        assert sign not in found.to_json()
+        assert sign not in found.text
+    for answer in (b"x" * (10 * 1024**2), "endless", 302, {"web": {"results": {"a": 1}}, "results": {"a": 1}}):
+        site.answer = answer
+        assert code(await search(tmp_path, site, provider)) == "EXECUTION_ERROR"
+
+
 @pytest.mark.parametrize(
     ("answer", "expected", "said"),
     [

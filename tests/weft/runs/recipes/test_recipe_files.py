@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weft.runs.recipes import recipe_files
+from weft.runs.recipes.filling import fill
 from weft.runs.recipes.recipe import NoRecipe, Recipe, RecipeParameter, RecipeValueError, SkillHash
+from weft_planner.plan.validate import Known
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,6 +88,31 @@ def test_what_is_no_recipe_is_left_out_and_the_others_are_read(tmp_path: Path, m
     assert [file.name for file in recipe_files.read_all(tmp_path)] == ["say-it"]
     with pytest.raises(NoRecipe, match="no recipe"):
         recipe_files.read(tmp_path, "other")
+
+
+def test_many_large_files_are_not_all_read(tmp_path: Path) -> None:
+    large = "goal: x\nplan: {}\n#" + "x" * (recipe_files.LARGEST - 100)
+    (tmp_path / "recipes").mkdir()
+    for number in range(10, 40):
+        (tmp_path / "recipes" / f"r{number}.yaml").write_text(large, encoding="utf-8")
+    recipe_files.write(tmp_path, RECIPE)
+    found = [file.name for file in recipe_files.read_all(tmp_path)]
+    assert found == [f"r{number}" for number in range(10, 30)], "20 MB of them"
+    assert recipe_files.read(tmp_path, "say-it").recipe == RECIPE, "by its name, each is found"
+
+
+@pytest.mark.parametrize("value", ["{how}", "{what}", "{{what}}", "<% raw %>", "{# x #}", "$HOME", "`id`", "%s", "\\1"])
+def test_a_value_that_looks_like_a_template_stays_text(value: str) -> None:
+    filled = fill(RECIPE, RECIPE.values({"what": value}), Known())
+    assert filled.plan is not None
+    assert value in filled.goal
+    assert value in filled.plan.tasks[0].instruction
+
+
+@pytest.mark.parametrize("value", ["<<a.output>>", "<<item>>", "x << y", "\n<<a.status>>"])
+def test_a_value_cannot_refer_to_results(value: str) -> None:
+    with pytest.raises(RecipeValueError, match="what has <<"):
+        RECIPE.values({"what": value})
 
 
 def test_names_stay_within_the_folder(tmp_path: Path) -> None:

@@ -65,6 +65,14 @@ async def test_the_items_of_a_task_that_was_replaced_are_not_missing(workspace: 
     assert (result.status, result.answer, result.error) == ("done", "end is done", None)
 
 
+async def test_a_task_that_a_change_adds_may_be_done_in_rounds(workspace: Path) -> None:
+    rounds = llm("ask", repeat={"until": '<<ask.output>> contains "ask#2"', "most": 3})
+    planner = Planner(plan(llm("fetch"), llm("end", "fetch")), [change(rounds, rewire={"fetch": "ask"})])
+    result = await run(workspace, planner)
+    assert (result.status, result.answer) == ("done", "end is done")
+    assert {task.id: task.attempts for task in result.tasks if task.id == "ask"} == {"ask": 2}
+
+
 LOOP = llm("loop", repeat={"until": "<<loop.output>> is empty", "most": 2})
 
 
@@ -90,6 +98,17 @@ async def test_a_failed_item_of_a_final_task_is_replaced_like_any_other(workspac
     (request,) = planner.asked
     assert "- item 'all[2]' failed, and the answer lacks its result" in request.messages[1].content
     assert '<task id="all[2]" status="failed">\ngone\n</task>' in request.messages[1].content
+
+
+async def test_what_is_missing_after_a_change_is_told_in_the_order_of_the_plan(workspace: Path) -> None:
+    mapped = plan(llm("all", instruction="Do <<item>>", for_each=["x", "y"]), llm("end", "all"), llm("fetch"))
+    planner = Planner(
+        mapped, [add("again", instead_of="fetch")], fails=dict.fromkeys(("all[2]", "fetch", "again"), "gone")
+    )
+    result = await run(workspace, planner)
+    assert (result.status, result.error) == (
+        "partial", "2 of 6 tasks have no result: all[2], y: gone; again: gone"
+    )  # fmt: skip
 
 
 async def test_a_replaced_item_is_not_tried_again(workspace: Path) -> None:

@@ -18,9 +18,11 @@ from weft.batch.engines.ray.messages import GoalEnded, GoalJob, GoalRefused, Goa
 from weft.batch.engines.ray.metrics import BatchMetrics
 from weft.batch.engines.ray.requirements import check_requirements, journal_for_workers
 from weft.batch.engines.ray.sent_flags import check_goal, flags_for_workers
+from weft.batch.engines.ray.sent_plans import SentPlans
 from weft.batch.engines.ray.worker_group import WorkerGroup
 from weft.batch.limits.rate_limiter import Rates
 from weft.batch.options import BatchOptions
+from weft.batch.shared_plans import StoppedWaiting
 from weft.runs.stored import records
 from weft.settings.settings import Settings
 from weft.version import __version__
@@ -120,6 +122,14 @@ class RayEngine:
         assert group is not None  # noqa: S101 - `warm` came first
         group.stop_with(stop)
         group.record = job.record
+        plans = SentPlans.of(self.home, job)
+        try:
+            async with plans.sharing(job, stop) as prepared:
+                return await self._run(group, prepared, stop)
+        except StoppedWaiting:
+            return _interrupted(job)
+
+    async def _run(self, group: WorkerGroup, job: Job, stop: Stop) -> Result:
         losses = _Losses(group)
         begun, pause = job.begun, _PAUSE
         while not stop.is_set():
@@ -134,7 +144,8 @@ class RayEngine:
             process = worker.process
             try:
                 with losses.trying(worker, job.goal.id):
-                    outcome = await _run_in(worker, GoalJob(job.goal, job.run_id, job.place, begun, job.waited))
+                    sent = GoalJob(job.goal, job.run_id, job.place, begun, job.waited, job.recipe)
+                    outcome = await _run_in(worker, sent)
             finally:
                 group.placement.release(worker, job.goal.id)
             begun = True
@@ -156,7 +167,7 @@ class RayEngine:
                     pause = _PAUSE
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
-        return Result(job.run_id, "interrupted", job.goal.text, None, "interrupted", None, (), (), Usage(), 0.0, None)
+        return _interrupted(job)
 
     def pace(self) -> Pace:
         """How the calls of all workers go now."""
@@ -217,6 +228,10 @@ class RayEngine:
         return replace(
             setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans, flags=flags
         )
+
+
+def _interrupted(job: Job) -> Result:
+    return Result(job.run_id, "interrupted", job.goal.text, None, "interrupted", None, (), (), Usage(), 0.0, None)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.settings.model_prices import ModelPrice
     from weft.settings.settings import Settings
     from weft_executor.history.result import Result
-    from weft_planner.events import Event
+    from weft_planner.events import Event, RecipeUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,14 @@ class WorkerInfo:
 
 @dataclass(frozen=True, slots=True)
 class GoalJob:
-    """A goal for a worker; with `begun`, the journal may have its run."""
+    """A goal for a worker; with `begun`, the journal may have its run. `recipe` is where its plan comes from."""
 
     goal: BatchGoal
     run_id: str
     place: BatchPlace | None
     begun: bool
     waited: bool
+    recipe: RecipeUse | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,12 @@ test("a run is folded from its events: spans, usage, cost and the critical path"
   assert.equal(state.spans.get("d").error, "no");
 });
 
+test("the recipe of a run, its values and whether its plan was used are kept", () => {
+  const recipe = { name: "weekly-report", values: { team: "<b>design</b>" }, way: "auto", used: false };
+  const state = fold([row(0, "run_started", { run_id: "r", goal: "g", settings: {}, recipe })]);
+  assert.deepEqual(state.given.recipe, recipe);
+});
+
 test("skills are used by finished steps: their own, and those that their models loaded", () => {
   const skill = (id, name) => ({ ...task(id), action_type: "skill", name });
   const loaded = (id, name, status = "success") => row(4, "tool_called", { task: id, name: "Skill", envelope: { status, data: { name } } });
