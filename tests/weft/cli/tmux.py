@@ -37,11 +37,16 @@ class Terminal:
         size = ["-x", str(self.columns), "-y", str(self.rows)]
         self._started += 1
         self.socket = self.socket.with_name(f"socket{self._started}")  # a server that ends may still hold the last one
-        self._tmux("-f", os.devnull, "new-session", "-d", *size, "exec sleep 3600")
+        process = self.socket.with_name(f"process{self._started}")
+        # The terminal is the shell's: it hands on a Ctrl-C that comes while the program does not read keys.
+        shell = f"trap 'kill -INT $(cat {process})' INT; while :; do sleep 3600; done"
+        self._tmux("-f", os.devnull, "new-session", "-d", *size, shell)
         tty = os.open(self._tmux("list-panes", "-F", "#{pane_tty}").strip(), os.O_RDWR | os.O_NOCTTY)
         given = {**env, "TERM": "screen-256color", "WEFT_HELPER_MINUTES": "0"}
         try:
-            return nursery.start(["-m", "weft", *command], env=given, stdin=tty, stdout=tty, stderr=tty)
+            started = nursery.start(["-m", "weft", *command], env=given, stdin=tty, stdout=tty, stderr=tty)
+            process.write_text(str(started.pid), encoding="utf-8")
+            return started
         finally:
             os.close(tty)
 
