@@ -1,4 +1,4 @@
-"""Messages to and from a client, one a line and bounded; what is no message is answered with what is wrong with it."""
+"""Messages to and from a client, one a line and bounded; anything else is answered with what is wrong with it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LineTransport:
                 continue
             if _is_message(message):
                 return dict(message)
-            await self._refuse(_NO_MESSAGE, "this is no message of JSON-RPC 2.0")
+            await self._refuse(_NO_MESSAGE, "this is not a message of JSON-RPC 2.0")
         return None
 
     async def close(self) -> None:
