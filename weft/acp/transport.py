@@ -1,4 +1,4 @@
-"""Messages to and from a client, one a line and bounded; anything else is answered with what is wrong with it."""
+"""Messages to and from a client, one per line and of limited size; faulty ones are refused, and the next is read."""
 
 from __future__ import annotations
 
