@@ -162,7 +162,7 @@ class AgentProcess:
         """End it with -9 in the middle of a turn, whose client hears that it is gone."""
         self.process.kill()
         assert await asyncio.to_thread(self.process.wait, 120) == -9
-        heard: list[Any] = await asyncio.gather(turn, return_exceptions=True)
+        heard: tuple[Any, ...] = await asyncio.gather(turn, return_exceptions=True)
         assert isinstance(heard[0], ConnectionError)
 
 
