@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx2
 
-from weft_skills.mcp.connection import McpFault
+from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.servers import McpServers
 from weft_skills.mcp.tool import McpTool
 from weft_skills.programs.trust import Trust

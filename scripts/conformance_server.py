@@ -1,6 +1,7 @@
-"""`weft mcp serve --http` for the MCP conformance suite, which sends no token: it is added to requests without one.
+"""`weft mcp serve --http` for the MCP conformance suite, with the tools that it calls besides weft's own.
 
-Prints the address, and serves an empty workspace until it is ended.
+The suite sends no token: it is added to requests without one. Prints the address, and serves an empty workspace until
+it is ended.
 """
 
 from __future__ import annotations
@@ -9,13 +10,19 @@ import asyncio
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from weft.mcp_server.serve import serve_http
+import conformance_tools
+
+from weft.mcp_server.serve import opened, over_http
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
 from weft.web.guard import Guard, Hosts
 from weft.web.serve import bind
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
 
 _TOKEN = "of-the-suite"  # noqa: S105 - it guards an empty folder
 
@@ -37,8 +44,15 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as name:
         print(f"http://127.0.0.1:{port}/mcp", flush=True)
-        asyncio.run(serve_http(Weft(Path(name), Settings()), listening, guard))
+        asyncio.run(serve(Weft(Path(name), Settings()), listening, guard))
     return 0
+
+
+async def serve(weft: Weft, listening: socket.socket, guard: Callable[[Any], Any]) -> None:
+    """Serve weft's tools and the suite's."""
+    async with opened(weft) as (server, tools):
+        conformance_tools.add_to(server)
+        await over_http(server, tools.close, listening, guard)
 
 
 if __name__ == "__main__":

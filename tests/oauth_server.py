@@ -183,7 +183,8 @@ class OAuthServer:
                     "serverInfo": {"name": "guarded", "version": "1"},
                 }
             case "tools/list":
-                tool = {"name": "look", "description": "Look it up", "inputSchema": {"type": "object"}}
+                described = f"Look it up{f' with {sent}' if 'repeating' in self.traps else ''}"
+                tool = {"name": "look", "description": described, "inputSchema": {"type": "object"}}
                 result = {"tools": [tool | {"annotations": {"readOnlyHint": True}}]}
             case "tools/call":
                 result = {"content": [{"type": "text", "text": self.tool(sent)}]}

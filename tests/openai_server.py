@@ -188,30 +188,40 @@ def chunks(call: Call, pieces: Iterable[str], answer: Say) -> Iterable[dict[str,
     base = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": call.body["model"]}
     for piece in pieces:
         yield base | {"choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}}]}
-    yield base | {"choices": [{"index": 0, "delta": {}, "finish_reason": answer.finish or "stop"}]}
+    if answer.tool_calls:
+        rows = [{"index": number, **row} for number, row in enumerate(_tool_calls(answer))]
+        yield base | {"choices": [{"index": 0, "delta": {"role": "assistant", "tool_calls": rows}}]}
+    yield base | {"choices": [{"index": 0, "delta": {}, "finish_reason": _finish(answer)}]}
     yield base | {"choices": [], "usage": _usage(answer)}
 
 
 def _document(call: Call, answer: Say) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
     if answer.tool_calls:
-        message["tool_calls"] = [
-            {
-                "id": f"call-{number}",
-                "type": "function",
-                "function": {"name": name, "arguments": args if isinstance(args, str) else json.dumps(args)},
-            }
-            for number, (name, args) in enumerate(answer.tool_calls)
-        ]
-    finish = answer.finish or ("tool_calls" if answer.tool_calls else "stop")
+        message["tool_calls"] = _tool_calls(answer)
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
         "model": call.body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "choices": [{"index": 0, "message": message, "finish_reason": _finish(answer)}],
         "usage": _usage(answer),
     }
+
+
+def _tool_calls(answer: Say) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"call-{number}",
+            "type": "function",
+            "function": {"name": name, "arguments": args if isinstance(args, str) else json.dumps(args)},
+        }
+        for number, (name, args) in enumerate(answer.tool_calls)
+    ]
+
+
+def _finish(answer: Say) -> str:
+    return answer.finish or ("tool_calls" if answer.tool_calls else "stop")
 
 
 def _usage(answer: Say) -> dict[str, int]:

@@ -52,6 +52,11 @@ def open_regular(path: Path | str, limit: int = LARGEST) -> int:
     return descriptor
 
 
+def check_regular(path: Path | str, limit: int = LARGEST) -> None:
+    """Raise OSError unless a path is a regular file of at most `limit` bytes, without opening it."""
+    _check(os.stat(path), limit)
+
+
 def read(path: Path | str, limit: int = LARGEST) -> bytes:
     """The content of a regular file of at most `limit` bytes; raises OSError for anything else."""
     with os.fdopen(open_regular(path, limit), "rb") as file:

@@ -8,6 +8,7 @@ permissions    what a run asks a person, asked through the client
 prompt_blocks  a prompt's text, files and resource links as a goal
 serve          the agent on standard input and output
 session        one conversation, and the turn that runs
+transport      messages by lines, bounded
 updates        a run's events as what a client is told: plan, tool calls, answer
 
 May import everything of weft except `cli` and `web`.

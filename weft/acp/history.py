@@ -13,15 +13,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from weft.runs.conversations.conversation import Conversation
+    from weft_planner.events import Event
 
 
 def updates_of(conversation: Conversation) -> Iterator[Any]:
     """All turns in their order: what was asked, the plan as it ended, tool calls and answers."""
-    weft = conversation.weft
     for turn in conversation.turns():
         yield update_user_message_text(turn.goal)
-        told = Updates(weft.paths.workspace, turn.run_id)
-        for row in weft.journal.store.rows(turn.run_id):
-            event = records.event_of(row, weft.paths)
-            if event is not None:
-                yield from told.of(event)
+        told = Updates(conversation.weft.paths.workspace, turn.run_id)
+        for event in _events(conversation, turn.run_id):
+            yield from told.of(event)
+
+
+def last_turn(conversation: Conversation) -> Updates:
+    """Where the updates of the last turn stand, for what continues it."""
+    told, last = Updates(conversation.weft.paths.workspace), conversation.last
+    if last is not None:
+        told.turn = last.run_id
+        for event in _events(conversation, last.run_id):
+            told.of(event)
+    return told
+
+
+def _events(conversation: Conversation, run_id: str) -> Iterator[Event]:
+    weft = conversation.weft
+    for row in weft.journal.store.rows(run_id):
+        event = records.event_of(row, weft.paths)
+        if event is not None:
+            yield event

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -14,12 +15,17 @@ from acp.schema import (
 
 from weft.runs.goal import Goal
 from weft_skills.errors import InputError
+from weft_skills.text.xml import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_MOST_EMBEDDED = 200_000
+_MOST_EMBEDDED = 200_000  # characters of one file
+_MOST_TEXT = 1_000_000  # characters of a prompt
+_MOST_FILES = 200
+_LINK = "link the file instead of sending its text"
+_END = re.compile(r"<(?=\s*/\s*file\b)", re.IGNORECASE)
 
 
 def goal_of(blocks: Sequence[Any], workspace: Path) -> Goal:
@@ -34,6 +40,8 @@ def goal_of(blocks: Sequence[Any], workspace: Path) -> Goal:
         if isinstance(block, TextContentBlock):
             said.append(block.text)
         elif isinstance(block, ResourceContentBlock):
+            if len(files) == _MOST_FILES:
+                raise InputError(f"the prompt has more than {_MOST_FILES} files", hint="link the folder's main ones")
             files.append(_linked(block.uri, workspace))
         elif isinstance(block, EmbeddedResourceContentBlock) and isinstance(block.resource, TextResourceContents):
             below.append(_embedded(block.resource))
@@ -43,11 +51,16 @@ def goal_of(blocks: Sequence[Any], workspace: Path) -> Goal:
     text = "".join(said).strip()
     if not text:
         raise InputError("the prompt has no text", hint="say what to do")
+    if (size := len(text) + sum(map(len, below))) > _MOST_TEXT:
+        raise InputError(f"the prompt has {size:,} characters, more than {_MOST_TEXT:,}", hint=_LINK)
     return Goal("\n\n".join([text, *below]), files=tuple(dict.fromkeys(files)))
 
 
 def _linked(uri: str, workspace: Path) -> Path:
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError as error:
+        raise InputError(f"the link {uri[:200]!r} cannot be read: {error}", hint="link a file") from error
     if parts.scheme not in ("", "file") or parts.netloc not in ("", "localhost"):
         raise InputError(f"the link {uri[:200]} names no local file", hint="link a file of this machine")
     path = workspace / unquote(parts.path)
@@ -60,6 +73,8 @@ def _embedded(resource: TextResourceContents) -> str:
     if len(resource.text) > _MOST_EMBEDDED:
         raise InputError(
             f"{resource.uri[:200]} has {len(resource.text):,} characters, more than {_MOST_EMBEDDED:,}",
-            hint="link the file instead of sending its text",
+            hint=_LINK,
         )
-    return f'<file path="{resource.uri[:500]}">\n{resource.text}\n</file>'
+    path = escape(resource.uri[:500]).replace('"', "&quot;")
+    text = _END.sub("&lt;", resource.text)  # what a file says cannot end the marks around it
+    return f'<file path="{path}">\n{text}\n</file>'

@@ -11,6 +11,7 @@ from acp import run_agent
 from acp.stdio import stdio_streams
 
 from weft.acp.agent import WeftAgent
+from weft.acp.transport import LARGEST, LineTransport
 from weft.providers import litellm_model
 from weft.runs.serving import until_left
 
@@ -21,26 +22,23 @@ if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
 
-# A message holds at most a prompt with embedded files.
-_LARGEST = 50_000_000
-
 
 async def serve(configure: Callable[[Path], tuple[Paths, Settings]]) -> list[str]:
     """Serve until the client leaves or a signal comes; returns the ids of the sessions that this interrupted."""
     agent = WeftAgent(configure)
-    reader, writer = await _streams()
+    transport = LineTransport(*await _streams())
     litellm_model.preload()
-    return await until_left(run_agent(agent, writer, reader), agent.close)  # type: ignore[arg-type]
+    return await until_left(run_agent(agent, transport), agent.close)  # type: ignore[arg-type]
 
 
 async def _streams() -> tuple[Any, Any]:
     """The client's pipes; whatever else writes to standard output goes to standard error from now on."""
     if sys.platform == "win32":
-        return await stdio_streams(limit=_LARGEST)
+        return await stdio_streams(limit=LARGEST)
     loop = asyncio.get_running_loop()
     kept = os.fdopen(os.dup(1), "wb", 0)
     os.dup2(2, 1)
-    reader = asyncio.StreamReader(limit=_LARGEST)
+    reader = asyncio.StreamReader(limit=LARGEST)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, kept)
     return reader, asyncio.StreamWriter(transport, protocol, reader, loop)

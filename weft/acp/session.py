@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp.helpers import update_agent_message_text
 
-from weft.acp import modes
+from weft.acp import history, modes
 from weft.acp.permissions import Permissions
 from weft.acp.prompt_blocks import goal_of
 from weft.acp.updates import Updates
@@ -21,7 +21,7 @@ from weft_planner.approvals import Answer
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from acp.interfaces import Client
 
@@ -43,7 +43,8 @@ class Session:
     open_weft: Callable[[ModeName], Weft]
     kept: KeptModes
     mode: ModeName = modes.DEFAULT
-    _stop: Stop | None = None
+    _is_prompted: bool = False
+    _stops: list[Stop] = field(default_factory=list)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -53,41 +54,63 @@ class Session:
 
     async def prompt(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
         """Run a prompt as the next turn, or as the answer to what the last one asked."""
-        conversation = self.conversation
-        goal = goal_of(blocks, conversation.weft.paths.workspace)
-        if self._turn.locked():
+        if self._is_prompted:
             raise InputError("a turn of this session is running", hint="wait for its end, or cancel it")
-        if goal.text.strip() == CONTINUE:
-            return await self.go_on()
-        question = await asyncio.to_thread(self._question)
-        if question is not None:
-            answers = [(question, Answer("answer", text=goal.text, by="acp"))]
-            return await self.go_on(answers)
-        permissions = Permissions(self.client, self.id)
-        review = permissions.review if self.mode == "plan" else None
-        run_id = new_run_id()
+        self._is_prompted = True
+        try:
+            return await self._prompted(blocks)
+        finally:
+            self._is_prompted = False
 
-        def turn(record: Record, stop: Stop) -> Awaitable[Result | None]:
-            return conversation.turn(
-                goal, record=record, stop=stop, approve=permissions.approve, review=review, run_id=run_id
-            )
+    async def _prompted(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
+        async with self._running() as stop:
+            conversation = self.conversation
+            goal = await asyncio.to_thread(goal_of, blocks, conversation.weft.paths.workspace)
+            if goal.text.strip() == CONTINUE:
+                return await self._resume(stop)
+            question = await asyncio.to_thread(self._question)
+            if question is not None:
+                return await self._resume(stop, [(question, Answer("answer", text=goal.text, by="acp"))])
+            permissions = Permissions(self.client, self.id)
+            review = permissions.review if self.mode == "plan" else None
+            run_id = new_run_id()
 
-        return await self._told(turn, run_id)
+            def turn(record: Record) -> Awaitable[Result | None]:
+                return conversation.turn(
+                    goal, record=record, stop=stop, approve=permissions.approve, review=review, run_id=run_id
+                )
 
-    async def go_on(self, answers: Sequence[tuple[str, Answer]] = ()) -> Literal["end_turn", "cancelled"]:
-        """Continue the last turn, which was cut off or waits; what it waits for is asked again."""
+            return await self._told(turn, stop, Updates(conversation.weft.paths.workspace, run_id))
+
+    async def go_on(self) -> None:
+        """Continue the last turn, which waits; what it waits for is asked again."""
+        async with self._running() as stop:
+            await self._resume(stop)
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[Stop]:
+        """A turn, after one that a load continues; a cancel reaches it from its very beginning."""
+        self._stops.append(stop := Stop())
+        try:
+            async with self._turn:
+                yield stop
+        finally:
+            self._stops.remove(stop)
+
+    async def _resume(self, stop: Stop, answers: Sequence[tuple[str, Answer]] = ()) -> Literal["end_turn", "cancelled"]:
+        """Continue the last turn, which was cut off or waits."""
         conversation, permissions = self.conversation, Permissions(self.client, self.id)
-        last = await asyncio.to_thread(lambda: conversation.last)
+        told = await asyncio.to_thread(lambda: history.last_turn(conversation))
 
-        def turn(record: Record, stop: Stop) -> Awaitable[Result | None]:
+        def turn(record: Record) -> Awaitable[Result | None]:
             return conversation.resume(record=record, stop=stop, approve=permissions.approve, answers=answers)
 
-        return await self._told(turn, last.run_id if last is not None else "")
+        return await self._told(turn, stop, told)
 
     def cancel(self) -> None:
         """Stop the turn that runs; what was finished stays."""
-        if self._stop is not None:
-            self._stop.set(by_user=True)
+        for stop in self._stops:
+            stop.set(by_user=True)
 
     def set_mode(self, mode: ModeName) -> None:
         """Use another mode from the next turn on."""
@@ -96,39 +119,37 @@ class Session:
 
     def waits(self) -> bool:
         """Whether the last turn waits for something that the client can be asked."""
-        last = self.conversation.last
-        return last is not None and last.status == "waiting" and self._question() is None
+        kinds = {request.kind for request in self._open()}
+        return bool(kinds) and "question" not in kinds
 
     @property
     def is_running(self) -> bool:
         """Whether a turn runs."""
-        return self._stop is not None
+        return bool(self._stops)
 
     async def close(self) -> None:
         """Interrupt what runs, and wait for it; it can be continued."""
-        if self._stop is not None:
-            self._stop.set()
+        for stop in self._stops:
+            stop.set()
         async with self._turn:
             pass
 
     async def _told(
-        self, turn: Callable[[Record, Stop], Awaitable[Result | None]], run_id: str
+        self, turn: Callable[[Record], Awaitable[Result | None]], stop: Stop, updates: Updates
     ) -> Literal["end_turn", "cancelled"]:
         """Run a turn while the client is told of its events, in their order."""
-        async with self._turn:
-            self._stop = stop = Stop()
-            events: asyncio.Queue[Event | None] = asyncio.Queue()
-            loop = asyncio.get_running_loop()
-            workspace = self.open_weft(self.mode).paths.workspace
-            telling = asyncio.ensure_future(self._tell(events, Updates(workspace, run_id)))
-            try:
-                result = await turn(lambda event: loop.call_soon_threadsafe(events.put_nowait, event), stop)
-                await asyncio.sleep(0)  # what other threads handed over
-            finally:
-                events.put_nowait(None)
-                await telling
-                self._stop = None
-        if result is not None and result.status == "waiting":
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+        telling = asyncio.ensure_future(self._tell(events, updates))
+        try:
+            result = await turn(lambda event: loop.call_soon_threadsafe(events.put_nowait, event))
+            await asyncio.sleep(0)  # what other threads handed over
+        finally:
+            events.put_nowait(None)
+            await telling
+        if result is None:
+            await self._say("There is nothing to continue: the last turn has ended.")
+        elif result.status == "waiting":
             await self._say(await asyncio.to_thread(self._waiting))
         return "cancelled" if stop.by_user else "end_turn"
 
@@ -143,9 +164,10 @@ class Session:
             await self.client.session_update(session_id=self.id, update=update_agent_message_text(text))
 
     def _open(self) -> list[Any]:
+        """What the last turn asks a person; one that a person stopped asks nothing any more."""
         conversation = self.conversation
         last = conversation.last
-        if last is None or last.status != "waiting":
+        if last is None or last.status not in ("waiting", "interrupted") or last.stopped_by_user:
             return []
         weft = conversation.weft
         return [opened.request for opened in open_requests(weft.journal.store, weft.paths, last.run_id)]

@@ -61,7 +61,7 @@ _STATUS: dict[str, Literal["pending", "in_progress", "completed"]] = {
     "failed": "completed",
     "skipped": "completed",
     "unneeded": "completed",
-    "cancelled": "completed",
+    "cancelled": "pending",  # a turn that is continued does it after all
     "pending": "pending",
 }
 

@@ -12,7 +12,8 @@ from weft.cli.view import output
 if TYPE_CHECKING:
     from weft.settings.paths import Paths
     from weft.workspace.tools import WorkspaceTools
-    from weft_skills.mcp.servers import McpServers, ServerState
+    from weft_skills.mcp.server_state import ServerState
+    from weft_skills.mcp.servers import McpServers
 
 
 def trust_settings(where: Paths) -> None:

@@ -12,7 +12,7 @@ from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from weft.runs.runtime import Weft
 
@@ -43,22 +43,28 @@ async def serve_http(
     weft: Weft, listening: socket.socket, guard: Callable[[Any], Any], *, allow_approvals: bool = False
 ) -> list[str]:
     """Serve streamable HTTP at `/mcp` until a signal comes; `guard` wraps the application, and refuses strangers."""
-    import uvicorn
-
     async with opened(weft, allow_approvals=allow_approvals) as (server, tools):
-        from mcp.server.transport_security import TransportSecuritySettings
+        return await over_http(server, tools.close, listening, guard)
 
-        # The guard checks Host and Origin, by the rules of `weft serve`.
-        unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-        app = server.streamable_http_app(transport_security=unguarded)
-        config = uvicorn.Config(
-            guard(app), log_level="warning", access_log=False, ws="none", lifespan="off", server_header=False,
-            proxy_headers=False, timeout_graceful_shutdown=_GRACE,
-        )  # fmt: skip
-        web = uvicorn.Server(config)
-        web.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
-        async with app.router.lifespan_context(app):
-            try:
-                return await until_left(web.serve(sockets=[listening]), tools.close)
-            finally:
-                web.should_exit = True
+
+async def over_http(
+    server: Any, close: Callable[[], Awaitable[list[str]]], listening: socket.socket, guard: Callable[[Any], Any]
+) -> list[str]:
+    """Serve a server of the `mcp` package; returns what `close` does."""
+    import uvicorn
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    # The guard checks Host and Origin, by the rules of `weft serve`.
+    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(transport_security=unguarded)
+    config = uvicorn.Config(
+        guard(app), log_level="warning", access_log=False, ws="none", lifespan="off", server_header=False,
+        proxy_headers=False, timeout_graceful_shutdown=_GRACE,
+    )  # fmt: skip
+    web = uvicorn.Server(config)
+    web.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
+    async with app.router.lifespan_context(app):
+        try:
+            return await until_left(web.serve(sockets=[listening]), close)
+        finally:
+            web.should_exit = True

@@ -11,7 +11,7 @@ from weft_skills.skill import Skill
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from weft_skills.mcp.servers import ToolOffer
+    from weft_skills.mcp.server_state import ToolOffer
 
 # Schemas are long: every call of every task would carry them.
 MOST_LISTED = 30

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.functions.functions import FunctionTool
-    from weft_skills.mcp.servers import ServerState
+    from weft_skills.mcp.server_state import ServerState
     from weft_skills.programs.manifest import Manifest
     from weft_skills.skill import Source, State
 

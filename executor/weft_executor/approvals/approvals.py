@@ -167,6 +167,8 @@ class Approvals:
         if asked is None or request.id in self.known.answers:
             asked = ApprovalAsked(**request.to_dict() | {"asked": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"})
             self._note(asked)
+            if self.approve is not None:
+                await self.settle()  # a process that dies while a person thinks has asked them all the same
         elif self.remind is not None:
             self.remind(ApprovalAsked(**asked.to_dict()))
         answer = await self._answer_now(asked)

@@ -39,7 +39,10 @@ def _ignore(read: FileRead, what: str) -> None:
 
 @dataclass(slots=True)
 class GivenFiles:
-    """The files of one run. `recorded` are reads on record, and `changed` hears of files that differ from them."""
+    """The files of one run. `recorded` are reads on record, and `changed` hears of files that differ from them.
+
+    `earlier` are those that only earlier turns of a conversation were about: nobody waits for them to be read.
+    """
 
     paths: tuple[str, ...]
     workspace: Path
@@ -47,6 +50,7 @@ class GivenFiles:
     redact: Callable[[str], str]
     recorded: Mapping[tuple[str, str], FileRead] = field(default_factory=dict)
     changed: Callable[[FileRead, str], None] = _ignore
+    earlier: frozenset[str] = frozenset()
     reads: dict[tuple[str, str], FileRead] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -121,7 +125,8 @@ class GivenFiles:
             reads = [read for (_, of), read in self.reads.items() if of == path]
             if any(_mentions(call, path) for call in done):
                 continue
-            why = _left_out(reads) if reads else "no task read it"
+            unread = "" if path in self.earlier else "no task read it"
+            why = _left_out(reads) if reads else unread
             lines += [f"{self.name(path)}: {why}"] if why else []
         return lines
 

@@ -67,7 +67,8 @@ class TurnResult(msgspec.Struct, frozen=True):
 class ConversationTurn(msgspec.Struct, frozen=True):
     """The place of a run in a conversation, and what it sees of earlier turns, newest first.
 
-    `results` are those that its tasks can refer to. So many earlier turns are `left_out`, because there is no room.
+    `results` are those that its tasks can refer to. So many earlier turns are `left_out`, because there is no room. So
+    many of the run's files, the last ones, are `earlier_files`: given, written or made in earlier turns.
     """
 
     id: str
@@ -75,6 +76,7 @@ class ConversationTurn(msgspec.Struct, frozen=True):
     turns: tuple[EarlierTurn, ...] = ()
     results: tuple[TurnResult, ...] = ()
     left_out: int = 0
+    earlier_files: int = 0
 
 
 # Who decided that a recipe is used: a person by its name or when asked, the settings, or a batch of like goals.

@@ -5,17 +5,16 @@ config       the configuration files: `.mcp.json` of the workspace, `mcp.json` o
 names        the names under which a server's tools are offered
 tool_list    a server's tools as weft offers them, and the cache of such lists
 trust        which entries and which lists of tools the user trusts
-transport    messages to and from a process or an address, bounded
 authorisation/ logins: OAuth, with tokens in the user's data folder
-callbacks    what a server asks and says besides its answers
-resources    the built-in tools for resources and prompts
-connection   one server: started, listed, called, restarted
-pool         all servers of a process, in a thread of their own
-result       what a server answered, as an envelope
-tool         a tool of a server, ready to be called
-servers      the servers of a workspace: how each stands, and what they offer (start reading here)
+connections/ how servers are started, asked, and ended
+resources    the built-in tools for resources
+server_state how a server stands, and what those that may be used offer together
+servers      the servers of a workspace: how each stands, and whether it is trusted (start reading here)
+calls        calls to them: tools, resources, prompts
+result, answering  what a server answered, or why it did not, as an envelope
+offered, tool, prompt  a tool and a prompt of a server, as a run offers them
 importing    servers that other programs have configured
 
-Only `transport`, `connection`, `callbacks` and `authorisation` import the package `mcp`, at the first connection.
+Only `connections` and `authorisation` import the package `mcp`, at the first connection.
 May import `programs`, `tools` and the modules below them.
 """

@@ -6,13 +6,13 @@ import time
 from typing import TYPE_CHECKING
 
 from weft_skills.errors import InputError, SetupError
-from weft_skills.mcp.connection import NoAnswer
+from weft_skills.mcp.connections.faults import NoAnswer
 from weft_skills.tools.envelope import Envelope, failure, time_since
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from weft_skills.mcp.connection import CallAnswer
+    from weft_skills.mcp.connections.answers import CallAnswer
     from weft_skills.mcp.result import ResultReader
     from weft_skills.tools.envelope import Code
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 EntrySource = Literal["workspace", "user"]
 
 CALL_TIMEOUT = 60.0
+_SHORTEST_SECRET = 6
+_CREDENTIAL = re.compile(r"auth|cookie|key|token|secret|pass", re.IGNORECASE)
 # As in Claude Code: ${VAR} and ${VAR:-default}; VS Code writes ${env:VAR}.
 _VARIABLE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _WORKSPACE = "workspaceFolder"  # in VS Code, and not of the environment
@@ -64,9 +66,20 @@ class ServerLaunch:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Values that messages must not repeat."""
-        return tuple(
-            value for value in (*self.env.values(), *self.headers.values(), self.oauth.client_secret) if len(value) >= 6
-        )
+        values = (*self.env.values(), *self.headers.values())
+        return tuple(dict.fromkeys((*filter(_is_long, values), *self.credentials)))
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """What lets weft in: headers of such names, tokens without the word before them, and the client's secret."""
+        values = [value for name, value in self.headers.items() if _CREDENTIAL.search(name)]
+        found = (*values, *(value.partition(" ")[2] for value in values), self.oauth.client_secret)
+        return tuple(filter(_is_long, found))
+
+
+def _is_long(value: str) -> bool:
+    """Whether a value is too long to stand in a text by chance."""
+    return len(value) >= _SHORTEST_SECRET
 
 
 @dataclass(frozen=True, slots=True)

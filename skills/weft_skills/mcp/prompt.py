@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from weft_skills.mcp import calls
 from weft_skills.mcp.answering import envelope_of
-from weft_skills.mcp.connection import ServerEnded
-from weft_skills.mcp.result import ResultReader
+from weft_skills.mcp.connections.faults import ServerEnded
+from weft_skills.mcp.offered import McpOffered
 from weft_skills.text.surrogates import join_surrogates
-from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.effects import READ_ONLY, Effects
-from weft_skills.tools.envelope import Context, failure
+from weft_skills.tools.envelope import failure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from weft_skills.mcp.connection import CallAnswer
-    from weft_skills.mcp.servers import McpServers
+    from weft_skills.mcp.connections.answers import CallAnswer
     from weft_skills.tools.envelope import Envelope
 
 _HEAD = (
@@ -28,15 +26,8 @@ _HEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class McpPrompt:
+class McpPrompt(McpOffered):
     """A server's prompt under its recorded name and description; the server is looked up when the prompt is loaded."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    servers: McpServers
-    artifacts: Path | None = None
-    disk: DiskLimits = field(default_factory=DiskLimits)
 
     def effects(self, _: Mapping[str, Any]) -> Effects:
         """It only reads."""
@@ -55,10 +46,9 @@ class McpPrompt:
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Load it with its arguments filled in, starting its server if need be; every failure is an envelope."""
         given = {key: str(value) for key, value in join_surrogates(dict(arguments)).items()}
-        context = Context(str(self.servers.workspace), given)
+        reader = self.reader(given)
         if (problem := self._problem(given)) is not None:
-            return failure("INVALID_PARAM", problem, context)
-        reader = ResultReader(self.name, self.artifacts, context, self.disk)
+            return failure("INVALID_PARAM", problem, reader.context)
         found = await envelope_of(self._answer(given), reader, self._is_known)
         if found.error is not None:
             return found
@@ -76,9 +66,9 @@ class McpPrompt:
 
     async def _answer(self, given: Mapping[str, str]) -> CallAnswer:
         try:
-            return await self.servers.get_prompt(self.name, given)
+            return await calls.get_prompt(self.servers, self.name, given)
         except ServerEnded:
-            return await self.servers.get_prompt(self.name, given)
+            return await calls.get_prompt(self.servers, self.name, given)
 
     def _is_known(self) -> bool:
         return any(prompt.skill_name == self.name for prompt in self.servers.offer(start=False).prompts)

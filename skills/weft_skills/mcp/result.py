@@ -19,7 +19,7 @@ from weft_skills.tools.overflow import keep
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weft_skills.mcp.connection import CallAnswer
+    from weft_skills.mcp.connections.answers import CallAnswer
     from weft_skills.tools.disk_use import DiskLimits
     from weft_skills.tools.envelope import Context
     from weft_skills.tools.overflow import Kept

@@ -1,85 +1,39 @@
-"""The MCP servers of a workspace: how each stands, what they offer, and their calls."""
+"""The MCP servers of a workspace: how each stands, whether it is trusted, and what it offers."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import threading
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from weft_skills.confinement import choose
-from weft_skills.errors import InputError
 from weft_skills.mcp import config, tool_list
 from weft_skills.mcp.authorisation.tokens import LoginNeeded, TokenFile, login_key
-from weft_skills.mcp.connection import CallAnswer, ServerStart
+from weft_skills.mcp.connections.pool import ServerAccess, ServerPool
+from weft_skills.mcp.connections.session import ServerStart
 from weft_skills.mcp.entry import McpFault
-from weft_skills.mcp.pool import ServerAccess, ServerPool
-from weft_skills.mcp.resources import LIST_RESOURCES, READ_RESOURCE, resource_tools
+from weft_skills.mcp.server_state import ServerState, ToolOffer, offer_of
 from weft_skills.mcp.trust import McpTrust, safe_key
-from weft_skills.text.nearest import nearest_names
-from weft_skills.tools.person import current_person
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from weft_skills.confinement import Confinement
     from weft_skills.mcp.authorisation.tokens import LoginState
-    from weft_skills.mcp.callbacks import CallUnderWay
-    from weft_skills.mcp.connection import CheckTools, ServerConnection, ServerOffer
+    from weft_skills.mcp.connections.answers import CheckTools, ServerOffer
     from weft_skills.mcp.entry import ServerEntry, ServerLaunch
-    from weft_skills.mcp.tool_list import ListedPrompt, ListedTool, ToolList
+    from weft_skills.mcp.server_state import Standing
+    from weft_skills.mcp.tool_list import ListedTool, ToolList
     from weft_skills.programs.trust import Trust
 
-Standing = Literal["active", "untrusted", "changed", "disabled", "broken", "login"]
-
-_LOGINS = 3
 _UNLISTED = "its tools are not listed yet: a run lists them, or `weft mcp refresh`"
 _UNTRUSTED = "you have not trusted it yet: review its entry, then pass --trust"
 _NEW_TOOLS = "you have not trusted its tools yet: review them, then pass --trust"
 _CHANGED = "its tools have changed since you trusted them: review them, then pass --trust"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerState:
-    """How a server stands: whether its tools are offered, and if not, why. `key` is the hash of its entry."""
-
-    entry: ServerEntry
-    state: Standing
-    reason: str | None = None
-    tools: tuple[ListedTool, ...] = ()
-    key: str = ""
-    warnings: tuple[str, ...] = ()
-    login: LoginState = "none"
-    prompts: tuple[ListedPrompt, ...] = ()
-    resources: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """The server as `mcp list --json` prints it."""
-        tools = [tool.name for tool in self.tools]
-        row = {"name": self.entry.name, "source": self.entry.source, "state": self.state}
-        return row | {"reason": self.reason, "tools": tools}
-
-
-def named(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:
-    """The servers of these names, or all if there are no names; raises if a name is unknown."""
-    servers = [state.entry.name for state in states]
-    for name in names:
-        if name not in servers:
-            what = f"there is no MCP server {name!r}; servers are: {nearest_names(name, servers)}"
-            raise InputError(what, hint="`weft mcp list` shows them")
-    return [state for state in states if not names or state.entry.name in names]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOffer:
-    """The tools and prompts of all servers, in the order of their files, and warnings."""
-
-    tools: tuple[ListedTool, ...] = ()
-    warnings: tuple[str, ...] = ()
-    prompts: tuple[ListedPrompt, ...] = ()
 
 
 class McpServers:
@@ -134,109 +88,13 @@ class McpServers:
 
     def offer(self, *, start: bool = True) -> ToolOffer:
         """The tools that may be offered; with `start`, as for a planner."""
-        if not self.configured:
-            return ToolOffer()
-        states, warnings = self.states(start=start)
-        found: dict[str, ListedTool] = {}
-        for state in states:
-            if state.state in ("untrusted", "changed", "login") or (state.state == "broken" and not state.entry.fault):
-                warnings.append(f"the tools of the MCP server {state.entry.name!r} are not used: {state.reason}")
-            warnings += state.warnings
-            for tool in state.tools if state.state == "active" else ():
-                if tool.name in found:
-                    other = found[tool.name].server
-                    what = f"the tool {tool.tool!r} of the MCP server {tool.server!r} is not used"
-                    warnings.append(f"{what}: {other!r} also has one called {tool.name}")
-                found.setdefault(tool.name, tool)
-        active = [state for state in states if state.state == "active"]
-        for tool in resource_tools([state.entry.name for state in active if state.resources]):
-            found.setdefault(tool.name, tool)
-        prompts: dict[str, ListedPrompt] = {}
-        for prompt in (prompt for state in active for prompt in state.prompts):
-            prompts.setdefault(prompt.skill_name, prompt)
-        return ToolOffer(tuple(found.values()), tuple(warnings), tuple(prompts.values()))
+        return offer_of(*self.states(start=start)) if self.configured else ToolOffer()
 
     def find(self, name: str) -> ListedTool | None:
         """The tool of this name, if it may be called now."""
         return next((tool for tool in self.offer(start=False).tools if tool.name == name), None)
 
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> CallAnswer:
-        """Call a tool, starting its server if need be; raises McpFault."""
-        tool = self.find(name)
-        if tool is None:
-            what = f"no MCP server that is configured and trusted here has the tool {name}"
-            raise McpFault(what, hint="go on without it; `weft mcp list` shows the servers")
-        if name == LIST_RESOURCES:
-            return await self._list_resources(str(arguments.get("server") or ""))
-        if name == READ_RESOURCE:
-            return await self.read_resource(str(arguments.get("server") or ""), str(arguments.get("uri") or ""))
-
-        async def call(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
-            return await connection.call(tool.tool, arguments, check, under_way)
-
-        access, check = self._access(tool.server)
-        return await self._asked(tool.server, access, call)
-
-    async def read_resource(self, server: str, uri: str) -> CallAnswer:
-        """A resource of a trusted server; raises McpFault, or LoginNeeded if nobody can log in now."""
-        access, check = self._access(server)
-
-        async def read(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
-            return await connection.read(uri, check, under_way)
-
-        return await self._asked(server, access, read)
-
-    async def get_prompt(self, name: str, arguments: Mapping[str, str]) -> CallAnswer:
-        """A prompt, by its name among skills, with its arguments filled in; raises McpFault."""
-        known = {prompt.skill_name: prompt for prompt in self.offer(start=False).prompts}
-        prompt = known.get(name)
-        if prompt is None:
-            what = f"no MCP server that is configured and trusted here has the prompt {name!r:.120}"
-            raise McpFault(what, hint=f"go on without it; prompts are: {nearest_names(name, list(known))}")
-        access, check = self._access(prompt.server)
-
-        async def got(connection: ServerConnection, under_way: CallUnderWay) -> CallAnswer:
-            return await connection.prompt(prompt.name, arguments, check, under_way)
-
-        return await self._asked(prompt.server, access, got)
-
-    async def _list_resources(self, server: str) -> CallAnswer:
-        names = [state.entry.name for state in self.states()[0] if state.state == "active" and state.resources]
-        if server and server not in names:
-            what = f"no MCP server {server!r} with resources is configured and trusted here"
-            raise McpFault(what, hint=f"servers with resources are: {', '.join(names) or 'none'}")
-        found: dict[str, Any] = {}
-        for name in [server] if server else names:
-            access, check = self._access(name)
-
-            async def listed(connection: ServerConnection, call: CallUnderWay, check: CheckTools = check) -> CallAnswer:
-                return await connection.resources(check, call)
-
-            found[name] = (await self._asked(name, access, listed)).structured["resources"]
-        return CallAnswer(structured={"servers": found})
-
-    async def _asked(
-        self,
-        server: str,
-        access: ServerAccess,
-        work: Callable[[ServerConnection, CallUnderWay], Coroutine[Any, Any, CallAnswer]],
-    ) -> CallAnswer:
-        """What a server answers; where it wants a login, the person is asked for it, and it is asked again."""
-        person = current_person()
-        for _ in range(_LOGINS):
-            try:
-                answer = await self.pool.ask(access, work)
-            except LoginNeeded as needed:
-                if person is None or not await person.log_in(server, needed.message, needed.hint or ""):
-                    raise
-                await asyncio.to_thread(self.pool.forget, access.key)
-                continue
-            if person is not None and access.login is not None and access.login.state == "active":
-                await person.logged_in(server)
-            return answer
-        raise McpFault(f"the MCP server {server!r} wants one login after another", hint="go on without it")
-
-    def _access(self, server: str) -> tuple[ServerAccess, CheckTools]:
+    def access(self, server: str) -> tuple[ServerAccess, CheckTools]:
         """How a trusted server is reached, and what refuses it if its tools have changed."""
         state = next((state for state in self.states()[0] if state.entry.name == server), None)
         if state is None or state.state not in ("active", "login"):

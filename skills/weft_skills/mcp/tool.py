@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft_skills.mcp import calls
 from weft_skills.mcp.answering import envelope_of
-from weft_skills.mcp.connection import ServerEnded
-from weft_skills.mcp.result import ResultReader
+from weft_skills.mcp.connections.faults import ServerEnded
+from weft_skills.mcp.offered import McpOffered
 from weft_skills.text.surrogates import join_surrogates
-from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.effects import Effects
-from weft_skills.tools.envelope import Context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from weft_skills.mcp.connection import CallAnswer
-    from weft_skills.mcp.servers import McpServers
+    from weft_skills.mcp.connections.answers import CallAnswer
     from weft_skills.tools.envelope import Envelope
 
 _OUTSIDE = Effects("outside")
 
 
 @dataclass(frozen=True, slots=True)
-class McpTool:
+class McpTool(McpOffered):
     """A server's tool under its recorded name, description and parameters; the server is looked up at the call."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    servers: McpServers
-    artifacts: Path | None = None
-    disk: DiskLimits = field(default_factory=DiskLimits)
 
     def effects(self, _: Mapping[str, Any]) -> Effects:
         """What a call can change: what the server says, if it still has this tool, else anything."""
@@ -42,23 +32,20 @@ class McpTool:
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Call it, starting its server if need be; every failure is an envelope."""
-        reader = self._reader(join_surrogates(dict(arguments)))
+        reader = self.reader(join_surrogates(dict(arguments)))
         answer = self._answer(reader.context.params_input)
         return await envelope_of(answer, reader, lambda: self.servers.find(self.name) is not None)
 
     async def read(self, server: str, uri: str) -> Envelope:
         """Read a resource, whether or not tools for that are offered."""
         with self.servers.held():
-            answer = self.servers.read_resource(server, uri)
-            return await envelope_of(answer, self._reader({"server": server, "uri": uri}), lambda: True)
+            answer = calls.read_resource(self.servers, server, uri)
+            return await envelope_of(answer, self.reader({"server": server, "uri": uri}), lambda: True)
 
     async def _answer(self, arguments: Mapping[str, Any]) -> CallAnswer:
         try:
-            return await self.servers.call(self.name, arguments)
+            return await calls.call(self.servers, self.name, arguments)
         except ServerEnded:
             if not self.effects(arguments).repeatable:  # it may have done its work before it ended
                 raise
-            return await self.servers.call(self.name, arguments)
-
-    def _reader(self, arguments: Mapping[str, Any]) -> ResultReader:
-        return ResultReader(self.name, self.artifacts, Context(str(self.servers.workspace), arguments), self.disk)
+            return await calls.call(self.servers, self.name, arguments)

@@ -72,7 +72,7 @@ def test_variables_are_filled_in_and_shown_with_where_they_go(tmp_path: Path) ->
         {"Authorization": "Bearer t0ps3cret"},
         1.5,
     )
-    assert launch.secrets == ("Bearer t0ps3cret",)
+    assert launch.secrets == ("Bearer t0ps3cret", "t0ps3cret")
     assert ("TOKEN", "the header Authorization to https://${HOST:-x.test}/mcp") in remote.variables()
     with pytest.raises(McpFault, match="needs TOKEN"):
         remote.launch(tmp_path, {})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.mcp_workspace import configure, open_servers, small
-from weft_skills.mcp import connection
+from weft_skills.mcp.connections import session
 from weft_skills.mcp.tool import McpTool
 from weft_skills.mcp.tool_list import tool_list
 
@@ -106,7 +106,7 @@ def test_a_list_that_the_protocol_does_not_allow_is_refused_whole(tmp_path: Path
 async def test_a_server_that_says_nothing_or_will_not_end_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from weft_skills.mcp import transport
+    from weft_skills.mcp.connections import transport
 
     monkeypatch.setattr(transport, "_GRACE", 0.4)
     stubborn = opened(tmp_path / "b", "stubborn")
@@ -115,7 +115,7 @@ async def test_a_server_that_says_nothing_or_will_not_end_is_ended(
     pid = int((tmp_path / "b" / "starts.txt").read_text(encoding="utf-8").split()[-1])
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    monkeypatch.setattr(connection, "START_TIMEOUT", 0.5)
+    monkeypatch.setattr(session, "START_TIMEOUT", 0.5)
     began = time.monotonic()
     deaf = opened(tmp_path / "a", "deaf")
     (state,) = deaf.checked()[0]

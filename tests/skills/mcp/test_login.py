@@ -12,9 +12,9 @@ import httpx2
 import pytest
 
 from tests.oauth_server import ACCESS, REFRESH, REFRESHED, OAuthServer, browse
-from weft_skills.mcp import http_transport
 from weft_skills.mcp.authorisation.addresses import LoginAddresses
 from weft_skills.mcp.authorisation.callback import Callback
+from weft_skills.mcp.connections import http_transport
 from weft_skills.mcp.entry import McpFault
 from weft_skills.mcp.servers import McpServers
 from weft_skills.mcp.tool import McpTool
@@ -93,11 +93,12 @@ def test_an_old_token_is_refreshed_where_it_came_from_and_a_stale_login_is_asked
 
 
 def test_what_a_server_repeats_of_a_token_is_hidden(tmp_path: Path) -> None:
-    with OAuthServer(tool=lambda sent: f"you sent {sent}") as server:
+    with OAuthServer("repeating", tool=lambda sent: f"you sent {sent}") as server:
         servers = opened(tmp_path, server.url)
         assert log_in(servers)
         with servers.held():
-            servers.refresh(servers.states()[0][0].entry)
+            (listed,) = servers.refresh(servers.states()[0][0].entry).tools
+            assert listed.description == "Look it up with Bearer ***"
             assert asyncio.run(look(servers)).text == "you sent Bearer ***"
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import sys
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp import PROTOCOL_VERSION, connect_to_agent, run_agent, spawn_agent_process
+from acp import PROTOCOL_VERSION, connect_to_agent, run_agent
 from acp.helpers import text_block
 from acp.schema import (
     AgentMessageChunk,
@@ -18,19 +17,24 @@ from acp.schema import (
     AllowedOutcome,
     DeniedOutcome,
     RequestPermissionResponse,
+    ToolCallProgress,
+    ToolCallStart,
     UserMessageChunk,
 )
 
 from weft.acp.agent import WeftAgent
+from weft.acp.transport import LineTransport
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from asyncio.subprocess import Process
     from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
 
     from tests.fakes import ScriptedModel
+    from tests.nursery import Nursery, Process
+
+LIMIT = 1_000_000  # of a message, to the agent of this process
 
 
 @dataclass
@@ -75,6 +79,17 @@ class Editor:
         plans = [update for _, update in self.updates if isinstance(update, AgentPlanUpdate)]
         return [[(entry.content, entry.status) for entry in plan.entries] for plan in plans]
 
+    @property
+    def tool_calls(self) -> dict[str, tuple[str, str]]:
+        """The tool calls by their ids: the title, and how each stands."""
+        calls: dict[str, tuple[str, str]] = {}
+        for _, update in self.updates:
+            if isinstance(update, ToolCallStart):
+                calls[update.tool_call_id] = update.title, str(update.status)
+            elif isinstance(update, ToolCallProgress):
+                calls[update.tool_call_id] = calls[update.tool_call_id][0], str(update.status)
+        return calls
+
     async def until(self, holds: Callable[[], Any]) -> None:
         """Wait until something is so, however slow the machine."""
         async with asyncio.timeout(120):
@@ -84,28 +99,37 @@ class Editor:
 
 
 @asynccontextmanager
-async def agent(editor: Editor, model: ScriptedModel) -> AsyncIterator[Any]:
-    """An editor that is connected to an agent of this process over a socket."""
+async def agent_streams(model: ScriptedModel) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """An agent of this process, and the client's end of a socket to it."""
     served = WeftAgent(_configured, lambda _: model)
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
     serving = asyncio.ensure_future(_serve(served, theirs))
-    connection = connect_to_agent(editor, writer, reader)  # type: ignore[arg-type]
     try:
-        await connection.initialize(protocol_version=PROTOCOL_VERSION)
-        yield connection
+        yield reader, writer
     finally:
-        await connection.close()
         await _closed(writer)
         await served.close()
         serving.cancel()
         await asyncio.wait([serving])
 
 
+@asynccontextmanager
+async def agent(editor: Editor, model: ScriptedModel) -> AsyncIterator[Any]:
+    """An editor that is connected to an agent of this process."""
+    async with agent_streams(model) as (reader, writer):
+        connection = connect_to_agent(editor, writer, reader)  # type: ignore[arg-type]
+        try:
+            await connection.initialize(protocol_version=PROTOCOL_VERSION)
+            yield connection
+        finally:
+            await connection.close()
+
+
 async def _serve(served: WeftAgent, at: socket.socket) -> None:
-    reader, writer = await asyncio.open_connection(sock=at)
+    reader, writer = await asyncio.open_connection(sock=at, limit=LIMIT)
     try:
-        await run_agent(served, writer, reader)  # type: ignore[arg-type]
+        await run_agent(served, LineTransport(reader, writer))  # type: ignore[arg-type]
     finally:
         await _closed(writer)
 
@@ -120,14 +144,52 @@ def _configured(folder: Path) -> tuple[Paths, Settings]:
     return Paths.of(folder, os.environ), Settings(model="scripted", allow_unknown_cost=True)
 
 
-@asynccontextmanager
-async def agent_process(editor: Editor, env: Mapping[str, str]) -> AsyncIterator[tuple[Any, Process]]:
-    """`weft acp` in a process of its own, with an editor connected."""
-    whole = {**os.environ, **env}
-    command = [sys.executable, "-m", "weft", "acp"]
-    async with spawn_agent_process(editor, *command, env=whole) as (connection, process):  # type: ignore[arg-type]
+@dataclass(frozen=True)
+class AgentProcess:
+    """`weft acp` in a process of its own, and the pipes to it."""
+
+    process: Process
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def connect(self, editor: Editor) -> Any:
+        """The package's own client at the pipes."""
+        connection = connect_to_agent(editor, self.writer, self.reader)  # type: ignore[arg-type]
         await connection.initialize(protocol_version=PROTOCOL_VERSION)
-        yield connection, process
+        return connection
+
+    async def kill(self, turn: asyncio.Future[Any]) -> None:
+        """End it with -9 in the middle of a turn, whose client hears that it is gone."""
+        self.process.kill()
+        assert await asyncio.to_thread(self.process.wait, 120) == -9
+        heard: tuple[Any, ...] = await asyncio.gather(turn, return_exceptions=True)
+        assert isinstance(heard[0], ConnectionError)
+
+
+@asynccontextmanager
+async def agent_process(nursery: Nursery, env: Mapping[str, str]) -> AsyncIterator[AgentProcess]:
+    """`weft acp`, until the editor closes its pipes."""
+    their_input, our_output = os.pipe()
+    our_input, their_output = os.pipe()
+    process = nursery.start(["-m", "weft", "acp"], env={**os.environ, **env}, stdin=their_input, stdout=their_output)
+    os.close(their_input)
+    os.close(their_output)
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    source, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(our_input, "rb", 0)
+    )
+    transport, protocol = await loop.connect_write_pipe(
+        asyncio.streams.FlowControlMixin, os.fdopen(our_output, "wb", 0)
+    )
+    writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+    try:
+        yield AgentProcess(process, reader, writer)
+    finally:
+        writer.close()
+        with process:
+            await asyncio.to_thread(process.wait, 120)
+        source.close()
 
 
 async def say(connection: Any, session: str, text: str) -> str:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
-import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.mcp_workspace import configure, open_servers
+from tests.nursery import Nursery, Process, Ran
 from tests.openai_server import Call, OpenAIServer, Say, Script
 from tests.weft.cli.tmux import Terminal, needs_tmux
 from tests.weft.recorded import replayed, rows, store
@@ -25,7 +29,8 @@ from weft.runs.goal import Goal
 
 ASKING = Path(__file__).parents[2] / "mcp_asking_server.py"
 Serve = Callable[[Script], OpenAIServer]
-CHAT = [sys.executable, "-m", "weft", "chat", "--model", "openai/test-model"]
+CHAT = ["chat", "--model", "openai/test-model"]
+Talk = Callable[..., Ran]
 
 
 def goal_of(call: Call) -> str:
@@ -52,42 +57,49 @@ def script(call: Call) -> Say:
     return Say("done: " + call.user.rpartition("do ")[2][:20])
 
 
-def chat(workspace: Path, typed: str, *flags: str) -> subprocess.CompletedProcess[str]:
-    command = [*CHAT[:4], *CHAT[4:6], "--workspace", str(workspace), *flags]
-    return subprocess.run(command, input=typed, capture_output=True, text=True, timeout=300, check=False)
+@pytest.fixture
+def chat(workspace: Path, nursery: Nursery) -> Talk:
+    """`weft chat` without a terminal, where lines are typed."""
+
+    def talk(typed: str, *flags: str) -> Ran:
+        return nursery.run([*CHAT, *flags], cwd=workspace, stdin=typed)
+
+    return talk
 
 
-def test_without_a_terminal_every_line_is_a_goal(workspace: Path, serve: Serve) -> None:
+def test_without_a_terminal_every_line_is_a_goal(chat: Talk, serve: Serve) -> None:
     server = serve(script)
-    done = chat(workspace, "What is a DAG?\n\nAnd a tree?\n", "-q")
-    assert (done.returncode, done.stdout) == (0, "Answer to **What is a DAG?**.\nAnswer to **And a tree?**.\n")
+    done = chat("What is a DAG?\n\nAnd a tree?\n", "-q")
+    assert (done.status, done.out) == (0, "Answer to **What is a DAG?**.\nAnswer to **And a tree?**.\n")
     assert len(server.calls) == 2
     assert "Answer to **What is a DAG?**." in server.calls[1].user
 
 
-def test_json_is_one_document_a_turn_and_continue_goes_on(workspace: Path, serve: Serve) -> None:
+def test_json_is_one_document_a_turn_and_continue_goes_on(chat: Talk, serve: Serve) -> None:
     serve(script)
-    first, second = map(json.loads, chat(workspace, "one\ntwo\n", "--json").stdout.splitlines())
-    (third,) = map(json.loads, chat(workspace, "", "--json", "--continue", "three").stdout.splitlines())
+    first, second = map(json.loads, chat("one\ntwo\n", "--json").out.splitlines())
+    (third,) = map(json.loads, chat("", "--json", "--continue", "three").out.splitlines())
     assert first["conversation"] == second["conversation"] == third["conversation"] is not None
     assert (third["answer"], third["tasks"]) == ("Answer to **three**.", [])
 
 
-def test_a_turn_that_waits_is_the_exit_status(workspace: Path, serve: Serve) -> None:
+def test_a_turn_that_waits_is_the_exit_status(chat: Talk, serve: Serve) -> None:
     serve(script)
-    done = chat(workspace, "be careful\n", "--json")
-    assert (done.returncode, json.loads(done.stdout)["status"]) == (6, "waiting")
-    done = chat(workspace, "", "--json", "--continue", "--approve-all")
-    assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "done")
+    done = chat("be careful\n", "--json")
+    assert (done.status, json.loads(done.out)["status"]) == (6, "waiting")
+    done = chat("", "--json", "--continue", "--approve-all")
+    assert (done.status, json.loads(done.out)["status"]) == (0, "done")
 
 
-def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, serve: Serve) -> None:
+def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, chat: Talk, serve: Serve) -> None:
     serve(script)
-    done = chat(workspace, "/nothing\n/undo\nhello\n/cost\n/tasks\n/why x\n/save out.md\n", "-q")
-    assert "there is no command '/nothing'" in done.stderr
-    assert "there is no turn to take back" in done.stderr
-    assert "1 turn," in done.stderr
-    assert done.stdout == "Answer to **hello**.\n"
+    done = chat("/nothing\n/undo\nhello\n/cost\n/tasks\n/why x\n/save out.md\n/open\n", "-q")
+    assert "there is no command '/nothing'" in done.err
+    assert "there is no turn to take back" in done.err
+    assert "1 turn," in done.err
+    assert "The page is file://" in done.err  # a server would end with the last line
+    assert done.out == "Answer to **hello**.\n"
+    assert (workspace / "out.md").read_text(encoding="utf-8") == done.out
 
 
 def test_files_and_skills_are_named_in_a_goal(tmp_path: Path) -> None:
@@ -117,13 +129,13 @@ def test_commands_files_and_skills_are_completed(tmp_path: Path) -> None:
     assert files_below(tmp_path, "") == ["docs/"]
 
 
-def test_a_resource_of_a_server_is_given_by_its_name_and_uri(workspace: Path, serve: Serve) -> None:
+def test_a_resource_of_a_server_is_given_by_its_name_and_uri(workspace: Path, chat: Talk, serve: Serve) -> None:
     server = serve(lambda call: Say(json.dumps({"tasks": [llm("one")]})) if call.role == "decomposer" else Say("done"))
     entry = {"command": sys.executable, "args": ["-S", str(ASKING), "legacy"]}
     configure(workspace, asking=entry, off={**entry, "disabled": True})
     open_servers(workspace).trust_all()
-    done = chat(workspace, "Sum up @asking:note://today, and mail @nobody:else\n@off:note://today\n", "--json")
-    first, *rest = done.stdout.splitlines()
+    done = chat("Sum up @asking:note://today, and mail @nobody:else\n@off:note://today\n", "--json")
+    first, *rest = done.out.splitlines()
     assert json.loads(first)["status"] == "done"
     given = next(workspace.glob(".agents/runs/resources/*/today"))
     assert given.read_text(encoding="utf-8") == "Resource note://today:\nbuy bread"
@@ -142,17 +154,27 @@ def terminal(request: pytest.FixtureRequest) -> Iterator[Terminal]:
         opened.close()
 
 
-def begin(terminal: Terminal, workspace: Path, *flags: str) -> None:
-    env = {**os.environ, "TERM": "screen-256color", "COLUMNS": "", "LINES": ""}
-    env = {name: value for name, value in env.items() if value and "\n" not in value}
-    terminal.start([*CHAT[:6], "--workspace", str(workspace), *flags], env)
+Begin = Callable[..., Process]
+
+
+@pytest.fixture
+def begin(terminal: Terminal, workspace: Path, nursery: Nursery) -> Iterator[Begin]:
+    """`weft chat` in the terminal."""
+    with ExitStack() as running:
+
+        def start(*flags: str) -> Process:
+            env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+            command = [*CHAT, "--workspace", str(workspace), *flags]
+            return running.enter_context(terminal.start(nursery, command, env))
+
+        yield start
 
 
 @needs_tmux
 @pytest.mark.parametrize("terminal", [(80, 24), (40, 12)], indirect=True, ids=["80x24", "40x12"])
-async def test_ten_turns_at_a_terminal(terminal: Terminal, workspace: Path, serve: Serve) -> None:
+async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspace: Path, serve: Serve) -> None:
     serve(script)
-    begin(terminal, workspace)
+    chatting = begin()
     terminal.wait_for("›")
     for number in range(1, 5):
         terminal.type(f"q{number}", "Enter")
@@ -165,19 +187,19 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, workspace: Path, serv
     terminal.wait_for("done: sent")
     terminal.type("slow", "Enter")
     terminal.wait_for("slow")
-    await _until(lambda: _started(workspace, "slow"))
+    await _until(terminal, lambda: _started(workspace, "slow"))
     assert any("›" in line for line in terminal.visible)  # there is a line to type at below the tasks
     terminal.type("q8", "Enter")
     terminal.wait_for("waits for the turn")
     terminal.type("C-c")
     terminal.wait_for("Answer to q8.")
     terminal.type("slow again", "Enter")
-    await _until(lambda: _started(workspace, "slow"))
-    os.kill(_chat_process(terminal), signal.SIGKILL)
-    terminal.wait_for("ended 137")
+    await _until(terminal, lambda: _started(workspace, "slow"))
+    chatting.kill()
+    assert chatting.wait(240) == -signal.SIGKILL
     terminal.close()
     server = serve(lambda call: Say("at last") if call.role == "task" else script(call))
-    begin(terminal, workspace, "--continue")
+    chatting = begin("--continue")
     terminal.wait_for("at last")
     assert not server.asked("decomposer")  # nothing that was paid for is asked again
     terminal.type("q10", "Enter")
@@ -185,7 +207,8 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, workspace: Path, serv
     terminal.type("C-c")
     terminal.wait_for("Ctrl-C again")
     terminal.type("C-c")
-    terminal.wait_for("chat --conversation", "ended 0")
+    terminal.wait_for("chat --conversation")
+    assert chatting.wait(240) == 0
     opened = store(workspace)
     runs = [summary.run_id for summary in opened.summaries()]
     statuses = [summary.status for summary in opened.summaries()]
@@ -198,14 +221,16 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, workspace: Path, serv
 
 @needs_tmux
 @pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
-async def test_commands_and_remarks_at_a_terminal(terminal: Terminal, workspace: Path, serve: Serve) -> None:
+async def test_commands_and_remarks_at_a_terminal(
+    terminal: Terminal, begin: Begin, workspace: Path, serve: Serve
+) -> None:
     def napping(call: Call) -> Say:
         if call.role == "decomposer" and goal_of(call) == "nap":
             return Say(json.dumps({"tasks": [llm("slow"), llm("after", "slow")]}))
         return script(call)
 
     serve(napping)
-    begin(terminal, workspace)
+    chatting = begin()
     terminal.wait_for("›")
     terminal.type("!too early", "Enter")
     terminal.wait_for("No turn runs")
@@ -217,23 +242,40 @@ async def test_commands_and_remarks_at_a_terminal(terminal: Terminal, workspace:
     terminal.wait_for("Wrote")
     assert (workspace / "saved.md").read_text(encoding="utf-8").startswith("done: two")
     terminal.type("/open", "Enter")
-    terminal.wait_for("The page is")
+    served = _page_shows(terminal.wait_for("#token="), "two tasks")
     terminal.type("/skills", "Enter")
     terminal.wait_for("No skill was selected.")
     terminal.type("/retry", "Enter")
-    terminal.wait_for("done: two", times=2)
+    terminal.wait_for("· run ", times=2)  # the answer is shown before the turn has ended
     terminal.type("nap", "Enter")
-    await _until(lambda: _started(workspace, "slow"))
+    await _until(terminal, lambda: _started(workspace, "slow"))
     terminal.type("!in French", "Enter")
     terminal.wait_for("› !in French")
-    await _until(lambda: any(row.type == "plan_changed" for row in rows(workspace)))
+    await _until(terminal, lambda: any(row.type == "plan_changed" for row in rows(workspace)))
     terminal.type("C-c")
     terminal.wait_for("interrupted")
     terminal.type("/quit", "Enter")
-    terminal.wait_for("ended 130")
+    assert chatting.wait(240) == 130
+    with pytest.raises(httpx.ConnectError):
+        _asked(served)
     opened = store(workspace)
     assert len(list(opened.summaries())) == 3, "the turn that was done again is taken back, and stays in the journal"
     opened.close()
+
+
+def _page_shows(screen: str, goal: str) -> str:
+    """Look at the conversation as the page does, which only its token allows; returns where it is served."""
+    found = re.search(r"The page is (\S+)/conversations/(\S+)#token=(\S+)", screen)
+    assert found is not None
+    served, conversation, token = found.groups()
+    shown = _asked(f"{served}/api/conversations/{conversation}", Authorization=f"Bearer {token}")
+    assert [turn["goal"] for turn in shown.json()["turns"]] == [goal]
+    assert _asked(f"{served}/api/conversations/{conversation}").status_code == 401
+    return served
+
+
+def _asked(address: str, **headers: str) -> httpx.Response:
+    return httpx.get(address, headers=headers, timeout=120)
 
 
 def _started(workspace: Path, task: str) -> bool:
@@ -241,15 +283,8 @@ def _started(workspace: Path, task: str) -> bool:
     return any(row.type == "call_started" and row.body["task"] == task for row in rows(workspace))
 
 
-async def _until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(240):
-        while not holds():  # noqa: ASYNC110 - another process decides
-            await asyncio.sleep(0.1)
-
-
-def _chat_process(terminal: Terminal) -> int:
-    """The process of the chat, below the shell of the terminal."""
-    found = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(terminal.process)], check=True, capture_output=True, text=True
-    )
-    return int(found.stdout.split()[0])
+async def _until(terminal: Terminal, holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 240
+    while not holds():
+        assert time.monotonic() < until, terminal.screen
+        await asyncio.sleep(0.1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 import time
@@ -15,6 +14,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from tests.nursery import Nursery, Process
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -28,16 +29,26 @@ class Terminal:
     rows: int
     _started: int = 0
 
-    def start(self, command: list[str], env: Mapping[str, str]) -> None:
-        """Start a program; the terminal stays when it ends."""
-        given = [f"{name}={value}" for name, value in env.items()]
+    def start(self, nursery: Nursery, command: list[str], env: Mapping[str, str]) -> Process:
+        """Start `weft COMMAND` in it; the terminal stays when it ends.
+
+        It has litellm loaded, so it needs no helper that loads it for the next run at a terminal.
+        """
         size = ["-x", str(self.columns), "-y", str(self.rows)]
-        line = shlex.join(["env", "-i", *given, *command]) + "; echo ended $?; exec sleep 600\n"
         self._started += 1
         self.socket = self.socket.with_name(f"socket{self._started}")  # a server that ends may still hold the last one
-        script = self.socket.with_name(f"start{self._started}.sh")  # tmux takes no long commands
-        script.write_text(line, encoding="utf-8")
-        self._tmux("-f", os.devnull, "new-session", "-d", *size, f"sh {shlex.quote(str(script))}")
+        process = self.socket.with_name(f"process{self._started}")
+        # The terminal is the shell's: it hands on a Ctrl-C that comes while the program does not read keys.
+        shell = f"trap 'kill -INT $(cat {process})' INT; while :; do sleep 3600; done"
+        self._tmux("-f", os.devnull, "new-session", "-d", *size, shell)
+        tty = os.open(self._tmux("list-panes", "-F", "#{pane_tty}").strip(), os.O_RDWR | os.O_NOCTTY)
+        given = {**env, "TERM": "screen-256color", "WEFT_HELPER_MINUTES": "0"}
+        try:
+            started = nursery.start(["-m", "weft", *command], env=given, stdin=tty, stdout=tty, stderr=tty)
+            process.write_text(str(started.pid), encoding="utf-8")
+            return started
+        finally:
+            os.close(tty)
 
     def type(self, *keys: str) -> None:
         """Press keys, as tmux calls them; a text is typed as it stands."""
@@ -64,11 +75,6 @@ class Terminal:
             if time.monotonic() > until:
                 raise AssertionError(f"not shown: {texts}, {times} times; the screen:\n{screen}")
             time.sleep(0.1)
-
-    @property
-    def process(self) -> int:
-        """The process that runs in it."""
-        return int(self._tmux("list-panes", "-F", "#{pane_pid}"))
 
     def close(self) -> None:
         """End it, and what runs in it."""

@@ -17,6 +17,7 @@ from weft.runs.runtime import Weft
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from weft.cli.chat.page import ConversationPage
     from weft.cli.view.output_mode import OutputMode
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
@@ -33,12 +34,14 @@ class Chat:
     """A conversation, and what the person at it has chosen; `base` is what every goal is given.
 
     `planned` is a goal with a plan that was made and not run yet. `open_models` makes what opens models, by settings.
+    `page` shows it in a browser for as long as it lasts; None if nobody stays to look.
     """
 
     conversation: Conversation
     mode: OutputMode
     base: Goal
     open_models: Callable[[Settings], OpenModel | None]
+    page: ConversationPage | None = None
     planned: tuple[str, Plan] | None = None
     results: list[Result] = field(default_factory=list)
     status: int = 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli import plan_review
+from weft.cli.chat import page
 from weft.cli.view import output
 from weft_skills.errors import InputError, WeftError
 from weft_skills.text.plural import counted
@@ -34,7 +34,7 @@ COMMANDS = {
     "/retry": "continue the last turn, or do it again",
     "/undo": "take back the last turn and its file changes",
     "/save": "write the last answer to a file: /save FILE",
-    "/open": "show the last turn in a browser",
+    "/open": "show the conversation in a browser",
     "/clear": "begin another conversation",
     "/help": "this list",
     "/quit": "leave",
@@ -190,22 +190,15 @@ async def _save(chat: Chat, rest: str) -> None:
 
 
 async def _open(chat: Chat, _: str) -> None:
-    import webbrowser
-
-    from weft.traces.html_page import render
-
-    run_id = _last_turn(chat).run_id
-    rows = await asyncio.to_thread(lambda: list(chat.weft.journal.store.rows(run_id)))
-    page = chat.weft.paths.cache / "pages" / f"{run_id}.html"
-    page.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    page.write_text(render([rows]), encoding="utf-8")
-    shown = await asyncio.to_thread(webbrowser.open, page.as_uri()) if _has_browser() else False
-    output.say(f"{'Opened' if shown else 'The page is'} {page}")
-
-
-def _has_browser() -> bool:
-    """Whether a browser can open a window: one in the terminal would take the chat's place."""
-    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    turn = _last_turn(chat)
+    if chat.page is None:
+        address = (await asyncio.to_thread(page.write_file, chat.weft, turn.run_id)).as_uri()
+    else:
+        address = await asyncio.to_thread(chat.page.address, chat.conversation.id)
+    if await asyncio.to_thread(page.show, address):
+        output.say(f"Opened {address.partition('#')[0]}")
+    else:
+        output.say(f"The page is {address}")
 
 
 async def _clear(chat: Chat, _: str) -> None:

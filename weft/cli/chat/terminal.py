@@ -37,7 +37,7 @@ _PROMPT = "› "
 _TWICE = 2.0  # seconds between two Ctrl-C that leave
 _REFRESH = 0.5
 # Commands that only look at what is recorded, and so need not wait for the turn.
-_AT_ONCE = ("/help", "/cost", "/files", "/model")
+_AT_ONCE = ("/help", "/cost", "/files", "/model", "/open")
 
 
 @dataclass(slots=True)

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from weft.runs.conversations import fitting
 from weft.runs.conversations.stored_turns import StoredTurns
 from weft.runs.goal import Goal
@@ -104,6 +106,7 @@ class Conversation:
         seen, files = self.stored.next_turn(self.id, fitting.budget(self.weft.settings))
         known = {path.resolve() for path in goal.files}
         more = tuple(path for path in files if path.resolve() not in known)
+        seen = msgspec.structs.replace(seen, earlier_files=len(more))
         return replace(goal, conversation=seen, files=(*goal.files, *more))
 
     async def resume(

@@ -21,12 +21,14 @@ from weft_planner.events import (
     ConversationTurn,
     EarlierTurn,
     RunFinished,
+    RunResumed,
     RunStarted,
     TaskFinished,
     TaskReused,
     TurnResult,
     TurnSummarised,
 )
+from weft_planner.events.run import STOPPED_BY_USER
 from weft_skills.builtin.writing.changes import WorkspaceChanges
 
 if TYPE_CHECKING:
@@ -42,7 +44,10 @@ _MOST_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A turn of a conversation as the journal has it; `status` is a run's status, or `running`."""
+    """A turn of a conversation as the journal has it; `status` is a run's status, or `running`.
+
+    `stopped_by_user` is whether a person stopped it, and nobody has continued it since.
+    """
 
     number: int
     run_id: str
@@ -50,6 +55,7 @@ class StoredTurn:
     status: str
     answer: str = ""
     error: str = ""
+    stopped_by_user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +96,19 @@ class StoredTurns:
 
     def turn(self, summary: RunSummary) -> StoredTurn:
         """A run of a conversation as a turn of it."""
-        number, answer, error = 0, "", ""
-        for row in self.store.rows(summary.run_id, types=("run_started", "run_finished")):
+        number, answer, error, stopped = 0, "", "", False
+        for row in self.store.rows(summary.run_id, types=("run_started", "run_resumed", "run_finished")):
             match records.event_of(row, self.paths):
                 case RunStarted(conversation=ConversationTurn() as place):
                     number = place.number
                 case RunFinished() as end:
                     answer, error = end.answer or "", end.error or ""
+                    stopped = end.code == STOPPED_BY_USER
+                case RunResumed():
+                    stopped = False
                 case _:
                     pass
-        return StoredTurn(number, summary.run_id, summary.goal, summary.status, answer, error)
+        return StoredTurn(number, summary.run_id, summary.goal, summary.status, answer, error, stopped)
 
     def next_turn(self, conversation: str, room: int) -> tuple[ConversationTurn, tuple[Path, ...]]:
         """What the next turn sees, within so many tokens, and the files that it is still given."""

@@ -183,4 +183,7 @@ def _given_files(context: RunContext) -> GivenFiles | None:
         return None
     paths, redact = tuple(str(path) for path in context.goal.files), context.memo.capture.secrets.redact
     recorded, workspace = context.recorded, context.artifacts.workspace
-    return GivenFiles(paths, workspace, context.record, redact, recorded.files, recorded.file_changed or warn)
+    seen = context.goal.conversation
+    earlier = paths[len(paths) - seen.earlier_files :] if seen is not None else ()
+    changed = recorded.file_changed or warn
+    return GivenFiles(paths, workspace, context.record, redact, recorded.files, changed, frozenset(earlier))

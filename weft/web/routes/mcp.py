@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from weft.web.site import Site
     from weft_skills.mcp.entry import ServerEntry
-    from weft_skills.mcp.servers import ServerState
+    from weft_skills.mcp.server_state import ServerState
 
 
 @in_thread
@@ -30,7 +30,7 @@ def list_servers(site: Site, _: Request) -> dict[str, Any]:
 @in_thread
 def begin_login(site: Site, request: Request) -> dict[str, Any]:
     """Begin a login at a trusted server; `url` is what the person opens, null if it wants no login."""
-    from weft_skills.mcp.servers import named
+    from weft_skills.mcp.server_state import named
 
     servers = site.workspace.tools.mcp
     state = named(servers.states()[0], [request.path_params["name"]])[0]
@@ -41,7 +41,7 @@ def begin_login(site: Site, request: Request) -> dict[str, Any]:
 @in_thread
 def show_login(site: Site, request: Request) -> dict[str, Any]:
     """How a login at a server stands: whether one that was begun here is under way, and why the last one failed."""
-    from weft_skills.mcp.servers import named
+    from weft_skills.mcp.server_state import named
 
     servers = site.workspace.tools.mcp
     entry = named(servers.states()[0], [request.path_params["name"]])[0].entry
@@ -52,7 +52,7 @@ def show_login(site: Site, request: Request) -> dict[str, Any]:
 @in_thread
 def end_login(site: Site, request: Request) -> dict[str, Any]:
     """Forget the login at a server."""
-    from weft_skills.mcp.servers import named
+    from weft_skills.mcp.server_state import named
 
     servers = site.workspace.tools.mcp
     state = named(servers.states()[0], [request.path_params["name"]])[0]

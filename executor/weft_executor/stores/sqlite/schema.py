@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from weft_executor.stores.columns import APPROVALS, SELECTIONS
@@ -100,13 +99,21 @@ def show_as_current(connection: sqlite3.Connection) -> None:
 
 
 def refuse_earlier(path: Path) -> None:
-    """Raise if a file is a journal from before 0.1.0; it is not opened as a database, which could change it."""
+    """Raise if a file is a journal from before 0.1.0; it is read as one that nobody changes, which changes nothing.
+
+    SQLite reads it, not Python: closing a file takes away all locks that this process has on it, those of its open
+    connections too, and then the next process that closes the journal throws their newest events away.
+    """
     try:
-        with os.fdopen(untrusted_files.open_regular(path, sys.maxsize), "rb") as file:
-            header = file.read(72)
+        untrusted_files.check_regular(path, sys.maxsize)
     except FileNotFoundError:
         return
-    if header.startswith(b"SQLite format 3\0") and header[68:] == EARLIER_APPLICATION.to_bytes(4, "big"):
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        try:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+        except sqlite3.DatabaseError:  # not SQLite's at all, which is said when it is opened
+            return
+    if application == EARLIER_APPLICATION:
         raise EarlierForm(str(path))
 
 

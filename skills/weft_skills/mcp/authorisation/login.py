@@ -15,8 +15,8 @@ from weft_skills.mcp.authorisation.addresses import LoginAddresses
 from weft_skills.mcp.authorisation.callback import Callback
 from weft_skills.mcp.authorisation.provider import FreshLogin
 from weft_skills.mcp.authorisation.tokens import LoginNeeded
+from weft_skills.mcp.connections.http_transport import http
 from weft_skills.mcp.entry import McpFault
-from weft_skills.mcp.http_transport import http
 from weft_skills.text.control import printable
 
 if TYPE_CHECKING:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -137,3 +139,17 @@ def test_opening_a_missing_journal_to_read_it_creates_nothing(path: Path) -> Non
     with pytest.raises(UnknownRun, match="there is no journal"):
         open_store(url_of(path), create=False)
     assert not path.exists()
+
+
+def test_a_store_opened_beside_another_keeps_what_that_one_writes_after_a_reader_of_another_process(path: Path) -> None:
+    look = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM runs').fetchone()"
+    first = SqliteStore(path)
+    first.append([row("r", 1)], {"r": line("r")})
+    second = SqliteStore(path)  # as `weft serve` has one for its page and one for its runs
+    subprocess.run([sys.executable, "-S", "-c", look, str(path)], check=True)
+    first.append([row("r", 2)], {"r": line("r")})
+    kept = SqliteStore(path)
+    assert [one.seq for one in kept.rows("r")] == [1, 2]
+    for store in (kept, second, first):
+        store.close()
+    assert [one.seq for one in SqliteStore(path).rows("r")] == [1, 2]

@@ -39,7 +39,7 @@ def login(name: str, workspace: Path, mode: OutputMode, *, no_browser: bool, tim
     Exit status: 0 logged in, 1 the login failed, 2 there is no server of that name.
     """
     from weft_skills.mcp.entry import McpFault
-    from weft_skills.mcp.servers import named
+    from weft_skills.mcp.server_state import named
 
     tools = open_tools(workspace)
     try:
@@ -66,7 +66,7 @@ def logout(name: str, workspace: Path, mode: OutputMode) -> int:
 
     Exit status: 0 forgotten, 2 there is no server of that name.
     """
-    from weft_skills.mcp.servers import named
+    from weft_skills.mcp.server_state import named
 
     servers = open_tools(workspace).mcp
     state = named(servers.states()[0], [name])[0]
@@ -82,7 +82,7 @@ def logout(name: str, workspace: Path, mode: OutputMode) -> int:
 
 def log_in(servers: McpServers, name: str, *, browser: bool = True, seconds: float = PATIENCE) -> None:
     """Log in at a server, telling the person what to open; raises McpFault if it fails."""
-    from weft_skills.mcp.servers import named
+    from weft_skills.mcp.server_state import named
 
     async def opened(url: str) -> None:
         is_open = browser and await asyncio.to_thread(webbrowser.open, url)

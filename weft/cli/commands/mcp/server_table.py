@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from weft.cli.view.output_mode import OutputMode
     from weft.workspace.tools import WorkspaceTools
-    from weft_skills.mcp.servers import ServerState
+    from weft_skills.mcp.server_state import ServerState
 
 
 _LOGINS = {

@@ -73,6 +73,7 @@ def chat(
     from weft.cli import first_model, model_download, trust_prompt, warm_up
     from weft.cli.chat import lines
     from weft.cli.chat.chat import Chat
+    from weft.cli.chat.page import ConversationPage
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
@@ -92,15 +93,19 @@ def chat(
     at_terminal = confirm.can_ask() and not mode.as_json
     base = Goal(".", skills=goal_flags.skills, files=goal_flags.files, answers=goal_flags.answers, stream=at_terminal)
     begun, resumes = _begun(weft, "last" if go_on else conversation, asks=at_terminal and goal is None)
-    talking = Chat(begun, mode, base, lambda settings: warm_up.begin(settings, where))
+    page = ConversationPage(where.workspace, flags.given()) if at_terminal else None
+    talking = Chat(begun, mode, base, lambda settings: warm_up.begin(settings, where), page)
 
     async def talk() -> int:
         async with weft:
-            if not at_terminal:
+            if page is None:
                 return await lines.talk(talking, goal, resume=resumes, allow_all=approve_all)
             from weft.cli.chat.terminal import TerminalChat
 
-            await TerminalChat(talking, approve_all).talk(goal, resume=resumes)
+            try:
+                await TerminalChat(talking, approve_all).talk(goal, resume=resumes)
+            finally:
+                await asyncio.to_thread(page.close)
             return talking.status
 
     return asyncio.run(talk())

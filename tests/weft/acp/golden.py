@@ -1,16 +1,11 @@
-"""`weft acp` takes the golden messages of the protocol's package as they stand, and sends messages of their form."""
+"""The golden messages of the protocol's package, and an editor that sends them line by line."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from pathlib import Path
 from typing import Any
-
-from tests.weft.acp.client import _configured, _serve
-from tests.weft.acp.test_acp import writing
-from weft.acp.agent import WeftAgent
 
 GOLDEN = Path(__file__).parents[2] / "data" / "acp-golden"
 
@@ -20,7 +15,7 @@ def golden(name: str) -> Any:
     return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
 
-class RawEditor:
+class GoldenEditor:
     """Speaks the protocol line by line, and says yes to every permission; `heard` has what the agent sent."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -48,6 +43,22 @@ class RawEditor:
         rows = [one["params"]["update"] for one in self.heard if one.get("method") == "session/update"]
         return [row for row in rows if row["sessionUpdate"] == kind]
 
+    def said(self) -> str:
+        """The text of the agent's messages."""
+        return "".join(str(row["content"]["text"]) for row in self.updates("agent_message_chunk"))
+
+    def check_forms(self) -> None:
+        """Hold what was sent for a turn that writes one file against the golden updates."""
+        has_form(golden("session_update_plan"), self.updates("plan")[0])
+        has_form(golden("session_update_agent_message_chunk"), self.updates("agent_message_chunk")[-1])
+        (call,) = self.updates("tool_call")
+        assert golden("session_update_tool_call_edit")["kind"] == call["kind"] == "edit"
+        has_form(dict.fromkeys(("toolCallId", "title", "kind", "status"), ""), call)
+        (asked,) = [one["params"] for one in self.heard if one.get("method") == "session/request_permission"]
+        has_form(golden("request_permission_request"), asked)
+        diff = next(part for part in call["content"] if part["type"] == "diff")
+        has_form({key: value for key, value in golden("tool_content_diff").items() if key != "oldText"}, diff)
+
     def _send(self, **message: Any) -> None:
         self._writer.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
@@ -65,36 +76,3 @@ def has_form(expected: Any, found: Any) -> None:
         has_form(expected[0], found[0])
     else:
         assert isinstance(found, type(expected))
-
-
-async def test_golden_requests_are_answered_and_golden_updates_are_what_is_sent(workspace: Path) -> None:
-    served = WeftAgent(_configured, lambda _: writing())
-    ours, theirs = socket.socketpair()
-    reader, writer = await asyncio.open_connection(sock=ours)
-    serving = asyncio.ensure_future(_serve(served, theirs))
-    editor = RawEditor(reader, writer)
-    try:
-        assert (await editor.ask("initialize", golden("initialize_request")))["protocolVersion"] == 1
-        made = await editor.ask("session/new", {**golden("new_session_request"), "cwd": str(workspace)})
-        prompt = {**golden("prompt_request"), "sessionId": made["sessionId"]}
-        assert (await editor.ask("session/prompt", prompt))["stopReason"] == "end_turn"
-    finally:
-        writer.close()
-        await served.close()
-        serving.cancel()
-        await asyncio.wait([serving])
-    assert (workspace / "notes.md").read_text(encoding="utf-8") == "noted\n"
-    has_form(golden("session_update_plan"), editor.updates("plan")[0])
-    has_form(golden("session_update_agent_message_chunk"), editor.updates("agent_message_chunk")[-1])
-    (call,) = editor.updates("tool_call")
-    assert golden("session_update_tool_call_edit")["kind"] == call["kind"] == "edit"
-    has_form(dict.fromkeys(("toolCallId", "title", "kind", "status"), ""), call)
-    (asked,) = [one["params"] for one in editor.heard if one.get("method") == "session/request_permission"]
-    has_form(golden("request_permission_request"), asked)
-    every = [
-        part
-        for one in (call, *editor.updates("tool_call_update"), asked["toolCall"])
-        for part in one.get("content") or ()
-    ]
-    diff = next(part for part in every if part["type"] == "diff")
-    has_form({key: value for key, value in golden("tool_content_diff").items() if key != "oldText"}, diff)

@@ -23,7 +23,7 @@ from weft_skills.text.surrogates import join_surrogates
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from weft_skills.mcp.behind_walls import Started
+    from weft_skills.mcp.connections.behind_walls import Started
     from weft_skills.mcp.entry import ServerLaunch
 
 MESSAGE_LIMIT = 16 * 1024 * 1024

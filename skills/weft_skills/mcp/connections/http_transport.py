@@ -11,8 +11,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from weft_skills.ip_addresses import literal
 from weft_skills.mcp.authorisation.addresses import LoginAddresses
+from weft_skills.mcp.connections.transport import MESSAGE_LIMIT
 from weft_skills.mcp.entry import McpFault
-from weft_skills.mcp.transport import MESSAGE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence

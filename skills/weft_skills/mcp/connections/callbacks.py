@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,12 +16,14 @@ from weft_skills.tools.person import FormQuestion
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
+    from weft_skills.mcp.connections.redaction import Redaction
     from weft_skills.tools.person import FormAnswer, Person
 
 _MESSAGE_LIMIT = 4_000
 _LINE_LIMIT = 300
 _MOST_LINES = 1_000
 _ADDRESS_LIMIT = 4_096
+_FORM_LIMIT = 50_000
 
 
 @dataclass(slots=True)
@@ -91,15 +94,21 @@ _CALL: ContextVar[CallUnderWay | None] = ContextVar("mcp_call", default=None)
 
 @dataclass(slots=True)
 class ClientCallbacks:
-    """The callbacks of one connection; `hide` takes secrets out of what the server says."""
+    """The callbacks of one connection; `redaction` takes secrets out of what the server says."""
 
     server: str
     roots: tuple[str, ...]
-    hide: Callable[[str], str]
+    redaction: Redaction
     calls: list[CallUnderWay] = field(default_factory=list)
     has_asked: bool = False
+    tools_changed: bool = False
     _unclear: int = 0
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def notice(self, message: object) -> None:
+        """Note that the server says that its tools have changed."""
+        if type(message).__name__ == "ToolListChangedNotification":
+            self.tools_changed = True
 
     @contextmanager
     def call(self, call: CallUnderWay) -> Iterator[None]:
@@ -150,14 +159,14 @@ class ClientCallbacks:
         """A line of the server's log, for those who watch."""
         call = self._any_call()
         if call is not None:
-            call.hear(self.server, self.hide(f"{params.level}: {params.data}"))
+            call.hear(self.server, self.redaction.text(f"{params.level}: {params.data}"))
 
     async def progress(self, done: float, total: float | None, message: str | None) -> None:
         """How far a call is, for those who watch it."""
         call = self._any_call()
         if call is not None:
             share = f"{done:g} of {total:g}" if total else f"{done:g}"
-            call.hear(self.server, self.hide(f"{share}{f': {message}' if message else ''}"))
+            call.hear(self.server, self.redaction.text(f"{share}{f': {message}' if message else ''}"))
 
     def _any_call(self) -> CallUnderWay | None:
         """The call that a message belongs to, or else the oldest."""
@@ -192,11 +201,13 @@ class ClientCallbacks:
         self._changed = asyncio.Event()
 
     def _question(self, params: Any) -> FormQuestion | None:
-        message = self.hide("".join(c if c == "\n" else printable(c) for c in params.message[:_MESSAGE_LIMIT]))
+        hide = self.redaction.text
+        message = hide("".join(c if c == "\n" else printable(c) for c in params.message[:_MESSAGE_LIMIT]))
         if params.mode == "url":
             url = str(params.url)
             is_web = url.startswith(("https://", "http://")) and url.isprintable() and len(url) < _ADDRESS_LIMIT
-            return FormQuestion(self.server, message, url=self.hide(url)) if is_web else None
+            return FormQuestion(self.server, message, url=hide(url)) if is_web else None
         schema = params.requested_schema
         table = schema if isinstance(schema, dict) else schema.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return FormQuestion(self.server, message, table)
+        form = self.redaction.value(table)
+        return FormQuestion(self.server, message, form) if len(json.dumps(form)) <= _FORM_LIMIT else None

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft_skills.mcp.callbacks import CallUnderWay
-from weft_skills.mcp.connection import ServerConnection, close_all
+from weft_skills.mcp.connections.callbacks import CallUnderWay
+from weft_skills.mcp.connections.connection import ServerConnection, close_all
 from weft_skills.tools.person import current_person
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from weft_skills.mcp.authorisation.tokens import TokenFile
-    from weft_skills.mcp.connection import ServerOffer, ServerStart
+    from weft_skills.mcp.connections.answers import ServerOffer
+    from weft_skills.mcp.connections.session import ServerStart
     from weft_skills.mcp.entry import ServerLaunch
 
 Result = TypeVar("Result")

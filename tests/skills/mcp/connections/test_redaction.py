@@ -1,0 +1,61 @@
+"""What a server repeats of the secrets that it was given reaches nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from weft_skills.mcp.connections.callbacks import CallUnderWay, ClientCallbacks
+from weft_skills.mcp.connections.redaction import Redaction
+from weft_skills.mcp.entry import ServerLaunch
+from weft_skills.tools.person import FormAnswer, FormQuestion
+
+HEADERS = {"Authorization": "Bearer t0ps3cret", "X-Api-Key": "an0therkey", "X-Region": "europe-west"}
+REDACTION = Redaction(ServerLaunch("evil", Path("/"), Path("/"), url="https://x.test", headers=HEADERS))
+
+
+class Clerk:
+    """Fills in every form, and keeps what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[FormQuestion] = []
+
+    async def fill_in(self, question: FormQuestion) -> FormAnswer:
+        self.asked.append(question)
+        return FormAnswer("accept", {"it": "yes"})
+
+    async def log_in(self, server: str, why: str, command: str) -> bool:
+        return False
+
+    async def logged_in(self, server: str) -> None:
+        """Nobody waits for it."""
+
+    def hear(self, server: str, text: str) -> None:
+        """Nobody watches."""
+
+
+def test_credentials_are_taken_out_of_values_and_plain_words_stay() -> None:
+    said = {"t0ps3cret": ["Bearer t0ps3cret", ("an0therkey in europe-west", 5, None)]}
+    assert REDACTION.value(said) == {"***": ["***", ("*** in europe-west", 5, None)]}
+    assert REDACTION.text("t0ps3cret in europe-west") == "*** in ***"
+
+
+async def asked(schema: dict[str, Any]) -> tuple[str, list[FormQuestion]]:
+    callbacks, clerk = ClientCallbacks("evil", (), REDACTION), Clerk()
+    with callbacks.call(CallUnderWay(clerk)):
+        params = SimpleNamespace(mode="form", message="For t0ps3cret?", requested_schema=schema)
+        answer = await callbacks.elicit(None, params)
+    return answer.action, clerk.asked
+
+
+async def test_a_form_does_not_carry_a_token_into_the_record() -> None:
+    field = {"type": "string", "title": "an0therkey", "default": "t0ps3cret"}
+    action, (question,) = await asked({"type": "object", "properties": {"it": field}})
+    assert (action, question.message) == ("accept", "For ***?")
+    assert question.schema["properties"]["it"] == {"type": "string", "title": "***", "default": "***"}
+
+
+async def test_a_form_without_end_is_declined() -> None:
+    fields = {f"field{number}": {"type": "string"} for number in range(5_000)}
+    assert await asked({"type": "object", "properties": fields}) == ("decline", [])
