@@ -92,7 +92,7 @@ async def measure_long_text(figures: Figures, browser: Any, server: Serving, run
 
 
 def longest_task(events: list[dict[str, Any]]) -> float:
-    """The most CPU time, in ms, that one task took on the thread that set the mark, after it: what a quiet machine shows."""
+    """The most CPU time, in ms, of a task on the thread that set the mark, after it: the same on a busy machine."""
     mark = next(event for event in events if event["name"] == MARK)
     place, since = (mark["pid"], mark["tid"]), mark["ts"]
     tasks = [event for event in events if event["name"].endswith("RunTask") and (event["pid"], event["tid"]) == place]
