@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import sqlite3
-import sys
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from weft_executor.stores.columns import APPROVALS, SELECTIONS
@@ -100,13 +99,23 @@ def show_as_current(connection: sqlite3.Connection) -> None:
 
 
 def refuse_earlier(path: Path) -> None:
-    """Raise if a file is a journal from before 0.1.0; it is not opened as a database, which could change it."""
+    """Raise if a file is a journal from before 0.1.0; it is looked at in a way that cannot change it.
+
+    SQLite itself has to read it: closing a file that this process has open elsewhere gives up all its POSIX locks, and
+    the next process to close the journal would delete the log that this one still writes to.
+    """
     try:
-        with os.fdopen(untrusted_files.open_regular(path, sys.maxsize), "rb") as file:
-            header = file.read(72)
+        path.stat()
     except FileNotFoundError:
         return
-    if header.startswith(b"SQLite format 3\0") and header[68:] == EARLIER_APPLICATION.to_bytes(4, "big"):
+    if not untrusted_files.is_regular(path):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        try:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+        except sqlite3.DatabaseError:  # no database: who opens it says so
+            return
+    if application == EARLIER_APPLICATION:
         raise EarlierForm(str(path))
 
 
