@@ -30,6 +30,9 @@ async def test_a_view_is_one_script_and_two_sheets_which_are_kept_under_the_name
         named = re.findall(r'(?:src|href)="/((?:frame|app)-[0-9a-f]{16}\.(?:js|css))"', view.text)
         assert [re.sub("-.*[.]", ".", name) for name in named] == ["frame.css", "app.js", "app.css"]
         assert view.text.index("<nav") < view.text.index(named[2])  # the frame does not wait for it
+        (first,) = re.findall(r'<script src="/(first-[0-9a-f]{16}\.js)"', view.text)
+        awaited = [await asked.get(f"/{name}", headers={"accept-encoding": "gzip"}) for name in ("", named[0], first)]
+        assert sum(int(one.headers["content-length"]) for one in awaited) < 6_000  # 0.1 s of a slow line
         assert 'type="module"' not in view.text
         script = (await asked.get(f"/{named[1]}")).text
         (later,) = re.findall(r'import\("/(other_views-[0-9a-f]{16}\.js)"\)', script)
