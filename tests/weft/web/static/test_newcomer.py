@@ -10,6 +10,7 @@ from playwright.async_api import expect
 
 from tests.needs import needs_chromium
 from tests.weft.web.static.served_page import PageModel, served, task
+from tests.weft.web.static.test_manage_pages import clean
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.test_run_story import RUN
 from tests.weft.web.static.written_runs import at, write
@@ -31,22 +32,24 @@ WRITE = task("write", "Write the summary") | {
 }
 
 
-def rows(*events: tuple[float, str, dict[str, Any]]) -> list[Row]:
-    started = (0, "run_started", {"run_id": RUN, "goal": "Write it", "workspace": "/w", "settings": {}})
-    return [Row(RUN, seq, at(moment), kind, body) for seq, (moment, kind, body) in enumerate((started, *events), 1)]
+def rows(*events: tuple[float, str, dict[str, Any]], run: str = RUN) -> list[Row]:
+    started = (0, "run_started", {"run_id": run, "goal": "Write it", "workspace": "/w", "settings": {}})
+    return [Row(run, seq, at(moment), kind, body) for seq, (moment, kind, body) in enumerate((started, *events), 1)]
 
 
 async def test_a_write_is_approved_by_its_patch_and_the_note_leads_to_the_run(
     workspace: Path, open_page: OpenPage
 ) -> None:
     async with served(workspace, PageModel({"tasks": [WRITE]}), workspace_writes="ask") as server:
-        page = await open_page(server.at("/"))
+        page = await open_page(server.at("/"), axe=True)
         await run_goal(page, server)
         await finished(page, "Asks you")
         await page.get_by_role("link", name=re.compile("Approvals")).click()
         patch = page.get_by_role("region", name="Change of SUMMARY.md")
         await expect(patch.locator(".added")).to_have_count(3)
         await expect(page.locator(".page pre.code")).to_be_hidden()  # the arguments say the same again
+        for theme in ("light", "dark"):
+            await clean(page, theme)
         await page.get_by_role("button", name="Allow", exact=True).click()
         await page.get_by_role("link", name="Open it").click()
         await finished(page)
@@ -110,6 +113,26 @@ async def test_an_answer_stands_before_how_the_plan_went_and_a_change_that_was_n
         await expect(drawer).to_contain_text("The first half.")
 
 
+async def test_who_answers_is_told_that_failed_tasks_are_tried_again(workspace: Path, open_page: OpenPage) -> None:
+    asked = {"id": "q1", "task": "send", "kind": "task", "tool": None, "preview": "Send it?", "asked": at(3)}
+    tasks = [task("read", "Read it"), task("send", "Send it") | {"needs_approval": True}]
+    write(
+        workspace,
+        rows(
+            (1, "plan_made", {"plan": {"tasks": tasks}, "attempts": 1}),
+            (1, "task_started", {"task": "read"}),
+            (2, "task_finished", {"task": "read", "status": "failed", "error": "no such file"}),
+            (3, "approval_asked", asked),
+            (4, "run_finished", {"status": "waiting"}),
+        ),
+    )
+    async with served(workspace) as server:
+        page = await open_page(server.at(f"/runs/{RUN}"))
+        drawer = page.get_by_role("complementary", name="The run")
+        await expect(drawer).to_contain_text("the task that failed is tried again")
+        await expect(page.locator(".facts")).to_contain_text("0 of 2 tasks, 1 failed")
+
+
 async def test_the_variables_of_a_prompt_lead_to_the_prompt_as_it_was_sent(
     workspace: Path, open_page: OpenPage
 ) -> None:
@@ -133,3 +156,31 @@ async def test_a_conversation_that_cannot_be_read_says_why(workspace: Path, open
         await page.route("**/api/conversations/*", broken)
         await page.goto(f"{server.base}/conversations/c1")
         await expect(page.get_by_role("heading", name="the journal cannot be read")).to_be_visible()
+
+
+async def test_comparing_leaves_out_what_was_only_reused_and_shows_outputs_that_differ(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    made = (1, "plan_made", {"plan": {"tasks": [task("read", "Read it"), task("sum", "Sum up")]}, "attempts": 1})
+    ended = (9, "run_finished", {"status": "done", "answer": "The end."})
+
+    def done(name: str, output: str) -> list[tuple[float, str, dict[str, Any]]]:
+        return [
+            (2, "task_started", {"task": name}),
+            (4, "task_finished", {"task": name, "status": "done", "output": output, "seconds": 2}),
+        ]
+
+    other = f"{RUN[:-1]}9"
+    reused = (2, "task_reused", {"task": "read", "output": "Notes.", "source": RUN})
+    write(workspace, rows(made, *done("read", "Notes."), *done("sum", "Short."), ended))
+    write(workspace, rows(made, reused, *done("sum", "Shorter."), ended, run=other))
+    async with served(workspace) as server:
+        page = await open_page(server.at(f"/compare?a={RUN}&b={other}"))
+        tasks = page.locator("article")
+        await expect(tasks).to_have_count(1)
+        await expect(tasks).to_contain_text("Sum up")
+        await page.get_by_role("button", name="All 3").click()  # the plan is a step too
+        await expect(tasks).to_have_count(3)
+        await page.get_by_role("button", name="Outputs that differ 1").click()
+        await expect(tasks).to_have_count(1)
+        await expect(tasks).to_contain_text("added: Shorter.")
