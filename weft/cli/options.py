@@ -92,14 +92,16 @@ def _hosts(_context: click.Context, _option: click.Parameter, values: tuple[str,
     return tuple(host for text in values for host in text.split(",") if host)
 
 
+_write = click.option(
+    "--write",
+    "workspace_writes",
+    flag_value="ask",
+    default=None,
+    help="Let tasks change files of the workspace; each change is shown as a diff and needs your approval.",
+)
+write = setting(_write)
 powers = setting(
-    click.option(
-        "--write",
-        "workspace_writes",
-        flag_value="ask",
-        default=None,
-        help="Let tasks change files of the workspace; each change is shown as a diff and needs your approval.",
-    ),
+    _write,
     click.option(
         "--tools",
         metavar="NAMES",

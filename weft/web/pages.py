@@ -1,8 +1,9 @@
 """The page's own files: read once at the start, so that a request can name nothing else.
 
-A view is one script and one style sheet, joined from the modules, under names that hold their hash: a browser fetches
-two files instead of a hundred, and keeps them. What neither a run nor the list of runs needs is a script of its own,
-which the first one fetches. A small script before them asks for what the view shows while they are on their way.
+A view is one script and two style sheets, joined from the modules, under names that hold their hash: a browser fetches
+three files instead of a hundred, and keeps them. The frame needs the first sheet alone: on a slow line it is seen while
+the rest is on its way. What neither a run nor the list of runs needs is a script of its own, which the first one
+fetches. A small script before them asks for what the view shows.
 `/index.html` is the same page from its modules, for those who work on it.
 """
 
@@ -63,17 +64,18 @@ class Pages:
 
     def _join(self, index: str) -> _File:
         """The page with its modules in one script and its styles in one sheet."""
-        styles = b"".join(self._files[name].data for name in _STYLE.findall(index))
-        links = f'<link rel="stylesheet" href="/{self._keep("app", styles, ".css")}">\n'
+        frame, *rest = _STYLE.findall(index)
+        links = self._sheet("frame", [frame])
         later = self._keep(_LATER, page_script.joined(f"{_LATER}.js", "app.js").encode(), ".js")
         for entry, how in _ENTRIES.items():
             script = page_script.joined(f"{entry}.js").replace(f"./{_LATER}.js", f"/{later}").encode()
             links += f'<script {how}src="/{self._keep(entry, script, ".js")}"></script>\n'
-        index = _SCRIPT.sub("", index)
-        first = _STYLE.search(index)
-        at = first.start() if first else 0
-        rest = _STYLE.sub("", index[at:])
-        return _file((index[:at] + links + rest).encode(), ".html")
+        sheets = iter([links, self._sheet("app", rest)])
+        return _file(_STYLE.sub(lambda _: next(sheets, ""), _SCRIPT.sub("", index)).encode(), ".html")
+
+    def _sheet(self, name: str, styles: list[str]) -> str:
+        data = b"".join(self._files[style].data for style in styles)
+        return f'<link rel="stylesheet" href="/{self._keep(name, data, ".css")}">\n'
 
     def _keep(self, name: str, data: bytes, suffix: str) -> str:
         named = f"{name}-{hashlib.sha256(data).hexdigest()[:16]}{suffix}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft_executor.history import run_texts
+from weft_executor.history.unmarked import unmarked
 from weft_executor.stores import words
 from weft_skills.errors import WeftError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 # How much stands before the first word that is marked, and how long the whole is, in characters.
 _BEFORE = 60
 _LENGTH = 200
+_SPACES = re.compile(r"\s+")
 
 
 class SnippetPart(NamedTuple):
@@ -55,7 +58,10 @@ def _first(texts: Iterable[RunText], phrases: Sequence[Sequence[str]]) -> Snippe
     for where, text in texts:
         shown = words.shown(text)
         if found := _found(shown, phrases):
-            return Snippet(where, tuple(_parts(shown, found)))
+            plain = words.shown(unmarked(text))
+            if places := _found(plain, phrases):
+                return Snippet(where, tuple(_parts(plain, places)))
+            return Snippet(where, tuple(_parts(shown, found)))  # it stands in the address of a link, say
     return None
 
 
@@ -97,5 +103,5 @@ def _parts(text: str, found: Sequence[tuple[int, int]]) -> Iterator[SnippetPart]
 
 
 def _flat(text: str) -> str:
-    """A text in one line, with the spaces at its ends."""
-    return "".join(" " if char.isspace() else char for char in text)
+    """A text in one line, with a space at its ends where there is one."""
+    return _SPACES.sub(" ", text)

@@ -86,6 +86,27 @@ def test_a_piece_of_a_very_long_text_is_short_and_in_one_line(store: Store) -> N
     assert "\n" not in found[1]
 
 
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("## Result\n\nThe **latency** is `low`.", "Result The [latency] is low."),
+        ("- [x] __latency__: *0.7 ms*\n- memory", "• [latency]: 0.7 ms • memory"),
+        ("| measure | value |\n|:---|--:|\n| latency | 0.7 ms |", "measure · value [latency] · 0.7 ms"),
+        ("> See [the **latency**](https://example.com/x) first", "See the [latency] first"),
+        ("```python\nlatency = f(**options) * 2\n```", "[latency] = f(**options) * 2"),
+        ("a_latency_b and 2 * 3 * latency", "a_[latency]_b and 2 * 3 * [latency]"),
+        ("See [there](https://example.com/latency)", "See [there](https://example.com/[latency])"),
+    ],
+)
+def test_a_piece_has_no_marks_of_markdown(store: Store, answer: str, found: str) -> None:
+    assert shown(store, "latency", answer) == ("answer", found)
+
+
+def test_a_text_full_of_marks_takes_no_time(store: Store) -> None:
+    for text in ("*" * 40_000, "[" * 40_000, "`" * 39_000 + " latency", "| " * 20_000, "_a " * 13_000, "> " * 20_000):
+        snippet_of(store, "latency", text)
+
+
 def test_a_word_without_an_end_is_cut(store: Store) -> None:
     found = shown(store, "aaa", "a" * 30_000)
     assert found is not None

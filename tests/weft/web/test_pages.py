@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def test_a_view_is_one_script_and_one_sheet_which_are_kept_under_the_name_of_their_content(
+async def test_a_view_is_one_script_and_two_sheets_which_are_kept_under_the_name_of_their_content(
     workspace: Path,
 ) -> None:
     site = make_site(workspace)
@@ -27,8 +27,12 @@ async def test_a_view_is_one_script_and_one_sheet_which_are_kept_under_the_name_
         asked.base_url = f"http://127.0.0.1:{PORT}"
         view = await asked.get("/runs/any?task=x")
         assert view.headers["cache-control"] == "no-cache"
-        named = re.findall(r'(?:src|href)="/(app-[0-9a-f]{16}\.(?:js|css))"', view.text)
-        assert [name.rpartition(".")[2] for name in named] == ["css", "js"]
+        named = re.findall(r'(?:src|href)="/((?:frame|app)-[0-9a-f]{16}\.(?:js|css))"', view.text)
+        assert [re.sub("-.*[.]", ".", name) for name in named] == ["frame.css", "app.js", "app.css"]
+        assert view.text.index("<nav") < view.text.index(named[2])  # the frame does not wait for it
+        (first,) = re.findall(r'<script src="/(first-[0-9a-f]{16}\.js)"', view.text)
+        awaited = [await asked.get(f"/{name}", headers={"accept-encoding": "gzip"}) for name in ("", named[0], first)]
+        assert sum(int(one.headers["content-length"]) for one in awaited) < 6_000  # 0.1 s of a slow line
         assert 'type="module"' not in view.text
         script = (await asked.get(f"/{named[1]}")).text
         (later,) = re.findall(r'import\("/(other_views-[0-9a-f]{16}\.js)"\)', script)

@@ -25,6 +25,20 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "journal.sqlite"
 
 
+def test_a_journal_that_a_process_has_open_twice_outlives_the_end_of_another_process(path: Path) -> None:
+    """POSIX locks belong to a process: whoever closes the file by other means than SQLite's gives up all of them."""
+    store = filled(path, "first")
+    SqliteStore(path, create=False).close()
+    ended = "import sqlite3, sys; one = sqlite3.connect(sys.argv[1]); one.execute('PRAGMA user_version'); one.close()"
+    subprocess.run([sys.executable, "-c", ended, str(path)], check=True)
+    assert path.with_name("journal.sqlite-wal").exists()
+    store.append([row("later", 1)], {"later": line("later")})
+    other = SqliteStore(path, create=False)
+    assert {run.run_id for run in other.summaries(9)} == {"first", "later"}
+    other.close()
+    store.close()
+
+
 def test_a_file_that_is_not_a_database_is_refused(path: Path) -> None:
     path.write_bytes(b"not a database at all, but long enough to be looked at " * 50)
     with pytest.raises(BadStore, match="cannot be used") as caught:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.async_api import expect
 
+from bench.web_feel import MARK, long_text, longest_task
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import served, task
+from tests.weft.web.static.served_page import go, served, task
 from tests.weft.web.static.test_manage_pages import clean
 from tests.weft.web.static.test_run_page import finished
 from tests.weft.web.static.test_run_story import RUN, leave, picture
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from playwright.async_api import Page, Route
+    from playwright.async_api import Browser, Page, Route
 
     OpenPage = Callable[..., Awaitable[Page]]
 
@@ -114,6 +116,29 @@ async def test_a_very_long_text_is_drawn_where_it_is_looked_at(workspace: Path, 
                 break
             await asyncio.sleep(0.1)
         await expect(answer.get_by_role("heading", name="The end")).to_be_visible()
+
+
+async def test_a_very_long_text_never_keeps_the_page_busy_for_long(
+    workspace: Path, browser: Browser, open_page: OpenPage
+) -> None:
+    """CPU time of one task, not the time that it took: how busy the machine is does not matter."""
+    write(workspace, rows(f"{long_text()}\n\n## The end\n"))
+    async with served(workspace) as server:
+        page = await open_page(server.at("/runs"))
+        await expect(page.locator(".list tbody tr")).to_have_count(1)
+        await browser.start_tracing(page=page, categories=["toplevel", "blink.user_timing"])
+        await page.evaluate(f"performance.mark({MARK!r})")
+        await go(page, f"/runs/{RUN}")
+        await expect(page.locator(".drawer .md h4").first).to_be_visible()
+        for _ in range(10):
+            await page.evaluate("document.querySelector('.drawer .db').scrollBy(0, 3000)")
+            await asyncio.sleep(0.1)
+        end = page.locator(".drawer .md").get_by_role("heading", name="The end")
+        while not await end.count():
+            await page.evaluate("document.querySelector('.drawer .db').scrollTop = 1e9")
+            await asyncio.sleep(0.1)
+        traced = json.loads(await browser.stop_tracing())["traceEvents"]
+        assert 0 < longest_task(traced) < 100
 
 
 async def test_the_files_of_a_task_are_shown_below_its_output(workspace: Path, open_page: OpenPage) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 @click.option("--read-only", is_flag=True, help="Show everything and change nothing.")
+@options.write
 @options.workspace
 @options.journal
 def serve(
@@ -45,6 +46,7 @@ def serve(
     Examples:
       weft serve
       weft serve --port 9000 --no-open
+      weft serve --write                       # goals may change files, after your approval
       weft serve --read-only --journal runs.sqlite
       ssh -L 8420:localhost:8420 server        # then open the printed address here
 

@@ -68,12 +68,12 @@ function Differences({ all, a, b }) {
   const different = rows.filter((row) => row.kind !== "same");
   const shown = { [DIFFERENT]: different, [EVERY]: rows, [OUTPUTS]: outputs }[kind] ?? rows.filter((row) => row.kind === kind);
   return html`${whole.length > 0 && html`<h2 class="sec">The runs</h2><div class="panel"><div class="pad">${whole.map((one) => html`<${Value} one=${one} />`)}</div></div>`}
-    <h2 class="sec">Tasks</h2>
+    <h2 class="sec">Steps</h2>
     <div class="bar"><div class="chips" role="group" aria-label="Kind of difference"><button type="button" class="chip" aria-pressed=${kind === DIFFERENT ? "true" : "false"} onClick=${() => setKind(DIFFERENT)}>What differs ${different.length}</button><button type="button" class="chip" aria-pressed=${kind === EVERY ? "true" : "false"} onClick=${() => setKind(EVERY)}>All ${rows.length}</button>${Object.entries(counts).filter(([, number]) => number > 0).map(([name, number]) => html`<button type="button" class="chip" key=${name} aria-pressed=${kind === name ? "true" : "false"} onClick=${() => setKind(name)}>${KINDS[name]} ${number}</button>`)}${outputs.length > 0 && html`<button type="button" class="chip" aria-pressed=${kind === OUTPUTS ? "true" : "false"} onClick=${() => setKind(OUTPUTS)}>Outputs that differ ${outputs.length}</button>`}</div></div>
     ${all.length === 0 && html`<div class="note st-done"><b>Nothing differs</b><div>Selection, plan, every task and the answer are the same.</div></div>`}
-    ${kind === DIFFERENT && different.length === 0 && all.length > 0 && html`<p class="muted">Every task has the same plan and the same output; ${counted(rows.length, "task")} are the same or reused.</p>`}
+    ${kind === DIFFERENT && different.length === 0 && all.length > 0 && html`<p class="muted">Every step has the same plan and the same output; ${counted(rows.length, "step")} are the same or reused.</p>`}
     <div class="aligned">${shown.slice(0, 500).map((row) => html`<${Task} key=${row.id} row=${row} a=${a.run_id} b=${b.run_id} />`)}</div>
-    ${shown.length > 500 && html`<p class="muted">${counted(shown.length - 500, "more task")}; choose a kind to see fewer.</p>`}`;
+    ${shown.length > 500 && html`<p class="muted">${counted(shown.length - 500, "more step")}; choose a kind to see fewer.</p>`}`;
 }
 
 /** @param {{ row: import("./aligned.js").Aligned, a: string, b: string }} props */

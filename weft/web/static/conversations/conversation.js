@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, note } from "../core/announce.js";
-import { get, part, post } from "../core/api.js";
+import { get, part, post, Refused } from "../core/api.js";
 import { confirm } from "../core/dialog.js";
 import { Empty } from "../core/empty.js";
 import { counted, money } from "../core/format.js";
@@ -38,8 +38,9 @@ export function ConversationPage({ id }) {
       setTurns(all);
       if (all[0]?.run_id === page.turns[0]?.run_id) setEarlier(page.earlier);
       setSummary(page);
+      setProblem(null);
     } catch (error) {
-      if (/** @type {any} */ (error)?.final) setProblem(error);
+      if (/** @type {any} */ (error)?.final || (error instanceof Refused && !shown.current.length)) setProblem(error);
     }
   };
   const readEarlier = () => attempt(async () => {

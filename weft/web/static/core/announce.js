@@ -4,7 +4,7 @@ import { Refused } from "./api.js";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
 
-/** @typedef {{ key: number, text: string, hint: string, bad: boolean }} Note */
+/** @typedef {{ key: number, text: string, hint: string, bad: boolean, link: { href: string, text: string } | null }} Note */
 
 /** @type {{ value: Note[] }} */
 export const notes = signal([]);
@@ -25,12 +25,12 @@ export function announce(text) {
   }, Math.max(50, 1000 - (performance.now() - said)));
 }
 
-/** Show a note. @param {string} text @param {{ hint?: string, bad?: boolean }} [more] */
-export function note(text, { hint = "", bad = false } = {}) {
-  const one = { key: ++number, text, hint, bad };
+/** Show a note. @param {string} text @param {{ hint?: string, bad?: boolean, link?: Note["link"] }} [more] */
+export function note(text, { hint = "", bad = false, link = null } = {}) {
+  const one = { key: ++number, text, hint, bad, link };
   notes.value = [...notes.value.slice(-3), one];
   announce(hint ? `${text}; ${hint}` : text);
-  setTimeout(() => close(one.key), bad ? 12_000 : 5_000);
+  setTimeout(() => close(one.key), bad || link ? 12_000 : 5_000);
 }
 
 /** @param {number} key */
@@ -55,6 +55,6 @@ export async function attempt(work) {
 
 export const Notes = () => html`<div class="notes">${notes.value.map(
   (one) => html`<div class="toast ${one.bad ? "st-failed" : ""}" key=${one.key}>
-    <div><b>${one.text}</b>${one.hint && html`<small>${one.hint}</small>`}</div>
+    <div><b>${one.text}</b>${one.hint && html`<small>${one.hint}</small>`}${one.link && html` <a href=${one.link.href} onClick=${() => close(one.key)}>${one.link.text}</a>`}</div>
     <button type="button" class="plain" aria-label="Close this note" onClick=${() => close(one.key)}><${Icon} name="close" /></button></div>`,
 )}</div><div class="sr" role="status" aria-live="polite">${spoken.value}</div>`;

@@ -1,17 +1,22 @@
 // Markdown as elements: marked only reads it, nothing is ever set as HTML. What is not listed here is shown as text.
 import { h } from "../vendor/preact.js";
-import { useEffect, useMemo, useState } from "../vendor/hooks.js";
+import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { Lexer } from "../vendor/marked.js";
 import { copy } from "./clipboard.js";
 import { colored } from "./code.js";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
 import { useNear } from "./near.js";
-import { definitions, pieces } from "./pieces.js";
+import { Cutter, definitions } from "./pieces.js";
 
-/** How much of a text is cut into pieces first, and then each time a moment later: the page can do other things between two. */
-const FIRST = 20_000;
-const NEXT = 100_000;
+/** A longer text is cut into pieces for some milliseconds at a time, and comes after what stands around it. */
+const SHORT = 20_000;
+const SLICE = 6;
+const PIECES = 160;
+/** So many pieces are one until they are nearly in view. */
+const PART = 16;
+/** What marked reads before a long text: its first looks at each kind take 40 ms together, because they compile its patterns. */
+const COLD = ["a", "a `b`", "# a\n\n**b** _c_ [d](https://example.com)\n\n- e\n\n| f |\n|---|\n| g |"];
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const ENTITIES = /** @type {Record<string, string>} */ ({ "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" });
 
@@ -107,17 +112,59 @@ function LatePiece({ first, ...props }) {
   return html`<div class="piece" ref=${place}>${near ? html`<${Piece} ...${props} />` : asItIs(props.piece.text)}</div>`;
 }
 
+/** Pieces that stand together: far away they are one, because thousands would make every frame slower. @param {{ part: import("./pieces.js").Piece[], first: boolean } & Omit<Parameters<typeof Piece>[0], "piece">} props */
+function LatePart({ part, first, ...props }) {
+  const [near, place] = useNear(first);
+  const last = part[part.length - 1];
+  return useMemo(() => html`<div class=${near ? undefined : "part"} ref=${place}>
+    ${near ? part.map((piece, at) => html`<${LatePiece} key=${at} piece=${piece} first=${first && !at} ...${props} />`) : asItIs(part.map(({ text }) => text).join("\n"))}</div>`, [near, part.length, last, props.links]);
+}
+
+/** The pieces of a text that are known so far. @param {string} text */
+function usePieces(text) {
+  const [, redraw] = useState(0);
+  const known = useRef(/** @type {Cutter | null} */ (null));
+  const cutter = continued(known.current, text);
+  known.current = cutter;
+  useEffect(() => {
+    if (cutter.done) return;
+    let timer = setTimeout(function more() {
+      const first = COLD.shift();
+      if (first) new Lexer().lex(first);
+      else {
+        advance(cutter);
+        redraw((count) => count + 1);
+      }
+      if (!cutter.done) timer = setTimeout(more);
+    });
+    return () => clearTimeout(timer);
+  }, [cutter, text]);
+  return cutter.found;
+}
+
+/** What cuts this text: the one that cut its beginning, if there is one. @param {Cutter | null} known @param {string} text */
+function continued(known, text) {
+  if (known?.text === text) return known;
+  const cutter = known && text.startsWith(known.text) ? known : new Cutter(text);
+  if (cutter === known) cutter.grow(text);
+  if (text.length <= SHORT) while (cutter.step());
+  else if (cutter === known) advance(cutter); // a text that is being written keeps its end in view
+  return cutter;
+}
+
+/** Cut for some milliseconds: the page can do other things before the next time. @param {Cutter} cutter */
+function advance(cutter) {
+  const until = performance.now() + SLICE;
+  const most = cutter.found.length + PIECES;
+  while (cutter.step() && performance.now() < until && cutter.found.length < most);
+}
+
 /** @param {{ text: string, pictures?: Pictures }} props */
 export function Markdown({ text, pictures = null }) {
-  const [length, setLength] = useState(text.length > FIRST ? 0 : FIRST); // what stands around a long text comes first
-  const whole = length >= text.length;
-  useEffect(() => {
-    if (whole) return;
-    const timer = setTimeout(() => setLength(length ? length + NEXT : FIRST));
-    return () => clearTimeout(timer);
-  }, [whole, length]);
-  const all = useMemo(() => pieces(whole ? text : text.slice(0, length)), [text, whole || length]);
-  const links = useMemo(() => (whole ? definitions(text) : {}), [text, whole]);
+  const found = usePieces(text);
+  const links = useMemo(() => definitions(text), [text]);
   const given = { pictures, links };
-  return html`<div class="md">${all.length > 1 ? all.map((piece, at) => html`<${LatePiece} key=${at} piece=${piece} first=${at < 2} ...${given} />`) : all.map((piece) => html`<${Piece} piece=${piece} ...${given} />`)}</div>`;
+  if (found.length < 2) return html`<div class="md">${found.map((piece) => html`<${Piece} piece=${piece} ...${given} />`)}</div>`;
+  const parts = Array.from({ length: Math.ceil(found.length / PART) }, (_, at) => found.slice(at * PART, (at + 1) * PART));
+  return html`<div class="md">${parts.map((part, at) => html`<${LatePart} key=${at} part=${part} first=${!at} ...${given} />`)}</div>`;
 }

@@ -5,25 +5,32 @@ const MARGIN = "800px";
 
 /** @type {Map<Element, () => void>} */
 const waiting = new Map();
-/** @type {(() => void)[]} */
-const due = [];
+/** Those nearly in view, with how far each is from the middle of the window. @type {Map<Element, number>} */
+const due = new Map();
 /** @type {IntersectionObserver | null} */
 let observer = null;
+let isDrawing = false;
 
-/** One at a time, so that the page can do other things between two. */
-function next() {
-  due.shift()?.();
-  if (due.length) setTimeout(next);
+/** One a frame, the nearest first, so that the page can do other things between two. */
+function drawNext() {
+  const [nearest] = [...due].sort((one, other) => one[1] - other[1])[0] ?? [];
+  isDrawing = nearest !== undefined;
+  if (nearest === undefined) return;
+  due.delete(nearest);
+  waiting.get(nearest)?.();
+  requestAnimationFrame(() => setTimeout(drawNext));
 }
 
 /** @param {IntersectionObserverEntry[]} entries */
 function onSeen(entries) {
-  const idle = !due.length;
-  for (const { isIntersecting, target } of entries) {
-    const draw = isIntersecting && waiting.get(target);
-    if (draw) due.push(draw);
+  for (const { isIntersecting, target, boundingClientRect: { top, bottom } } of entries) {
+    if (isIntersecting && waiting.has(target)) due.set(target, Math.abs((top + bottom) / 2 - innerHeight / 2));
+    else due.delete(target); // scrolled away meanwhile
   }
-  if (idle && due.length) setTimeout(next);
+  if (due.size && !isDrawing) {
+    isDrawing = true;
+    setTimeout(drawNext);
+  }
 }
 
 /** Whether an element was ever nearly in view. @param {boolean} first it is drawn at once @returns {[boolean, { current: any }]} */
@@ -39,6 +46,7 @@ export function useNear(first) {
     observer.observe(element);
     return () => {
       waiting.delete(element);
+      due.delete(element);
       watching.unobserve(element);
     };
   }, [near]);

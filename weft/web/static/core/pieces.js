@@ -1,8 +1,9 @@
 // A long Markdown text in pieces that are drawn when they are looked at: cut between blocks, and inside one only where it
 // is very long. Formulas between lines of $$ become code. Pure.
 
-/** From here on a piece ends at the next blank line, and there at any line. */
-const ENOUGH = 2_500;
+/** From here on a piece ends at the next blank line, there at any line, and there inside code, which one copies as a whole. */
+const ENOUGH = 1_000;
+const MANY = 3_000;
 const MOST = 16_000;
 const FENCE = /^\s*(`{3,}|~{3,})/;
 const FORMULA = /^\s*(?:\$\$|\\\[)(.*)$/;
@@ -15,33 +16,21 @@ const DEFINITION = /^ {0,3}\[([^\]\n]{1,200})\]:[ \t]*<?([^\s>]{1,2000})>?/gm;
 
 /** @param {string} text @returns {Piece[]} */
 export function pieces(text) {
-  const cutter = new Cutter();
-  const lines = text.split("\n");
-  for (let at = 0; at < lines.length; at++) {
-    const formula = cutter.fence || !/[$\\]/.test(lines[at]) ? null : FORMULA.exec(lines[at]);
-    const end = formula ? formulaEnd(lines, at, formula[1]) : -1;
-    if (formula && end >= 0) {
-      cutter.add("```math", "", true);
-      const inner = lines.slice(at, end + 1).join("\n").trim().slice(2, -2).trim();
-      for (const line of inner.split("\n")) cutter.add(line, "", true);
-      cutter.add("```", lines[end + 1] ?? "");
-      at = end;
-    } else cutter.add(lines[at], lines[at + 1] ?? "");
-  }
-  return cutter.finish();
+  const cutter = new Cutter(text);
+  while (cutter.step());
+  return cutter.found;
 }
 
-/** The line on which a formula ends; -1 if it is none after all. @param {string[]} lines @param {number} at @param {string} first what follows its opening */
-function formulaEnd(lines, at, first) {
-  if (FORMULA_END.test(first)) return at;
-  for (let line = at + 1; line < lines.length && line < at + 200 && lines[line].trim(); line++) if (FORMULA_END.test(lines[line])) return line;
-  return -1;
-}
-
-class Cutter {
-  constructor() {
+/** Cuts a text line by line, so that one can stop between two and go on later. */
+export class Cutter {
+  /** @param {string} text */
+  constructor(text) {
     /** @type {Piece[]} */
     this.found = [];
+    this.text = text;
+    this.at = 0;
+    /** Where one can begin again when the text has grown. */
+    this.safe = { at: 0, count: 0 };
     /** @type {string[]} */
     this.lines = [];
     this.length = 0;
@@ -49,6 +38,60 @@ class Cutter {
     this.fence = "";
     /** The head of the table around this line. @type {string[]} */
     this.head = [];
+  }
+
+  /** Go on with a text that begins as this one does: what is cut already stays. @param {string} text */
+  grow(text) {
+    this.text = text;
+    this.at = this.safe.at;
+    this.found.length = this.safe.count;
+    this.lines = [];
+    this.length = 0;
+    this.fence = "";
+    this.head = [];
+  }
+
+  /** Take the next line, or formula; false if that was the last. */
+  step() {
+    if (this.done) return false;
+    const line = this.lineAt(this.at);
+    const formula = this.fence || !/[$\\]/.test(line) ? null : FORMULA.exec(line);
+    const end = formula ? this.formulaEnd(formula[1]) : -1;
+    if (formula && end >= 0) {
+      this.add("```math", "", true);
+      const inner = this.text.slice(this.at, end).trim().slice(2, -2).trim();
+      for (const one of inner.split("\n")) this.add(one, "", true);
+      this.at = end + 1;
+      this.add("```", this.lineAt(this.at));
+    } else {
+      this.at += line.length + 1;
+      this.add(line, this.lineAt(this.at));
+    }
+    if (this.done) this.cut();
+    return !this.done;
+  }
+
+  get done() {
+    return this.at > this.text.length;
+  }
+
+  /** @param {number} at @returns {string} */
+  lineAt(at) {
+    const end = this.text.indexOf("\n", at);
+    return this.text.slice(at, end < 0 ? undefined : end);
+  }
+
+  /** Where the formula ends that begins here; -1 if it is none after all. @param {string} first what follows its opening @returns {number} */
+  formulaEnd(first) {
+    let end = this.at + this.lineAt(this.at).length;
+    if (FORMULA_END.test(first)) return end;
+    for (let count = 1; count < 200; count++) {
+      const line = this.lineAt(end + 1);
+      if (!line.trim()) return -1;
+      end += line.length + 1;
+      if (FORMULA_END.test(line)) return end;
+    }
+    return -1;
   }
 
   /** @param {string} line @param {string} next @param {boolean} [inside] in a formula, where nothing else begins */
@@ -60,8 +103,11 @@ class Cutter {
     this.lines.push(line);
     this.length += line.length + 1;
     if (inside) return;
-    if (this.length > MOST) this.cutInside();
-    else if (blank && this.length > ENOUGH && !this.fence && !GOES_ON.test(next)) this.cut();
+    if (this.length > MOST || (this.length > MANY && !this.fence && /^\S/.test(next))) this.cutInside();
+    else if (blank && this.length > ENOUGH && !this.fence && !GOES_ON.test(next)) {
+      this.cut();
+      if (this.at < this.text.length) this.safe = { at: this.at, count: this.found.length }; // what follows is known
+    }
   }
 
   /** Keep in mind what this line is in. @param {string} line @param {string} begins its first character that is no space */
@@ -95,11 +141,6 @@ class Cutter {
   addLong(line) {
     this.cut();
     for (let at = 0; at < line.length; at += MOST) this.found.push({ text: line.slice(at, at + MOST), plain: true });
-  }
-
-  finish() {
-    this.cut();
-    return this.found;
   }
 }
 

@@ -25,8 +25,8 @@ export function PreviewPart() {
       ending.abort();
     };
   }, [goal, skills, settings]);
-  if (!found) return html`<p class="muted">Selecting…</p>`;
-  return html`<div class="preview" aria-live="polite"><section aria-label="Skills that would be selected"><h3 class="sec">Would be selected</h3>${found.selected.length ? html`<${Scores} selected=${found.selected} />` : html`<p class="muted">No skill fits; the model plans with what it knows. <a href="/skills">Look at the skills</a></p>`}</section>
+  if (!found) return html`<p class="muted">Looking for skills that fit…</p>`;
+  return html`<div class="preview" aria-live="polite"><section aria-label="Skills that would be selected"><h3 class="sec">Skills that would be selected</h3>${found.selected.length ? html`<${Scores} selected=${found.selected} />` : html`<p class="muted">No skill fits; the model plans with what it knows. <a href="/skills">Look at the skills</a></p>`}</section>
     <section aria-label="Model and prompt"><h3 class="sec">Starts with</h3>
       ${found.error && html`<div class="note st-failed" style="margin-bottom:10px"><b>${found.error.message}</b><div class="hint">${found.error.hint}</div></div>`}
       ${found.missing && html`<div class="note st-partial" style="margin-bottom:10px"><b>${found.missing}</b><div class="hint"><a href="/models">Pull it</a>, once, or set a provider's key and start <code>weft serve</code> again.</div></div>`}

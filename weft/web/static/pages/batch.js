@@ -72,8 +72,8 @@ export function BatchPage({ id }) {
 function Facts({ batch, live }) {
   const left = timeLeft(batch, Date.now());
   const ended = batch.runs - (batch.statuses.running ?? 0);
-  return html`<span class="fact"><b>${count(ended)}</b> of ${counted(batch.goals, "goal")}</span><span class="fact"><b>${count(batch.statuses.done ?? 0)}</b> done</span><span class="fact"><b>${batch.cost_usd === null ? "–" : money(batch.cost_usd)}</b>${ended > 0 && batch.cost_usd ? ` (${money(batch.cost_usd / ended)} a goal)` : ""}</span>
-    <span class="fact"><b>${seconds(ended ? batch.seconds / ended : null)}</b> of work a goal</span>${live && ended > 0 && html`<span class="fact"><b>${rate(ended / ((Date.now() - Date.parse(batch.started)) / 60_000))}</b> goals a minute</span>`}${live && left !== null && html`<span class="fact">about <b>${seconds(left)}</b> left</span>`}<span class="fact">started <b title=${moment(batch.started)}>${ago(batch.started, Date.now())}</b></span>`;
+  return html`<span class="fact"><b>${count(ended)}</b> of ${counted(batch.goals, "goal")} ended</span><span class="fact"><b>${count(batch.statuses.done ?? 0)}</b> done</span><span class="fact"><b>${batch.cost_usd === null ? "–" : money(batch.cost_usd)}</b>${ended > 0 && batch.cost_usd ? ` (${money(batch.cost_usd / ended)} a goal)` : ""}</span>
+    ${ended > 0 && html`<span class="fact"><b>${seconds(batch.seconds / ended)}</b> of work a goal</span>`}${live && ended > 0 && html`<span class="fact"><b>${rate(ended / ((Date.now() - Date.parse(batch.started)) / 60_000))}</b> goals a minute</span>`}${live && left !== null && html`<span class="fact">about <b>${seconds(left)}</b> left</span>`}<span class="fact">started <b title=${moment(batch.started)}>${ago(batch.started, Date.now())}</b></span>`;
 }
 
 /** @param {{ batch: import("./batches.js").Batch, live: boolean }} props */

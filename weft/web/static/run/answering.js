@@ -4,10 +4,13 @@ import { attempt, note } from "../core/announce.js";
 import { part, post } from "../core/api.js";
 import { readAsking } from "../core/asking.js";
 import { counted, pretty } from "../core/format.js";
+import { ChangeLines } from "../core/change_lines.js";
 import { html } from "../core/html.js";
 import { Markdown } from "../core/markdown.js";
 import { McpLogin } from "../core/mcp_login.js";
 import { fullTitle } from "./names.js";
+import { filePatches } from "./patch.js";
+import { PatchHead } from "./patch_head.js";
 import { tally } from "./spans.js";
 
 /** The requests of one task, or all of the run's. @param {{ feed: import("./feed.js").RunFeed, task: string | null, readOnly: boolean }} props */
@@ -63,13 +66,14 @@ export function Request({ run, request, readOnly, onDone }) {
   const answer = async (/** @type {Record<string, any>} */ given) => {
     const done = await attempt(() => post(`/runs/${part(run)}/answers`, [{ id: request.id, ...given }]));
     if (!done) return;
-    note("Answered", { hint: done.queued ? "The run continues when its other tasks have ended." : "The run continues." });
+    note("Answered", { hint: done.queued ? "The run continues when its other tasks have ended." : "The run continues.", link: { href: `/runs/${part(run)}`, text: "Open it" } });
     readAsking();
     onDone();
   };
   if (request.kind === "login") return html`<${Login} request=${request} readOnly=${readOnly} onAnswer=${answer} />`;
   if (request.kind === "question" && request.schema) return html`<${Form} request=${request} readOnly=${readOnly} onAnswer=${answer} />`;
   if (request.kind === "question") return html`<${Question} text=${request.preview ?? ""} failed=${request.failed ?? 0} readOnly=${readOnly} onAnswer=${(/** @type {string} */ text) => answer({ decision: "answer", text })} />`;
+  const patches = request.kind === "tool" ? filePatches(request.preview ?? "") : [];
   const send = () => {
     try {
       answer({ decision: "edit", arguments: JSON.parse(edited ?? "{}") });
@@ -78,13 +82,13 @@ export function Request({ run, request, readOnly, onDone }) {
     }
   };
   return html`<div class="note st-waiting"><b>${request.kind === "tool" ? html`May it call <span class="mono">${request.tool}</span>?` : `May “${request.title || request.task}” run?`}</b>${request.kind === "tool" && request.title && html`<span class="muted"> for ${request.title}</span>`}
-    ${request.preview && html`<pre class="raw" style="margin:6px 0">${request.preview}</pre>`}
-    ${request.arguments && edited === null && html`<pre class="code">${pretty(request.arguments)}</pre>`}
+    ${patches.length > 0 ? patches.map((one) => html`<div style="margin:6px 0"><${PatchHead} patch=${one} /><${ChangeLines} lines=${one.lines} label=${`Change of ${one.path}`} /></div>`) : request.preview && html`<pre class="raw" style="margin:6px 0">${request.preview}</pre>`}
+    ${request.arguments && edited === null && (patches.length > 0 ? html`<details class="filechange"><summary>Arguments</summary><pre class="code">${pretty(request.arguments)}</pre></details>` : html`<pre class="code">${pretty(request.arguments)}</pre>`)}
     ${edited !== null && html`<textarea class="field mono" rows="8" aria-label="Arguments" value=${edited} onInput=${(/** @type {any} */ event) => setEdited(event.target.value)}></textarea>`}
     ${!readOnly && html`<div class="answerbox"><input class="field" placeholder="Why not, or a note (may be empty)" aria-label="Note" value=${reason} onInput=${(/** @type {any} */ event) => setReason(event.target.value)} />
       <div class="actions" style="justify-content:flex-start">
         <button type="button" class="btn small primary" onClick=${() => (edited === null ? answer({ decision: "allow", note: reason }) : send())}>${edited === null ? "Allow" : "Allow these arguments"}</button>
         <button type="button" class="btn small danger" onClick=${() => answer({ decision: "deny", note: reason })}>Deny</button>
         ${request.kind === "tool" && html`<button type="button" class="btn small" onClick=${() => setEdited(edited === null ? pretty(request.arguments ?? {}) : null)}>${edited === null ? "Edit…" : "Do not edit"}</button>
-          <button type="button" class="btn small" onClick=${() => answer({ decision: "allow_rest", note: reason })}>Allow for the rest</button>`}</div><${Again} failed=${request.failed ?? 0} /></div>`}</div>`;
+          <button type="button" class="btn small" onClick=${() => answer({ decision: "allow_rest", note: reason })}>Allow for the rest of the run</button>`}</div><${Again} failed=${request.failed ?? 0} /></div>`}</div>`;
 }

@@ -25,7 +25,8 @@ function One({ change, state, onSelect }) {
   const took = Object.entries(change.rewired);
   const gone = change.dropped.filter((id) => !(id in change.rewired));
   const fresh = change.added.filter((id) => !took.some(([, taken]) => taken === id));
-  return html`<div class="note"><b>${CAUSES[change.cause] ?? "The plan changed"}</b> <span class="muted">after ${seconds(change.at)}</span>${change.note && html`<div>${change.note}</div>`}
+  const isSame = !took.length && !fresh.length && !gone.length;
+  return html`<div class="note"><b>${isSame ? "The plan stayed as it was" : (CAUSES[change.cause] ?? "The plan changed")}</b> <span class="muted">after ${seconds(change.at)}</span>${change.note && html`<div>${change.note}</div>`}
     ${took.map(([old, taken]) => html`<div>${name(taken)} takes the place of ${name(old)}</div>`)}
     ${fresh.length > 0 && html`<div>Added: ${listed(fresh)}</div>`}${gone.length > 0 && html`<div>Dropped: ${listed(gone)}</div>`}</div>`;
 }

@@ -31,7 +31,7 @@ export function TaskDrawer({ source, task, onSelect, actions }) {
       ${Object.keys(span.tools).length > 0 && html`<span class="tag">${counted(Object.values(span.tools).reduce((sum, one) => sum + Number(one), 0), "tool call")}</span>`}</div>
       <${Tools} onClose=${() => onSelect(null)} />
       <h2>${titleOf(span)}</h2>
-      <div class="sub mono">${parentOf(span.id) && source.state.spans.has(parentOf(span.id)) && html`<button type="button" class="linkish" onClick=${() => onSelect(parentOf(span.id))}>${titleOf(source.state.spans.get(parentOf(span.id)))}</button> · `}${span.id} · ${span.kind}${span.name ? html` · <a href=${address(`/skills/${encodeURIComponent(span.name)}`)}>${span.name}</a>` : ""}</div></div>
+      <div class="sub mono"><button type="button" class="linkish" onClick=${() => onSelect(null)}>The run</button> · ${parentOf(span.id) && source.state.spans.has(parentOf(span.id)) && html`<button type="button" class="linkish" onClick=${() => onSelect(parentOf(span.id))}>${titleOf(source.state.spans.get(parentOf(span.id)))}</button> · `}${span.id} · ${span.kind}${span.name ? html` · <a href=${address(`/skills/${encodeURIComponent(span.name)}`)}>${span.name}</a>` : ""}</div></div>
     <${Tabs} label="About this task" tabs=${TABS.map(([id, name]) => ({ id, name, count: counts[id] }))} chosen=${tab} onChoose=${(/** @type {string} */ id) => setQuery({ tab: id === "output" ? null : id }, { replace: true })} />
     <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${tab}" tabIndex=${0}>
       ${problem && detail?.rows.length === 0 && span.status !== "pending" && html`<div class="note st-failed">${problem.message}</div>`}

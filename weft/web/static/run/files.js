@@ -12,6 +12,7 @@ import { html } from "../core/html.js";
 import { Icon } from "../core/icons.js";
 import { useRead } from "../core/use_read.js";
 import { filePatches } from "./patch.js";
+import { PatchHead } from "./patch_head.js";
 import { Preview } from "./preview.js";
 
 /** @typedef {{ path: string, action: "write" | "delete" | "move", to: string | null, state: "applied" | "denied" | "conflict" | "undone", sha256: string | null }} ChangedFile */
@@ -26,7 +27,6 @@ const PICTURES = 3;
 const LARGE = 2_000_000;
 /** @param {{ path: string, bytes: number }} file */
 const isPicture = ({ path, bytes: size }) => size <= LARGE && /\.(?:png|jpe?g|gif|webp|avif|svg)$/i.test(path);
-const KINDS = /** @type {Record<string, string>} */ ({ new: "new", deleted: "deleted", moved: "moved", changed: "changed" });
 const ASKED = /** @type {Record<string, string>} */ ({ delete: "to be deleted", move: "to be moved" });
 
 /** @param {{ run: string, status: string, live: boolean }} props */
@@ -70,7 +70,7 @@ function Changes({ run, found, live, onUndone }) {
     onUndone();
   };
   return html`<h3 class="sec">Changes of the workspace${found.patch && html`<button type="button" class="plain" onClick=${() => copy(found.patch)}><${Icon} name="copy" />Copy the patch</button>`}</h3>
-    ${patches.map((one) => html`<details class="filechange" key=${one.path} open=${patches.length < 6}><summary><span class="mono">${one.from ? `${one.from} → ` : ""}${one.path}</span> <span class="tag">${KINDS[one.is]}</span><span class="num muted">+${one.lines.filter((line) => line.kind === "added").length} −${one.lines.filter((line) => line.kind === "dropped").length}</span></summary><${ChangeLines} lines=${one.lines} label=${`Change of ${one.path}`} /></details>`)}
+    ${patches.map((one) => html`<details class="filechange" key=${one.path} open=${patches.length < 6}><summary><${PatchHead} patch=${one} /></summary><${ChangeLines} lines=${one.lines} label=${`Change of ${one.path}`} /></details>`)}
     ${others.map((one) => html`<div class="filechange" key=${one.path + one.state + one.to}><span class="mono">${one.path}${one.to ? ` → ${one.to}` : ""}</span>${one.action in ASKED && html` <span class="tag">${ASKED[one.action]}</span>`} <span class="tag ${STATES[one.state]?.[1] ?? ""}">${one.state}</span><small class="sub">${STATES[one.state]?.[0] ?? ""}</small></div>`)}
     ${patches.length > 0 && !readOnly && (live ? html`<p class="muted">They can be undone when the run has ended.</p>` : html`<div class="actions" style="justify-content:flex-start"><button type="button" class="btn small danger" onClick=${undo}><${Icon} name="undo" />Undo these changes…</button></div>`)}`;
 }

@@ -1,7 +1,7 @@
 // The head of a run: goal, status, what it has used of its limits, and what can be done with it.
 import { about } from "../core/about.js";
 import { Menu } from "../core/dialog.js";
-import { approx, count, money, seconds } from "../core/format.js";
+import { approx, count, counted, money, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
 import { part } from "../core/api.js";
@@ -42,9 +42,9 @@ export function Head({ source, feed, actions, playing, readOnly }) {
       ]} />
       ${live && !readOnly && html`<button type="button" class="btn danger" onClick=${actions.stop} disabled=${actions.stopping}><${Icon} name="stop" />${actions.stopping ? "Stopping…" : "Stop"}</button>`}</div></div>
     <div class="facts"><${Pill} status=${status} word=${status === state.status ? runWord(state) : undefined} />
-      <span class="fact"><b>${count(tasks.done)}</b> of ${count(tasks.all)} tasks${rest(tasks)}</span>
+      ${tasks.all > 0 && html`<span class="fact"><b>${count(tasks.done)}</b> of ${counted(tasks.all, "task")}${rest(tasks)}</span>`}
       <span class="fact"><b>${seconds(source.now())}</b> at work</span>
-      <span class="fact less"><b>${count(state.usage.calls)}</b> calls</span>
+      <span class="fact less"><b>${count(state.usage.calls)}</b> ${state.usage.calls === 1 ? "call" : "calls"}</span>
       <span class="fact less"><b>${approx(state.usage)}${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span>
       <${Spent} state=${state} />
       ${state.settings.model && html`<span class="fact mono model">${state.settings.model}</span>`}

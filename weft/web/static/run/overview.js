@@ -31,7 +31,7 @@ export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
     <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${shown}" tabIndex=${0}>
       ${shown === "answer" && html`<${AnswerPart} source=${source} feed=${feed} onSelect=${onSelect} actions=${actions} />`}
       ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} used=${source.isLive ? null : skillsUsed(state)} />`}
-      ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} /><${TimeSpent} source=${source} onSelect=${onSelect} />`}
+      ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} /><${TimeSpent} source=${source} onSelect=${onSelect} /><${Grew} state=${state} />`}
       ${shown === "files" && html`<${FilesPart} run=${source.id} status=${state.status} live=${source.isLive} />`}</div></aside>`;
 }
 
@@ -47,11 +47,11 @@ function AnswerPart({ source, feed, onSelect, actions }) {
   const streamed = source.texts.get("(synthesis)") ?? "";
   return html`${actions?.answering?.(null)}
     ${state.error && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>What is finished is kept. Resume it to continue where it stopped.</div>` : html`<div>${state.error}</div>`}</div>`}
-    ${state.faults.length > 0 && state.status !== "done" && html`<div class="note st-partial"><b>The plan was refused ${counted(state.faults.length, "time")}</b>${state.faults.slice(0, 10).map((/** @type {string} */ fault) => html`<div>${fault}</div>`)}</div>`}
-    <${Changes} state=${state} onSelect=${onSelect} /><${Grew} state=${state} />
     ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Output} text=${state.answer} run=${feed ? source.id : null} />`
       : streamed ? html`<h3 class="sec">Answer, being written</h3><div class="md"><pre class="raw">${streamed}<span class="caret"></span></pre></div>`
       : !state.error && !state.question && !state.waiting.length && html`<p class="muted">${state.status === "running" ? "The answer comes when the tasks are done. Choose a task to see what it does." : "There is no answer."}</p>`}
+    <${Changes} state=${state} onSelect=${onSelect} />
+    ${state.faults.length > 0 && state.status !== "done" && html`<div class="note st-partial"><b>${counted(state.faults.length, "plan was", "plans were")} refused</b>${[...new Set(state.faults)].slice(0, 10).map((/** @type {any} */ fault) => html`<div>${fault}</div>`)}</div>`}
     <${Warnings} texts=${state.warnings} />`;
 }
 

@@ -5,7 +5,7 @@ import { approx, count, money, pretty, score, seconds } from "../core/format.js"
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
 import { LongText } from "../core/long_text.js";
-import { address } from "../core/router.js";
+import { address, setQuery } from "../core/router.js";
 import { conversation } from "./detail.js";
 import { ChangesOf } from "./changes.js";
 import { Checked } from "./checked.js";
@@ -67,7 +67,7 @@ export function MessagesTab({ span, detail, text }) {
 export function PromptTab({ detail }) {
   if (!detail) return html`<p class="muted">Reading…</p>`;
   if (!detail.prompts.length && !detail.skills.length) return html`<p class="muted">No prompt was made for this step.</p>`;
-  return html`${detail.prompts.map((row) => html`<h3 class="sec">Variables of the prompt (${row.role})</h3>
+  return html`${detail.calls.length > 0 && html`<p class="muted small">What the prompt was made of. <button type="button" class="linkish" onClick=${() => setQuery({ tab: "messages" }, { replace: true })}>Messages</button> has it as it was sent.</p>`}${detail.prompts.map((row) => html`<h3 class="sec">Variables of the prompt (${row.role})</h3>
       ${Object.entries(row.variables ?? {}).map(([name, value]) => html`<${Folded} title=${name} hint=${typeof value === "string" ? "" : "value"} open=${pretty(value).length < 600}><${Text} text=${pretty(value) || "(empty)"} /></${Folded}>`)}`)}
     ${detail.shortened.map((row) => html`<div class="note st-partial"><b>${row.name}</b> was shortened for this model by ${count(row.characters)} characters${row.left_out?.length ? `: ${row.left_out.join(", ")}` : ""}</div>`)}
     ${detail.skills.map((row) => html`<h3 class="sec">Skill as loaded</h3><${Folded} title=${row.name} open=${true}><${Text} text=${row.content} /></${Folded}>`)}`;

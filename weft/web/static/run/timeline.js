@@ -77,6 +77,7 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
   const tries = span.attempts > 1 ? ` · ${span.attempts} tries` : "";
   const said = start === null ? (span.error ?? "") : `${seconds(end - start)}${tries}${gone ? " · no longer in the plan" : ""}`;
   const left = start === null ? 0 : percent(end);
+  const where = left <= 84 ? "" : percent(start) > 14 ? "before" : "inside"; // where there is room for it
   return html`<button type="button" class=${classes("row", `st-${status}`, critical && "crit", parentOf(span.id) !== null && "part")} aria-current=${selected ? "true" : undefined} onClick=${() => onSelect(span.id)}
     aria-label=${`${titleOf(span)}${said ? `, ${said}` : ""}, ${WORDS[status] ?? status}${critical ? ", on the critical path" : ""}`}>
     <span class="name"><${Icon} d=${ICONS[status] ?? ICONS.pending} /><span>${titleOf(span)}${" "}</span></span>
@@ -85,7 +86,7 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
       ${start !== null && html`${first - ready > 0.05 && !span.id.startsWith("(") && html`<span class="wait" style=${{ left: `${percent(ready)}%`, width: `${percent(first) - percent(ready)}%` }}></span>`}
         ${span.tries.map((/** @type {any} */ one, /** @type {number} */ at) => html`<${Bar} one=${one} until=${isLive ? now : one.start} last=${at === span.tries.length - 1} percent=${percent} />`)}
         ${span.retries.map((/** @type {number} */ at) => html`<span class="retry" style=${{ left: `${percent(at)}%` }} title="tried again"></span>`)}`}
-      ${said && html`<span class=${classes("dur", left > 84 && "before")} style=${{ left: `${left > 84 ? percent(start) : left}%` }}>${said}</span>`}</span></button>`;
+      ${said && html`<span class=${classes("dur", where)} style=${{ left: `${where ? Math.max(0, percent(start)) : left}%` }}>${said}</span>`}</span></button>`;
 }
 
 /** One time that a step ran; those before the last are lower. @param {{ one: { start: number, end: number | null, status: string }, until: number, last: boolean, percent: (time: number) => number }} props */

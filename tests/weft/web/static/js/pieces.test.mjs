@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { definitions, linesOf, pieces } from "../../../../../weft/web/static/core/pieces.js";
+import { Cutter, definitions, linesOf, pieces } from "../../../../../weft/web/static/core/pieces.js";
 
 const words = (count) => "some words of a paragraph ".repeat(count);
 
@@ -31,9 +31,27 @@ test("a very long table repeats its head, and a list stays together while it can
   const table = pieces(`| a | b |\n|---|--:|\n${"| one | two |\n".repeat(3000)}`);
   assert.ok(table.length > 2);
   assert.ok(table.every(({ text }) => text.startsWith("| a | b |\n|---|--:|\n| one")));
-  const list = pieces(`${"- an item of a list that is not long\n\n".repeat(120)}The end.`);
+  const list = pieces(`${"- an item of a list that is not long\n\n".repeat(70)}The end.`);
   assert.equal(list.length, 2);
   assert.equal(list[1].text, "The end.");
+});
+
+test("a very long list is cut between its own items, not between those below one", () => {
+  const found = pieces(`- above\n${"    - below it\n".repeat(500)}- the next one\n`.repeat(3));
+  assert.ok(found.length > 1);
+  assert.ok(found.every(({ text }) => text.startsWith("- ")));
+});
+
+test("a text that grows keeps the pieces that it has", () => {
+  const whole = Array.from({ length: 80 }, (_, at) => `## Part ${at}\n\n- one\n\n- two\n\n\`\`\`py\nx = 1\n\n\`\`\`\n\n| a |\n|---|\n| b |\n`).join("\n");
+  const cutter = new Cutter("");
+  for (let length = 0; length <= whole.length + 7; length += 7) {
+    const before = [...cutter.found];
+    cutter.grow(whole.slice(0, length));
+    while (cutter.step());
+    for (const [at, piece] of before.slice(0, -2).entries()) assert.equal(cutter.found[at], piece);
+  }
+  assert.deepEqual(cutter.found, pieces(whole));
 });
 
 test("a line without an end is shown as it is", () => {
