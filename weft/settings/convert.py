@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -29,7 +29,7 @@ def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
             raise ValueError(f"must be a list of strings, not {raw!r}")
         return tuple(item for item in items if item)
     if get_origin(wanted) is Mapping:
-        return model_prices.read(raw) if get_args(wanted)[1] is ModelPrice else named_models.read(raw)
+        return _MAPPINGS.get(get_args(wanted)[1], named_models.read)(raw)
     if wanted is SearchProvider:
         return search_provider.read(raw)
     if wanted is bool:
@@ -39,6 +39,15 @@ def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
     if not isinstance(raw, str):
         raise ValueError(f"must be a string, not {raw!r}")  # noqa: TRY004 - one kind of error for a bad value
     return raw
+
+
+def _words(raw: Any) -> dict[str, bool]:
+    """Names with true or false, in a table or in a text such as `openai/mine=true,ollama/*=false`."""
+    if isinstance(raw, str):
+        raw = {name.strip(): word.strip() for name, _, word in (part.rpartition("=") for part in raw.split(","))}
+    if not isinstance(raw, Mapping) or "" in raw:
+        raise ValueError(f'must be a table such as {{ "openai/mine" = true }}, not {raw!r}')
+    return {str(name): _boolean(word) for name, word in raw.items()}
 
 
 def approval_rules(raw: Any) -> tuple[ApprovalRule, ...]:
@@ -66,3 +75,6 @@ def _number(raw: Any, wanted: type[int] | type[float], *, may_be_zero: bool) -> 
         least = "of 0 or more" if may_be_zero else "above 0"
         raise ValueError(f"must be a {'whole ' if wanted is int else ''}number {least}, not {raw!r}")
     return number
+
+
+_MAPPINGS: dict[Any, Callable[[Any], dict[str, Any]]] = {ModelPrice: model_prices.read, bool: _words}

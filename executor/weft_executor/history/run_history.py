@@ -20,6 +20,7 @@ from weft_planner.events import (
     EarlierOutputRead,
     Event,
     FileRead,
+    ImagesGiven,
     PlanChanged,
     PlanMade,
     PlanRefused,
@@ -62,7 +63,7 @@ class RunHistory:
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
     a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
     before the run was stopped, in the first request that it has answered. `earlier_outputs` are results of earlier
-    turns that its tasks read.
+    turns that its tasks read. `images` are those that came with the goal.
     """
 
     started: RunStarted | None = None
@@ -79,6 +80,7 @@ class RunHistory:
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
+    images: ImagesGiven | None = None
     earlier_outputs: dict[str, str] = field(default_factory=dict)
     finished: FinishedWork = field(default_factory=FinishedWork)
     settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
@@ -146,6 +148,8 @@ class RunHistory:
                 self.earlier_outputs[earlier_id(event.turn, event.task)] = event.text
             case FileRead():
                 self.files[event.task, event.path] = event
+            case ImagesGiven():
+                self.images = event
             case CallStarted() | CallFailed() | CallFinished():
                 self._note_call(event)
             case CallBroken():
