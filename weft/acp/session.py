@@ -53,8 +53,8 @@ class Session:
 
     async def prompt(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
         """Run a prompt as the next turn, or as the answer to what the last one asked."""
-        conversation = self.conversation
-        goal = goal_of(blocks, conversation.weft.paths.workspace)
+        conversation, run_id = self.conversation, new_run_id()
+        goal = goal_of(blocks, conversation.weft.paths.workspace, run_id)
         if self._turn.locked():
             raise InputError("a turn of this session is running", hint="wait for its end, or cancel it")
         if goal.text.strip() == CONTINUE:
@@ -65,7 +65,6 @@ class Session:
             return await self.go_on(answers)
         permissions = Permissions(self.client, self.id)
         review = permissions.review if self.mode == "plan" else None
-        run_id = new_run_id()
 
         def turn(record: Record, stop: Stop) -> Awaitable[Result | None]:
             return conversation.turn(

@@ -22,8 +22,9 @@ from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.steps.replanning import not_changed
 from weft.runs.stop import Stop
+from weft.runs.stored.kept_images import kept_image
 from weft.runs.stored.kept_results import JournalResults
-from weft.runs.stored.restoring import is_shown, kept_contents, kept_image, restore_files
+from weft.runs.stored.restoring import is_shown, kept_contents, restore_files
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy

@@ -18,7 +18,7 @@ from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces import strict_replay
 from weft_executor.journal import trace_file
-from weft_planner.events import CallStarted, FileKept, ImagesGiven, TaskFinished, ToolCalled, Warned
+from weft_planner.events import FileKept, ImagesGiven, TaskFinished, ToolCalled, Warned
 from weft_planner.model import Reply, Request, ToolCall
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ async def test_a_goal_without_images_is_asked_as_before(folder: Path) -> None:
     async with opened(folder, model) as weft:
         result = await weft.run(Goal("Describe the notes", files=(folder / "notes.md",)))
         kinds = {row.type for row in weft.journal.store.rows(result.run_id)}
-    assert "images" not in model.asked[0].messages[-1].content
+    assert "are images" not in model.asked[0].messages[-1].content
     assert not kinds & {"images_given", "file_kept"}
 
 
@@ -125,7 +125,7 @@ async def test_a_resumed_run_shows_the_image_as_it_was_though_the_file_is_gone(f
         if isinstance(event, TaskFinished) and event.task == "first":
             stop.set()
 
-    async with opened(folder, ScriptedModel(script)) as weft:
+    async with opened(folder, ScriptedModel(script, unanswered="look")) as weft:
         begun = await weft.run(Goal("Describe it", files=(folder / "red.png",)), record=watch, stop=stop)
     assert begun.status == "interrupted"
     (folder / "red.png").unlink()
@@ -144,7 +144,6 @@ async def replayed_drift(folder: Path, run_id: str, weft: Weft) -> set[str]:
 
 
 async def test_what_a_tool_makes_is_shown_to_its_own_task_and_to_those_that_build_on_it(folder: Path) -> None:
-    pytest.importorskip("weft_skills")
     plan = {
         "tasks": [
             {"id": "plot", "action_type": "llm", "instruction": "Draw a chart"},
@@ -152,10 +151,6 @@ async def test_what_a_tool_makes_is_shown_to_its_own_task_and_to_those_that_buil
             {"id": "apart", "action_type": "llm", "instruction": "Write a poem"},
         ]
     }
-
-    def chart(text: str) -> dict[str, Any]:
-        """Draw a chart."""
-        return {"text": text}
 
     def script(request: Request) -> Reply:
         if request.role == "decomposer":
@@ -187,7 +182,7 @@ async def test_what_a_tool_makes_is_shown_to_its_own_task_and_to_those_that_buil
     ("content", "why"),
     [
         (b"<html><script>alert(1)</script></html>", "it is no PNG, JPEG, GIF or WebP image, whatever its name says"),
-        (bomb(60_000, 60_000), "60,000 × 60,000 pixels, and models take 8,000 a side at most; scale it down"),
+        (bomb(60_000, 60_000), "it has 60,000 × 60,000 pixels, and models take 8,000 a side at most; scale it down"),
         (RED[:-20], "the PNG image is cut off"),
         (png(meta=b"sk-" + b"Ab1" * 16), "it has a key or a password of yours in its data"),
     ],
@@ -237,4 +232,3 @@ async def test_an_exported_run_brings_its_images_and_a_damaged_one_is_left_out(f
     started = [json.loads(line) for line in lines if '"call_started"' in line and '"look"' in line]
     assert started[0]["messages"][-1]["images"][0]["name"] == "red.png"
     assert sum('"file_kept"' in line for line in lines) == 1
-    assert CallStarted is not None

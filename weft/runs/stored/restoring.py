@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from weft_executor.files.kept_content import decoded
 from weft_planner.events import FileKept, Warned, decode
-from weft_skills import image_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,17 +23,6 @@ def kept_contents(store: Store, run_id: str, capture: Capture) -> Iterator[FileK
         event = decode(row.type, capture.local(row.body))
         if isinstance(event, FileKept):
             yield event
-
-
-def kept_image(store: Store, run_id: str, sha256: str) -> bytes | None:
-    """The bytes of an image that the journal has, if they are what their hash says; a record may be a stranger's."""
-    for row in store.rows(run_id, types=("file_kept",)):
-        if row.body.get("sha256") == sha256 and row.body.get("data"):
-            event = decode(row.type, row.body)
-            data = decoded(event) if isinstance(event, FileKept) else None
-            if data is not None and image_file.type_of(data) is not None:
-                return data
-    return None
 
 
 def is_shown(event: Event) -> bool:
