@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -29,7 +29,10 @@ def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
             raise ValueError(f"must be a list of strings, not {raw!r}")
         return tuple(item for item in items if item)
     if get_origin(wanted) is Mapping:
-        return _MAPPINGS.get(get_args(wanted)[1], named_models.read)(raw)
+        item = get_args(wanted)[1]
+        if item is bool:
+            return _words(raw)
+        return model_prices.read(raw) if item is ModelPrice else named_models.read(raw)
     if wanted is SearchProvider:
         return search_provider.read(raw)
     if wanted is bool:
@@ -75,6 +78,3 @@ def _number(raw: Any, wanted: type[int] | type[float], *, may_be_zero: bool) -> 
         least = "of 0 or more" if may_be_zero else "above 0"
         raise ValueError(f"must be a {'whole ' if wanted is int else ''}number {least}, not {raw!r}")
     return number
-
-
-_MAPPINGS: dict[Any, Callable[[Any], dict[str, Any]]] = {ModelPrice: model_prices.read, bool: _words}

@@ -17,7 +17,7 @@ from weft_planner.events import FileRead, Warned
 from weft_planner.plan.references import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from weft_executor.files.images import RunImages
     from weft_planner.events import ImagesGiven, Record
@@ -79,9 +79,10 @@ class GivenFiles:
     def _is_named(self, path: str, instruction: str) -> bool:
         return any(name in instruction for name in (path, self.name(path), Path(path).name))
 
-    async def take(self, task: Task, plan: Plan, goal: str, profile: Profile, images: ImagesGiven) -> list[FileRead]:
-        """What a task gets of the text files that it needs."""
-        looked_at = {*(image.path for image in images.images), *images.refused}
+    async def take(
+        self, task: Task, plan: Plan, goal: str, profile: Profile, looked_at: Container[str] = ()
+    ) -> list[FileRead]:
+        """What a task gets of the files that it needs; those that are `looked_at` are no texts."""
         wanted = tuple(path for path in self.wanted_by(task) if path not in looked_at)
         recorded = [self.recorded[task.id, path] for path in wanted if (task.id, path) in self.recorded]
         if recorded:

@@ -280,7 +280,9 @@ class TaskRunner:
     async def _files_for(self, task: Task, model: Model, profile: Profile) -> str:
         """The files that a task needs, for a model that cannot read them: whole, or notes from their parts."""
         assert self.given_files is not None  # noqa: S101 - the caller checked it
-        reads = await self.given_files.take(task, self.plan(), self.goal, profile, self.memo.images.given)
+        given = self.memo.images.given
+        looked_at = {*(image.path for image in given.images), *given.refused}
+        reads = await self.given_files.take(task, self.plan(), self.goal, profile, looked_at)
         if not reads:
             return ""
         reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given_files.name)

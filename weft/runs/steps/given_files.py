@@ -41,4 +41,7 @@ async def give_images(context: RunContext) -> None:
 
 
 def _warner(context: RunContext) -> Callable[[str], None]:
-    return lambda what: context.record(Warned(f"{what}: models are shown what it was then"))
+    def warn(what: str) -> None:
+        context.record(Warned(f"{what}: models are shown what it was then"))
+
+    return warn
