@@ -169,8 +169,7 @@ class LitellmModel:
         if request.vision is not None:
             return request.vision
         if capability.images is None:
-            litellm = await asyncio.to_thread(load)
-            capability.images = bool(await asyncio.to_thread(litellm.supports_vision, self.name))
+            capability.images = await asyncio.to_thread(_listed_as_seeing, self.name)
         return capability.images
 
     async def _call(self, request: Request, capability: Capability) -> Reply:
@@ -338,6 +337,12 @@ def _cost(response: Any, name: str, litellm: Any) -> float | None:
         return float(litellm.completion_cost(completion_response=response, model=name))
     except Exception:  # noqa: BLE001 - it raises bare exceptions for models without a known price
         return None
+
+
+def _listed_as_seeing(name: str) -> bool:
+    """Whether litellm's list says that a model can see; of a gateway's model, by the name behind the gateway's."""
+    litellm, parts = load(), name.split("/")
+    return any(litellm.supports_vision("/".join(parts[at:])) for at in range(len(parts)))
 
 
 def _wire(message: Message, contents: Mapping[str, bytes]) -> dict[str, Any]:
