@@ -72,7 +72,7 @@ def read(data: bytes, name: str, path: str = "") -> Image:
     """The image in a file's bytes; raises UnfitImage if it is none, broken, or beyond what models take."""
     kind = type_of(data[:_HEAD])
     if kind is None:
-        raise UnfitImage("it is no PNG, JPEG, GIF or WebP image, whatever its name says; convert it to one of them")
+        raise UnfitImage("it is not a PNG, JPEG, GIF or WebP image, whatever its name says; convert it to one of them")
     check_size(len(data))
     try:
         width, height = _SIZE_OF[kind](data)

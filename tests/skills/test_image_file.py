@@ -35,10 +35,10 @@ def test_all_three_forms_of_webp_are_measured(kind: bytes) -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"<html><script>alert(1)</script></html>", "no PNG, JPEG, GIF or WebP"),
-        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "no PNG, JPEG, GIF or WebP"),
-        (b"", "no PNG, JPEG, GIF or WebP"),
-        (b"BM" + bytes(100), "no PNG, JPEG, GIF or WebP"),
+        (b"<html><script>alert(1)</script></html>", "not a PNG, JPEG, GIF or WebP"),
+        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "not a PNG, JPEG, GIF or WebP"),
+        (b"", "not a PNG, JPEG, GIF or WebP"),
+        (b"BM" + bytes(100), "not a PNG, JPEG, GIF or WebP"),
         (bomb(60_000, 60_000), "60,000 × 60,000 pixels, and models take 8,000"),
         (bomb(2**32 - 1, 1), "4,294,967,295 × 1 pixels"),
         (bomb(0, 0), "0 × 0 pixels"),

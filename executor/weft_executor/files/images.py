@@ -85,7 +85,7 @@ class RunImages:
             with os.fdopen(untrusted_files.open_regular(file, _LARGEST), "rb") as opened:
                 data = opened.read(image_file.MOST_BYTES + 1)
                 size = os.fstat(opened.fileno()).st_size
-        except OSError:  # whoever reads it says so
+        except OSError:  # the tools that read it say so
             return None
         if image_file.type_of(data) is None and file.suffix.lower() not in image_file.SUFFIXES:
             return None

@@ -56,7 +56,7 @@ def test_an_image_becomes_a_given_file_in_the_folder_of_its_run(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        ("AAAA", "no PNG, JPEG, GIF or WebP"),
+        ("AAAA", "not a PNG, JPEG, GIF or WebP"),
         ("not base64!", "not base64"),
         (base64.b64encode(bomb(60_000, 2)).decode(), "60,000 × 2 pixels"),
         ("A" * 6_000_000, "cannot be shown"),
