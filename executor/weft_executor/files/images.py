@@ -85,8 +85,10 @@ class RunImages:
             with os.fdopen(untrusted_files.open_regular(file, _LARGEST), "rb") as opened:
                 data = opened.read(image_file.MOST_BYTES + 1)
                 size = os.fstat(opened.fileno()).st_size
-        except OSError:  # the tools that read it say so
-            return None
+        except OSError as error:
+            if file.suffix.lower() in image_file.SUFFIXES:
+                raise UnfitImage(f"it cannot be read: {error.strerror or error}") from error
+            return None  # the tools that read it say so
         if image_file.type_of(data) is None and file.suffix.lower() not in image_file.SUFFIXES:
             return None
         image_file.check_size(max(size, len(data)))

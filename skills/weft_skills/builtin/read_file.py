@@ -51,7 +51,9 @@ class ReadFile(ReadingTool):
         """Read the file; every error says why it failed and what to do next."""
         answer = await in_thread(self._roots, arguments, self._read)
         shown = answer.data.get("image")
-        return replace(answer, images=(msgspec.convert(shown, image_file.Image),)) if shown else answer
+        if shown is None:
+            return answer
+        return replace(answer, data={"path": answer.data["path"]}, images=(msgspec.convert(shown, image_file.Image),))
 
     def _read(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         offset = number(arguments, "offset", 0, 0)
@@ -59,7 +61,7 @@ class ReadFile(ReadingTool):
         data = self._content(real)
         if image_file.type_of(data) is not None:
             image = self._image(real, data)
-            return f"{image} is an image.", {"image": msgspec.to_builtins(image)}, False
+            return f"{image} is an image.", {"path": str(real), "image": msgspec.to_builtins(image)}, False
         text = self._text(real, data)
         if offset > len(text):
             raise ToolFault(

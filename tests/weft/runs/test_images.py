@@ -337,3 +337,10 @@ async def test_what_a_tool_says_of_images_is_not_believed(folder: Path) -> None:
     assert result.status == "done"
     assert len(asked(model, "plot")) == 2
     assert not any(request.images for request in model.asked)
+
+
+async def test_a_preview_shows_what_the_planner_would_be_told_and_records_nothing(folder: Path) -> None:
+    async with opened(folder, ScriptedModel(replying)) as weft:
+        preview = await weft.preview(Goal("Describe the picture", files=(folder / "red.png",)))
+    assert "red.png: image/png, 640 × 480 pixels" in preview.messages[-1].content
+    assert not (folder / ".agents" / "runs").exists()
