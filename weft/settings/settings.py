@@ -161,10 +161,10 @@ class Settings:
         return own or self.model or (self.task if role == "checker" else None)
 
     def sees(self, model: str) -> bool | None:
-        """The user's word on whether a model can see: by its name, else by the first pattern; None: there is none."""
+        """The user's word on whether a model can see: by its name, else by the longest pattern; None: there is none."""
         words = self.vision or {}
-        patterns = (sees for pattern, sees in words.items() if fnmatchcase(model, pattern))
-        return words[model] if model in words else next(patterns, None)
+        patterns = [pattern for pattern in words if fnmatchcase(model, pattern)]
+        return words[model] if model in words else words[max(patterns, key=len)] if patterns else None
 
     def model_called(self, name: str) -> str:
         """The model of that name in `[models]`; raises SetupError if there is none."""

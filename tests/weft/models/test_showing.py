@@ -52,7 +52,7 @@ def test_a_call_brings_its_images_to_another_process() -> None:
     assert (got.request.images, got.request.contents, got.request.vision) == (IMAGES, contents, True)
 
 
-def test_the_user_s_word_is_by_name_before_patterns() -> None:
-    settings = Settings(vision={"ollama/*": False, "ollama/llava": True, "*": True})
+def test_the_user_s_word_is_by_name_before_the_longest_pattern() -> None:
+    settings = Settings(vision={"*": True, "ollama/*": False, "ollama/llava": True})
     assert [settings.sees(name) for name in ("ollama/llava", "ollama/qwen3", "openai/x")] == [True, False, True]
     assert Settings().sees("openai/gpt-4o") is None
