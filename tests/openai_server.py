@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import threading
 import time
@@ -59,12 +60,20 @@ class Call:
     at: float
 
     @property
+    def images(self) -> list[tuple[str, bytes]]:
+        """The images of all messages, each with the type and the bytes of its data URL."""
+        parts = [part for row in self.body["messages"] for part in _parts(row) if part["type"] == "image_url"]
+        urls = [part["image_url"]["url"].removeprefix("data:").partition(";base64,") for part in parts]
+        return [(kind, base64.b64decode(data, validate=True)) for kind, _, data in urls]
+
+    @property
     def system(self) -> str:
         return "\n".join(row["content"] for row in self.body["messages"] if row["role"] == "system")
 
     @property
     def user(self) -> str:
-        return "\n".join(row["content"] or "" for row in self.body["messages"] if row["role"] == "user")
+        rows = (row for row in self.body["messages"] if row["role"] == "user")
+        return "\n".join(part["text"] for row in rows for part in _parts(row) if part["type"] == "text")
 
     @property
     def tool_results(self) -> list[dict[str, Any]]:
@@ -81,6 +90,12 @@ class Call:
         if "keywords" in self.system:
             return "keywords"
         return "task" if "<task>" in self.user else "synthesis"
+
+
+def _parts(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The content of a message in parts."""
+    content = row["content"] or ""
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
 Script = Callable[[Call], Answer]

@@ -192,7 +192,7 @@ def main(folder: Path) -> None:
     try:
         for name, text in FILES.items():
             (workspace / name).parent.mkdir(parents=True, exist_ok=True)
-            (workspace / name).write_text(text, encoding="utf-8")
+            (workspace / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         with open_nursery() as nursery, WritingServer(batch()) as server:
             given = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
             bases = {"OPENAI_API_BASE": server.base, "LM_STUDIO_API_BASE": server.base}

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tests.image_bytes import png
 from tests.openai_server import Answer, Call, Fail, Say, Script, in_turn, instruction
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ SMALL = ("--model", "lm_studio/qwen2.5:0.5b")
 # Seconds until the answer that a run is stopped or killed before.
 LATE = 60.0
 
-FILES = {
+FILES: dict[str, str | bytes] = {
+    "shots/chart.png": png(64, 48),
     "notes.md": "# Notes\n\nGET /todos lists, POST /todos adds, DELETE /todos/{id} removes.\n",
     "skills/tabulating-endpoints/SKILL.md": """---
 name: tabulating-endpoints
@@ -125,6 +127,7 @@ SMALL_PLAN = json.dumps(
     }
 )
 UNUSED = plan(llm("a"), llm("b", "a"), unused={"writing-briefs": "two lines are enough"})
+LOOKING = plan(llm("look", instruction="Describe shots/chart.png"), llm("title", "look"))
 PICKED = '{"skills": [{"name": "tabulating-endpoints", "reason": "it tabulates endpoints"}]}'
 
 
@@ -296,5 +299,8 @@ def scenarios() -> list[Scenario]:
         Scenario("small [detect]", "done", in_turn(Say('{"skills": ["tabulating-endpoints"]}'), *small),
                  (*SMALL, "--detector", "llm")),
         Scenario("[tool] again", "done", answers(COUNTED), (*MODEL, "--skill", "writing-briefs")),
+        Scenario("[image]", "done", answers(LOOKING), (*MODEL, "--file", "shots/chart.png"),
+                 env={"WEFT_VISION": "openai/test-model=true"}),
+        Scenario("unseen [image]", "done", answers(LOOKING), (*MODEL, "--file", "shots/chart.png")),
         Scenario("[unused]", "done", answers(PAIR, UNUSED), (*MODEL, "--skill", "writing-briefs")),
     ]  # fmt: skip

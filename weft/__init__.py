@@ -59,6 +59,7 @@ _MODULES = {
     "weft.runs.recipes.recipe": "NoRecipe Recipe RecipeParameter RecipeValueError",
     # Models
     "weft_planner.model": "Message Model Reply Request ToolCall ToolSpec Usage",
+    "weft_skills.image_file": "Image",
     # Skills and tools
     "weft_skills.skill": "Skill",
     "weft_skills.selection.detector": "Selection SkillDetector",
@@ -70,18 +71,18 @@ _MODULES = {
     "weft_planner.events": (
         "AnswerChecked AnswerJudged ApprovalAsked ApprovalGiven CallBroken CallFailed CallFinished CallProgressed "
         "CallRetried CallStarted CatalogueTaken ConditionChecked ConversationTurn EarlierOutput EarlierOutputRead "
-        "EarlierRun EarlierTurn Event FileKept FilePart FileRead ModelLoaded ModelLoading PlanChanged PlanMade "
-        "PlanRefused PromptMade RecipeUse Record ReplanAsked ResultChecked RunFinished RunNoted RunResumed RunStarted "
-        "RunTagged SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused TaskStarted "
-        "TextStreamed ToolCalled ToolLogged ToolOutput ToolReported ToolStarted TurnResult TurnSummarised "
+        "EarlierRun EarlierTurn Event FileKept FilePart FileRead ImagesGiven ModelLoaded ModelLoading PlanChanged "
+        "PlanMade PlanRefused PromptMade RecipeUse Record ReplanAsked ResultChecked RunFinished RunNoted RunResumed "
+        "RunStarted RunTagged SkillLoaded SkillPrint SkillShortened SkillsSelected TaskFinished TaskReused "
+        "TaskStarted TextStreamed ToolCalled ToolLogged ToolOutput ToolReported ToolStarted TurnResult TurnSummarised "
         "TurnTakenBack Warned"
     ),
     # Errors
     "weft_skills.errors": "BrokenSkill InputError SetupError SkillError UnknownSkill UnreadableSkill WeftError",
     "weft_planner.errors": (
-        "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted KeyRefused ModelError Overloaded "
-        "PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed SkillNotUsed TaskDenied "
-        "TemplateError TooSlow ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
+        "AnswerNeeded BudgetSpent CallTimedOut ContentRefused FormatRefused Halted ImagesRefused KeyRefused "
+        "ModelError Overloaded PlanError PromptTooLong RateLimited RecordEnded Refused RequestRefused ServerFailed "
+        "SkillNotUsed TaskDenied TemplateError TooSlow ToolsRefused Transient UnknownModel UnknownPrice Unreachable"
     ),
     "weft_executor.stores.errors": "BadStore EarlierForm LeaseLost NotRunning RunHeld RunExists StoreFailed UnknownRun",
     "weft_executor.model_loop.task_runner": "ToolFailed",

@@ -61,6 +61,7 @@ from weft_planner.errors import CallTimedOut as CallTimedOut
 from weft_planner.errors import ContentRefused as ContentRefused
 from weft_planner.errors import FormatRefused as FormatRefused
 from weft_planner.errors import Halted as Halted
+from weft_planner.errors import ImagesRefused as ImagesRefused
 from weft_planner.errors import KeyRefused as KeyRefused
 from weft_planner.errors import ModelError as ModelError
 from weft_planner.errors import Overloaded as Overloaded
@@ -101,6 +102,7 @@ from weft_planner.events import Event as Event
 from weft_planner.events import FileKept as FileKept
 from weft_planner.events import FilePart as FilePart
 from weft_planner.events import FileRead as FileRead
+from weft_planner.events import ImagesGiven as ImagesGiven
 from weft_planner.events import ModelLoaded as ModelLoaded
 from weft_planner.events import ModelLoading as ModelLoading
 from weft_planner.events import PlanChanged as PlanChanged
@@ -151,6 +153,7 @@ from weft_skills.errors import SkillError as SkillError
 from weft_skills.errors import UnknownSkill as UnknownSkill
 from weft_skills.errors import UnreadableSkill as UnreadableSkill
 from weft_skills.errors import WeftError as WeftError
+from weft_skills.image_file import Image as Image
 from weft_skills.selection.detector import Selection as Selection
 from weft_skills.selection.detector import SkillDetector as SkillDetector
 from weft_skills.skill import Skill as Skill
@@ -212,6 +215,9 @@ __all__ = [
     "FormatRefused",
     "Goal",
     "Halted",
+    "Image",
+    "ImagesGiven",
+    "ImagesRefused",
     "InputError",
     "Interval",
     "InvalidSettings",

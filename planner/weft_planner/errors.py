@@ -14,6 +14,7 @@ WeftError
 │       ├── RequestRefused   another 400
 │       │   ├── FormatRefused    the response format is not supported
 │       │   ├── ToolsRefused     tools are not supported
+│       │   ├── ImagesRefused    images are not supported
 │       │   └── PromptTooLong    longer than the context window
 │       ├── ContentRefused   stopped by the provider's content filter
 │       └── TooSlow          it cannot end within its time limit on this machine: it was not begun
@@ -122,6 +123,10 @@ class FormatRefused(RequestRefused):
 
 class ToolsRefused(RequestRefused):
     """The model does not support tools."""
+
+
+class ImagesRefused(RequestRefused):
+    """The model does not take images."""
 
 
 class PromptTooLong(RequestRefused):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
+from weft_skills.image_file import Image
 from weft_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
@@ -37,12 +39,13 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One message of a conversation."""
+    """One message of a conversation; `images` follow its text."""
 
     role: Speaker
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    images: tuple[Image, ...] = ()
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
@@ -59,7 +62,8 @@ class Request:
 
     `about` is what the prompt was made from, without weft's own words: a recorded call about the same is found again
     even if the words have changed. `max_tokens` is how long a budget lets the answer be, no part of what is hashed. The
-    first messages, `fixed` of them, do not depend on the goal: a local model reads them once for all runs.
+    first messages, `fixed` of them, do not depend on the goal: a local model reads them once for all runs. `contents`
+    are the bytes of the messages' images by their hashes; `vision` says whether the model can see, if the user does.
     """
 
     messages: tuple[Message, ...]
@@ -74,6 +78,13 @@ class Request:
     max_tokens: int | None = field(default=None, compare=False)
     fixed: int = field(default=0, compare=False)
     on_progress: OnProgress | None = field(default=None, compare=False)
+    contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+    vision: bool | None = field(default=None, compare=False)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images of all messages."""
+        return tuple(image for message in self.messages for image in message.images)
 
 
 class Usage(msgspec.Struct, frozen=True):
@@ -103,7 +114,8 @@ class Usage(msgspec.Struct, frozen=True):
 class Reply(msgspec.Struct, frozen=True):
     """A model's answer; `cost` is in US dollars, or None if the price is unknown.
 
-    `left_out` counts the characters of the prompt that did not fit the model and were not sent.
+    `left_out` counts the characters of the prompt that did not fit the model and were not sent, `unseen` the images
+    that it was only told of.
     """
 
     text: str
@@ -113,6 +125,7 @@ class Reply(msgspec.Struct, frozen=True):
     finish: str = "stop"
     model: str = ""
     left_out: int = 0
+    unseen: int = 0
 
     def __post_init__(self) -> None:
         if not self.text.isascii():
@@ -126,7 +139,24 @@ class Reply(msgspec.Struct, frozen=True):
 
 def estimated_tokens(messages: Iterable[Message]) -> int:
     """A rough estimate of the tokens in these messages, for when the model's own tokenizer is out of reach."""
-    return sum(len(message.content) for message in messages) // _CHARACTERS_PER_TOKEN
+    sent = tuple(messages)
+    images = sum(image_tokens(image) for message in sent for image in message.images)
+    return sum(len(message.content) for message in sent) // _CHARACTERS_PER_TOKEN + images
+
+
+def image_tokens(image: Image) -> int:
+    """About how many tokens an image takes: the most that OpenAI, Anthropic and Google count for its size.
+
+    OpenAI: 85, and 170 for each tile of 512 pixels once the image fits 2,048 and its short side 768. Anthropic: a token
+    for 750 pixels once the long side fits 1,568. Google: 258 for each tile of 768 pixels.
+    """
+    long, short = max(image.width, image.height, 1), max(min(image.width, image.height), 1)
+    scale = min(1.0, 2_048 / long, 768 / short)
+    openai = 85 + 170 * math.ceil(long * scale / 512) * math.ceil(short * scale / 512)
+    scale = min(1.0, 1_568 / long)
+    anthropic = math.ceil(long * scale * short * scale / 750)
+    google = 258 * math.ceil(long / 768) * math.ceil(short / 768)
+    return max(openai, anthropic, google)
 
 
 class Model(Protocol):

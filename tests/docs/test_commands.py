@@ -15,6 +15,7 @@ import pytest
 
 from tests import needs
 from tests.docs import weft_command
+from tests.image_bytes import png
 from tests.openai_server import scripted
 from tests.provider_server import ProviderServer
 from weft.cli.main import cli
@@ -29,7 +30,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>[^\n]+) -->\n+)?```sh\n(?P<text>(?!#!).*?)```", re.DOTALL)
 COMMAND = re.compile(r"^(?:\w+=\S+ )?weft .*$", re.MULTILINE)
 EXIT = re.compile(r"# exit status (\d+)")
-FILES = {
+FILES: dict[str, str | bytes] = {
+    "shots/page.png": png(640, 480),
     "notes.md": "# Notes\n\nMonday: shipped the cache. Tuesday: wrote tests.\n",
     "notes/week.md": "Monday: shipped the cache.\n",
     "CHANGES.md": "- Adds a cache\n- Fixes a crash\n",
@@ -71,7 +73,7 @@ def workspace(tmp_path: Path) -> Path:
     for name, text in FILES.items():
         path = tmp_path / "work" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return tmp_path / "work"
 
 

@@ -1,20 +1,26 @@
-"""A prompt's blocks as a goal: text, files by link, and text that the editor holds."""
+"""A prompt's blocks as a goal: text, files by link, and texts and images that the editor holds."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from acp.schema import (
     EmbeddedResourceContentBlock,
+    ImageContentBlock,
     ResourceContentBlock,
     TextContentBlock,
     TextResourceContents,
 )
 
 from weft.runs.goal import Goal
+from weft_executor.results.artifacts import make_home
+from weft_skills import image_file, safe_files
 from weft_skills.errors import InputError
+from weft_skills.image_file import MOST_BYTES
 from weft_skills.text.xml import escape
 
 if TYPE_CHECKING:
@@ -26,10 +32,13 @@ _MOST_TEXT = 1_000_000  # characters of a prompt
 _MOST_FILES = 200
 _LINK = "link the file instead of sending its text"
 _END = re.compile(r"<(?=\s*/\s*file\b)", re.IGNORECASE)
+_MOST_ENCODED = (MOST_BYTES // 3 + 1) * 4
 
 
-def goal_of(blocks: Sequence[Any], workspace: Path) -> Goal:
+def goal_of(blocks: Sequence[Any], workspace: Path, run_id: str) -> Goal:
     """The goal; a resource link to a file becomes a given file, and embedded text stands below the goal's own.
+
+    An image is kept in the folder of the run that the goal is for, as a given file.
 
     Raises InputError for what weft cannot take, and if no text is left.
     """
@@ -39,10 +48,11 @@ def goal_of(blocks: Sequence[Any], workspace: Path) -> Goal:
     for block in blocks:
         if isinstance(block, TextContentBlock):
             said.append(block.text)
-        elif isinstance(block, ResourceContentBlock):
+        elif isinstance(block, ResourceContentBlock | ImageContentBlock):
             if len(files) == _MOST_FILES:
                 raise InputError(f"the prompt has more than {_MOST_FILES} files", hint="link the folder's main ones")
-            files.append(_linked(block.uri, workspace))
+            linked = isinstance(block, ResourceContentBlock)
+            files.append(_linked(block.uri, workspace) if linked else _kept(block.data, workspace, run_id))
         elif isinstance(block, EmbeddedResourceContentBlock) and isinstance(block.resource, TextResourceContents):
             below.append(_embedded(block.resource))
         else:
@@ -66,6 +76,23 @@ def _linked(uri: str, workspace: Path) -> Path:
     path = workspace / unquote(parts.path)
     if not path.is_file():
         raise InputError(f"there is no file {path}", hint="save it first")
+    return path
+
+
+def _kept(encoded: str, workspace: Path, run_id: str) -> Path:
+    """The file that an image of the prompt becomes; its name is by its content."""
+    try:
+        data = base64.b64decode(encoded, validate=True) if len(encoded) <= _MOST_ENCODED else bytes(MOST_BYTES + 1)
+        image = image_file.read(data, "it")
+    except binascii.Error as error:
+        raise InputError("an image of the prompt is not base64", hint="send it again") from error
+    except image_file.UnfitImage as error:
+        raise InputError(f"an image of the prompt cannot be shown: {error}", hint="send another one") from error
+    suffix = image.type.partition("/")[2]
+    folder = workspace / ".agents" / "runs" / run_id / "files"
+    path = folder / f"image-{image.sha256[:12]}.{suffix}"
+    make_home(workspace / ".agents")
+    safe_files.write(path, data, below=workspace)
     return path
 
 

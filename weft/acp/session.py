@@ -64,8 +64,8 @@ class Session:
 
     async def _prompted(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
         async with self._running() as stop:
-            conversation = self.conversation
-            goal = await asyncio.to_thread(goal_of, blocks, conversation.weft.paths.workspace)
+            conversation, run_id = self.conversation, new_run_id()
+            goal = await asyncio.to_thread(goal_of, blocks, conversation.weft.paths.workspace, run_id)
             if goal.text.strip() == CONTINUE:
                 return await self._resume(stop)
             question = await asyncio.to_thread(self._question)
@@ -73,7 +73,6 @@ class Session:
                 return await self._resume(stop, [(question, Answer("answer", text=goal.text, by="acp"))])
             permissions = Permissions(self.client, self.id)
             review = permissions.review if self.mode == "plan" else None
-            run_id = new_run_id()
 
             def turn(record: Record) -> Awaitable[Result | None]:
                 return conversation.turn(

@@ -21,6 +21,7 @@ from weft.local.time_limits import CallSize, LocalLimits
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
 from weft_planner.errors import ModelError, TooSlow
+from weft_planner.image_messages import without_images
 from weft_planner.prompting.profile import fitting, profiles
 from weft_skills.errors import SetupError
 
@@ -92,7 +93,9 @@ class LocalModel:
         return endpoint.slow
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, cut to fit the context window, at no cost."""
+        """Answer the request, cut to fit the context window, at no cost; the model is told of images."""
+        if unseen := len(request.images):
+            return msgspec.structs.replace(await self.complete(without_images(request)), unseen=unseen)
         model = installed(self.name)
         endpoint = await self.serve(Load(model.path))
         profile = profiles()[model.record.profile]

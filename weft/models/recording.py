@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from weft_planner.model import Reply, Request, Role
 
 
+def _unseen(reply: Reply, request: Request, what: str, name: str) -> str:
+    images = ", ".join(dict.fromkeys(image.name for image in request.images))
+    told = "was told of them only" if len(request.images) > 1 else "was told of it only"
+    return f"{what}: {name} cannot see {images}, and {told}; use a model that sees, or say under [vision] that it does"
+
+
 @dataclass(frozen=True, slots=True)
 class RecordingModel(WrappedModel):
     """A model whose calls are recorded, with full prompts and replies."""
@@ -41,6 +47,8 @@ class RecordingModel(WrappedModel):
             what = f"task {task}" if task else role
             limit = f"{reply.left_out:,} characters of its prompt did not fit {reply.model or name} and were left out"
             self.record(Warned(f"{what}: {limit}"))
+        if reply.unseen:
+            self.record(Warned(_unseen(reply, request, f"task {task}" if task else role, reply.model or name)))
         return reply
 
     def _tell(self, role: Role, task: str | None, prompt: int, written: int) -> None:

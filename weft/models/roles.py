@@ -1,6 +1,6 @@
 """The model for each role, with everything that wraps a call, from the outside in:
 
-finished calls are reused → recording → fallbacks → retries → budget → what it took → the provider
+finished calls are reused → recording → fallbacks → retries → images → budget → what it took → the provider
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from weft.models.metered import MeteredModel
 from weft.models.open import OpenModel, profile_of
 from weft.models.recording import RecordingModel
 from weft.models.retry import RetryingModel, RetryPolicy
+from weft.models.showing import ShowingModel
 from weft.models.ways import ways
 from weft.providers.prices import PriceList
 from weft.settings.default_model import NO_MODEL
@@ -87,7 +88,8 @@ class RoleModels:
             prices = PriceList(self.settings.prices or {})
             metered = (MeteredModel(model, prices) for model in opened.values())
             budgeted = (BudgetedModel(model, self.budget, record) for model in metered)
-            chain = tuple(RetryingModel(model, policy, record) for model in budgeted)
+            showing = (ShowingModel(model, self.memo.images, self.settings.sees(model.name)) for model in budgeted)
+            chain = tuple(RetryingModel(model, policy, record) for model in showing)
             model = chain[0] if len(chain) == 1 else FallbackModel(chain, record, self._unknown)
             self._known[name] = MemoModel(RecordingModel(model, record), self.memo)
         return self._known[name]

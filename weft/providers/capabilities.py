@@ -17,11 +17,20 @@ _DAYS = 14
 
 @dataclass(slots=True)
 class Capability:
-    """The best response format that a model supports, and whether it supports tools; `streams` is never saved."""
+    """The best response format that a model supports, and whether it supports tools and images.
+
+    `streams` is never saved. Whether it takes `images` is not known at first; only that it has refused some is saved.
+    """
 
     format: str = "json_schema"
     tools: bool = True
+    images: bool | None = None
     streams: bool = True
+    refused_images: bool = False
+
+    def refuse_images(self) -> None:
+        """Note that the model does not take images."""
+        self.images, self.refused_images = False, True
 
     def step_down(self) -> bool:
         """Fall back to the next simpler format; returns whether there was one."""
@@ -47,6 +56,8 @@ class Capabilities:
             if isinstance(row, dict) and time.time() - float(row.get("at", 0)) < _DAYS * 86_400:
                 capability.format = row["format"] if row.get("format") in _FORMATS else capability.format
                 capability.tools = row.get("tools") is not False
+                if row.get("images") is False:
+                    capability.refuse_images()
             self._known[key] = capability
         return self._known[key]
 
@@ -55,7 +66,10 @@ class Capabilities:
         if self._path is None:
             return
         capability = self._known[key]
-        rows = self._read() | {key: {"format": capability.format, "tools": capability.tools, "at": int(time.time())}}
+        row = {"format": capability.format, "tools": capability.tools, "at": int(time.time())}
+        if capability.refused_images:
+            row["images"] = False
+        rows = self._read() | {key: row}
         with suppress(OSError):  # without the cache, the next run finds out again
             self._path.parent.mkdir(parents=True, exist_ok=True)
             scratch = self._path.with_suffix(f".{time.monotonic_ns()}")

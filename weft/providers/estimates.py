@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from weft_planner.model import Usage
+from weft_planner.model import Usage, image_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +116,8 @@ def _count(value: object) -> int:
 
 
 def _overhead(request: Request) -> int:
-    return _PER_MESSAGE * len(request.messages) + (_FOR_TOOLS if request.tools or request.schema else 0)
+    images = sum(map(image_tokens, request.images))
+    return _PER_MESSAGE * len(request.messages) + (_FOR_TOOLS if request.tools or request.schema else 0) + images
 
 
 def _prompt(request: Request) -> str:

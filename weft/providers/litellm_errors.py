@@ -15,6 +15,7 @@ from weft_planner.errors import (
     CallTimedOut,
     ContentRefused,
     FormatRefused,
+    ImagesRefused,
     KeyRefused,
     ModelError,
     Overloaded,
@@ -29,6 +30,9 @@ from weft_planner.errors import (
 
 _FORMAT = re.compile(r"response[ _]?format|json_schema|json_object|json mode|structured output|output_config", re.I)
 _TOOLS = re.compile(r"\btools?\b|\bfunction.?calling\b|tool_choice", re.I)
+_IMAGES = re.compile(r"\bimages?\b|image_url|image.input|\bvision\b|multi-?modal", re.I)
+_NO_IMAGES = re.compile(r"support|multi-?modal|at most 0|unknown variant|unexpected.*type", re.I)
+_BAD_IMAGE = re.compile(r"image.(format|type|data|size)|unsupported image|media.?type", re.I)  # another one is taken
 _UNSUPPORTED = re.compile(r"support|unsupported|unavailable|not allowed|unrecognized|unknown|invalid", re.I)
 _NO_KEY = re.compile(r"missing credentials|api.?key.*(missing|not set|must be set|required|client option)", re.I)
 _NO_PROVIDER = re.compile(r"provider not provided|unmapped", re.I)
@@ -112,8 +116,15 @@ def _requested(error: Exception) -> str:
     return ""
 
 
+def _refuses_images(text: str) -> bool:
+    """Whether an error says that the model takes no images at all."""
+    return bool(_IMAGES.search(text) and _NO_IMAGES.search(text) and not _BAD_IMAGE.search(text))
+
+
 def _by_status(model: str, status: int, text: str, error: Exception) -> ModelError:
     wait = _retry_after(error)
+    if status != 429 and _refuses_images(text):
+        return ImagesRefused(f"{model} does not take images: {text}", hint="use a model that sees", model=model)
     if status == 429 and "insufficient_quota" in text:
         return KeyRefused(
             f"the quota for {model} is used up: {text}", hint="add credit, or use another --model", model=model
@@ -132,6 +143,8 @@ def _by_status(model: str, status: int, text: str, error: Exception) -> ModelErr
 
 
 def _not_found(model: str, status: int | None, text: str) -> ModelError:
+    if _refuses_images(text):
+        return ImagesRefused(f"{model} does not take images: {text}", hint="use a model that sees", model=model)
     if _TOOLS.search(text) and _UNSUPPORTED.search(text):
         return ToolsRefused(f"{model} does not support tools: {text}", model=model)
     return UnknownModel(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import gc
 import os
 import sys
@@ -19,7 +20,8 @@ from weft.providers.capabilities import Capabilities
 from weft.providers.litellm_errors import explain
 from weft.providers.price import listed_price
 from weft.providers.prompted_tools import with_calls, without_tools
-from weft_planner.errors import CallTimedOut, FormatRefused, ModelError, ServerFailed, ToolsRefused
+from weft_planner.errors import CallTimedOut, FormatRefused, ImagesRefused, ModelError, ServerFailed, ToolsRefused
+from weft_planner.image_messages import without_images
 from weft_planner.model import Message, Reply, ToolCall, Usage
 from weft_skills.text.surrogates import join_surrogates
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from weft.providers.capabilities import Capability
     from weft.providers.http_limits import AnswerLimit
     from weft_planner.model import OnText, Request, ToolSpec
+    from weft_skills.image_file import Image
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # use the bundled price list instead of fetching one at import
@@ -130,9 +133,11 @@ class LitellmModel:
         return ""
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request; if the model refuses tools or a response format, fall back to what it supports."""
+        """Answer the request; if the model refuses tools, images or a response format, send what it supports."""
         key = f"{self.name} {self.parameters.get('api_base') or os.environ.get('OPENAI_API_BASE', '')}"
-        capability = self.capabilities.of(key)
+        capability, unseen = self.capabilities.of(key), 0
+        if request.images and not await self._sees(request, capability):
+            request, unseen = without_images(request), len(request.images)
         while True:
             sent = request if capability.tools else without_tools(request)
             try:
@@ -146,8 +151,26 @@ class LitellmModel:
                     raise
                 capability.tools = False
                 self.capabilities.save(key)
+            except ImagesRefused:
+                if not request.images:
+                    raise
+                capability.refuse_images()
+                self.capabilities.save(key)
+                request, unseen = without_images(request), len(request.images)
             else:
+                reply = msgspec.structs.replace(reply, unseen=unseen) if unseen else reply
                 return reply if capability.tools or not request.tools else with_calls(reply, request)
+
+    async def _sees(self, request: Request, capability: Capability) -> bool:
+        """Whether the model can see: the user's word, else what it has refused, else litellm's list.
+
+        A model that is not on the list counts as one that cannot: some servers drop images without a word.
+        """
+        if request.vision is not None:
+            return request.vision
+        if capability.images is None:
+            capability.images = await asyncio.to_thread(_listed_as_seeing, self.name)
+        return capability.images
 
     async def _call(self, request: Request, capability: Capability) -> Reply:
         """One call; an error of one that was sent says what it took."""
@@ -169,7 +192,7 @@ class LitellmModel:
         litellm = load() if _loaded() else await asyncio.to_thread(load)
         arguments: dict[str, Any] = {
             "model": self.name,
-            "messages": [_wire(message) for message in request.messages],
+            "messages": [_wire(message, request.contents) for message in request.messages],
             "timeout": self.timeout,
             "max_retries": 0,
             "num_retries": 0,
@@ -316,8 +339,17 @@ def _cost(response: Any, name: str, litellm: Any) -> float | None:
         return None
 
 
-def _wire(message: Message) -> dict[str, Any]:
+def _listed_as_seeing(name: str) -> bool:
+    """Whether litellm's list says that a model can see; of a gateway's model, by the name behind the gateway's."""
+    litellm, parts = load(), name.split("/")
+    return any(litellm.supports_vision("/".join(parts[at:])) for at in range(len(parts)))
+
+
+def _wire(message: Message, contents: Mapping[str, bytes]) -> dict[str, Any]:
     wire: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.images:
+        shown = [part for image in message.images for part in _wire_image(image, contents[image.sha256])]
+        wire["content"] = [{"type": "text", "text": message.content}, *shown]
     if message.tool_calls:
         wire["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -326,6 +358,12 @@ def _wire(message: Message) -> dict[str, Any]:
     if message.tool_call_id is not None:
         wire["tool_call_id"] = message.tool_call_id
     return wire
+
+
+def _wire_image(image: Image, data: bytes) -> tuple[dict[str, Any], ...]:
+    """An image below its name, by which the rest of the prompt speaks of it."""
+    url = f"data:{image.type};base64,{base64.b64encode(data).decode()}"
+    return {"type": "text", "text": f"{image.name}:"}, {"type": "image_url", "image_url": {"url": url}}
 
 
 def _wire_tool(tool: ToolSpec) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from weft.runs.conversations.summaries import sum_up
 from weft.runs.steps.answering import answer
+from weft.runs.steps.given_files import give_images
 from weft.runs.steps.planning import Planning
 from weft.runs.steps.replanning import Replanning, as_before, not_changed
 from weft.runs.steps.reviewing import DECLINED, reviewed
@@ -33,6 +34,7 @@ class Pipeline:
 
     async def plan(self) -> Plan:
         """Make the plan, without running it."""
+        await give_images(self.context)
         return await Planning(self.context, await Selecting(self.context).catalogue()).plan()
 
     async def run(self) -> RunFinished:
@@ -40,6 +42,7 @@ class Pipeline:
         context = self.context
         context.prompts.check()  # before anything is spent
         await sum_up(context)
+        await give_images(context)
         catalogue = await Selecting(context).catalogue()
         planning = Planning(context, catalogue)
         replanning = Replanning.of(planning, CurrentPlan(Plan(()), context.memo.recorded))

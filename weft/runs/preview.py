@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft.runs.steps.given_files import give_images
 from weft.runs.steps.planning import Planning
 from weft.runs.steps.selecting import Selecting, language_note
 from weft_planner.decompose.decompose import messages
@@ -42,6 +43,7 @@ async def preview(context: RunContext) -> Preview:
     """What a run would ask, without asking."""
     goal, selecting = context.goal, Selecting(context)
     catalogue = await selecting.catalogue(ask=False)
+    await give_images(context)
     planning = Planning(context, catalogue)
     prompt: tuple[Message, ...] = ()
     rule = ""

@@ -22,11 +22,13 @@ from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.steps.replanning import not_changed
 from weft.runs.stop import Stop
+from weft.runs.stored.kept_images import kept_image
 from weft.runs.stored.kept_results import JournalResults
 from weft.runs.stored.restoring import is_shown, kept_contents, restore_files
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
+from weft_executor.files.images import RunImages
 from weft_executor.history.ledger import Ledger
 from weft_executor.history.run_history import RunHistory, reused_by
 from weft_executor.results.artifacts import Artifacts
@@ -212,7 +214,10 @@ class Run:
     def _context(self) -> RunContext:
         settings, ledger, contents = self.settings, self.ledger, self._contents
         finished, approvals = self.history.finished, self._approvals()
-        memo = Memo(self.record, self.log.capture, self.log.settle, finished, contents, approvals)
+        kept = partial(kept_image, self.journal.store, self.log.run_id)
+        artifacts = contents.artifacts
+        images = RunImages(self.record, self.log.capture, artifacts.folder, artifacts.workspace, kept)
+        memo = Memo(self.record, self.log.capture, self.log.settle, finished, contents, images, approvals)
         spent = ledger.usage.tokens * ASSUMED_PRICE if ledger.cost is None else ledger.cost
         prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
         budget = Budget(settings.max_cost, settings.max_tokens, spent, ledger.usage, prices, assumes)

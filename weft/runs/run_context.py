@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weft_executor.results.artifacts import Artifacts
     from weft_executor.results.memo import FindResult, Memo
     from weft_executor.scheduling.expand import GrowthLimits
-    from weft_planner.events import FileRead, Record
+    from weft_planner.events import FileRead, ImagesGiven, Record
     from weft_planner.plan.task import Task
     from weft_planner.prompting.models import Models
     from weft_planner.prompting.prompts import Prompts
@@ -41,7 +41,8 @@ class RecordedRun:
     the results of earlier turns that they did, `fixed` the tasks that its
     planner must keep. The steps in the `history` of a resumed run are not taken again. A replay takes all of them, and
     makes the `changes` of its plan again; `growth` gives the limits that it came to, and `file_changed` hears of files
-    that differ today.
+    that differ today, as `image_changed` does of `images` that came with the goal. A run that `is_begun` takes no
+    others.
     """
 
     history: RunHistory = field(default_factory=RunHistory)
@@ -53,15 +54,32 @@ class RecordedRun:
     changes: Replans | None = None
     growth: Callable[[GrowthLimits], GrowthLimits] | None = None
     file_changed: Callable[[FileRead, str], None] | None = None
+    images: ImagesGiven | None = None
+    is_begun: bool = False
+    image_changed: Callable[[str], None] | None = None
 
     @classmethod
     def resumed(cls, history: RunHistory) -> RecordedRun:
         """What a resumed run takes from its history; that of a new one has its first event alone."""
         tools, mcp = _tool_set(history), _mcp(history)
-        return cls(history, tools, mcp, history.files, history.earlier_outputs, history.fixed_now)
+        return cls(
+            history,
+            tools,
+            mcp,
+            history.files,
+            history.earlier_outputs,
+            history.fixed_now,
+            images=history.images,
+            is_begun=history.planned is not None,
+        )
 
     @classmethod
-    def replayed(cls, history: RunHistory, file_changed: Callable[[FileRead, str], None]) -> RecordedRun:
+    def replayed(
+        cls,
+        history: RunHistory,
+        file_changed: Callable[[FileRead, str], None],
+        image_changed: Callable[[str], None],
+    ) -> RecordedRun:
         """What the replay of a run takes from that run's history."""
         return cls(
             tool_set=_tool_set(history),
@@ -72,6 +90,9 @@ class RecordedRun:
             changes=history.replans,
             growth=partial(RecordedLimits, history),
             file_changed=file_changed,
+            images=history.images,
+            is_begun=True,
+            image_changed=image_changed,
         )
 
     @property

@@ -29,7 +29,10 @@ def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
             raise ValueError(f"must be a list of strings, not {raw!r}")
         return tuple(item for item in items if item)
     if get_origin(wanted) is Mapping:
-        return model_prices.read(raw) if get_args(wanted)[1] is ModelPrice else named_models.read(raw)
+        item = get_args(wanted)[1]
+        if item is bool:
+            return _words(raw)
+        return model_prices.read(raw) if item is ModelPrice else named_models.read(raw)
     if wanted is SearchProvider:
         return search_provider.read(raw)
     if wanted is bool:
@@ -39,6 +42,15 @@ def convert(raw: Any, wanted: Any, *, may_be_zero: bool = False) -> Any:
     if not isinstance(raw, str):
         raise ValueError(f"must be a string, not {raw!r}")  # noqa: TRY004 - one kind of error for a bad value
     return raw
+
+
+def _words(raw: Any) -> dict[str, bool]:
+    """Names with true or false, in a table or in a text such as `openai/mine=true,ollama/*=false`."""
+    if isinstance(raw, str):
+        raw = {name.strip(): word.strip() for name, _, word in (part.rpartition("=") for part in raw.split(","))}
+    if not isinstance(raw, Mapping) or "" in raw:
+        raise ValueError(f'must be a table such as {{ "openai/mine" = true }}, not {raw!r}')
+    return {str(name): _boolean(word) for name, word in raw.items()}
 
 
 def approval_rules(raw: Any) -> tuple[ApprovalRule, ...]:

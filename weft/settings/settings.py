@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
@@ -60,6 +61,9 @@ class Settings:
     checker: str | None = _setting(None, "model that checks results (default: `model`)")
     judge: str | None = _setting(None, "model that judges answers in evaluations (default: `model`)")
     models: Mapping[str, str] | None = _setting(None, "models that tasks may choose, by names such as fast and strong")
+    vision: Mapping[str, bool] | None = _setting(
+        None, "whether models can see images, by name or pattern, if litellm's list has them wrong or not at all"
+    )
     api_base: str | None = _setting(None, "base URL for requests, instead of the provider's own", guarded=True)
     detector: str = _setting("ranked", "name of the detector that selects skills")
     translate_goals: bool = _setting(
@@ -155,6 +159,12 @@ class Settings:
         """The name of the model for a role: the role's own if set, else the run's."""
         own: str | None = getattr(self, _ROLE_SETTINGS.get(role, role))
         return own or self.model or (self.task if role == "checker" else None)
+
+    def sees(self, model: str) -> bool | None:
+        """The user's word on whether a model can see: by its name, else by the longest pattern; None: there is none."""
+        words = self.vision or {}
+        patterns = [pattern for pattern in words if fnmatchcase(model, pattern)]
+        return words[model] if model in words else words[max(patterns, key=len)] if patterns else None
 
     def model_called(self, name: str) -> str:
         """The model of that name in `[models]`; raises SetupError if there is none."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from weft.runs.stored.kept_images import images_in
 from weft.traces import page_script
 from weft.traces.change_text import change_text, checked_text, condition_text, shortened_text
 from weft.traces.spent import call_tokens, spent
@@ -41,6 +42,7 @@ from weft_planner.events import (
     Warned,
     decode,
 )
+from weft_skills import image_file
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -50,10 +52,13 @@ if TYPE_CHECKING:
     from weft_executor.stores.row import Row
     from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import Event
-    from weft_planner.model import ToolCall
+    from weft_planner.model import Message, ToolCall
 
 _SETTINGS = ("model", "max_cost", "max_tokens", "timeout", "max_concurrency", "detector")
 _GIVEN = ("asked_skills", "files", "answers", "batch", "batch_goal")
+# What a page does not have: the contents of files, except for images up to so many bytes in all.
+_CONTENT = "file_kept"
+_MOST_IMAGES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,21 @@ def _document(rows: list[Row], shown: Timeline) -> dict[str, Any]:
         "settings": {name: (started.get("settings") or {}).get(name) for name in _SETTINGS},
         "given": {name: started.get(name) for name in _GIVEN},
     }
-    return {"document": shown.to_dict(outputs=False) | more, "rows": [row.to_dict() for row in rows]}
+    recorded = [row.to_dict() for row in rows if row.type != _CONTENT]
+    return {"document": shown.to_dict(outputs=False) | more, "rows": recorded, "images": _images(rows)}
+
+
+def _images(rows: list[Row]) -> dict[str, str]:
+    """The images that models were shown, as data URLs by their hashes, up to a size in all; others are only named."""
+    messages = (message for row in rows if row.type == "call_started" for message in row.body.get("messages", ()))
+    wanted = {image.get("sha256") for message in messages for image in message.get("images") or ()}
+    found: dict[str, str] = {}
+    left = _MOST_IMAGES
+    for sha256, data in images_in(rows, wanted):
+        if len(data) <= left and sha256 not in found:
+            left -= len(data)
+            found[sha256] = f"data:{image_file.type_of(data)};base64,{base64.b64encode(data).decode()}"
+    return found
 
 
 def _run_view(rows: list[Row], *, alive: bool) -> _RunView:
@@ -159,9 +178,7 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             values = "\n".join(f"{name} = {value}" for name, value in use.values.items())
             yield _Entry(f"recipe {use.name}{'' if use.used else ', not used'}", values or use.reason)
         case CallStarted():
-            prompt = "\n\n".join(
-                f"[{message.role}]\n{_with_calls(message.content, message.tool_calls)}" for message in event.messages
-            )
+            prompt = "\n\n".join(f"[{message.role}]\n{_with_images(message)}" for message in event.messages)
             yield _Entry(f"{event.task or event.role}: asked {event.model}", prompt)
         case CallFinished(reply=reply):
             tokens = call_tokens(reply.usage)
@@ -210,6 +227,11 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
 def _request_text(request: ApprovalRequest) -> str:
     arguments = json.dumps(request.arguments, ensure_ascii=False) if request.arguments else ""
     return "\n\n".join(filter(None, (request.id, request.tool, arguments, request.preview)))
+
+
+def _with_images(message: Message) -> str:
+    images = [f"[image: {image}]" for image in message.images]
+    return "\n".join([_with_calls(message.content, message.tool_calls), *images])
 
 
 def _with_calls(text: str, calls: Iterable[ToolCall]) -> str:

@@ -125,7 +125,9 @@ async def strict(
     gone = [task.name for task in planned if task.action_type == "skill" and task.name]
     workspace = Workspace(paths, first, use, gone=gone, replayed=True, tools=history.functions)
     _compare_functions(history.functions, functions.discover(paths.workspace, os.environ)[0], tape)
-    recorded = RecordedRun.replayed(history, lambda read, what: tape.differs(f"task {read.task}", what))
+    recorded = RecordedRun.replayed(
+        history, lambda read, what: tape.differs(f"task {read.task}", what), lambda what: tape.differs("files", what)
+    )
     context = RunContext(goal, workspace, first, models, memo, artifacts, started.date, recorded=recorded)
     note(started)
     for attempt in history.broken:  # what they took is on record; the replay itself has none

@@ -90,6 +90,7 @@ ROUTES = (
     Path("POST", "/runs/{run}/otlp", "traces.send_spans", changes=True),
     Path("GET", "/runs/{run}/artifacts", "run_files.list_artifacts"),
     Path("GET", "/runs/{run}/artifacts/{path:path}", "run_files.artifact"),
+    Path("GET", "/runs/{run}/images/{sha256}", "run_files.image"),
     Path("GET", "/runs/{run}/changes", "run_files.show_changes"),
     Path("POST", "/runs/{run}/changes/undo", "run_files.undo_changes", changes=True),
     Path("POST", "/replay", "traces.replay_selections"),

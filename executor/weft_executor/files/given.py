@@ -17,17 +17,23 @@ from weft_planner.events import FileRead, Warned
 from weft_planner.plan.references import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from weft_planner.events import Record
+    from weft_executor.files.images import RunImages
+    from weft_planner.events import ImagesGiven, Record
     from weft_planner.plan.plan import Plan
     from weft_planner.plan.task import Task
     from weft_planner.prompting.profile import Profile
+    from weft_skills.image_file import Image
     from weft_skills.tools.envelope import Context
 
 # An instruction that speaks of "the file" wants it, even if the task builds on others.
 _FILE = re.compile(
     r"(?<!\w)(?:files?|documents?|attach\w*|dateie?n?|dokumente?|anhang|fichiers?|archivos?|documentos?)(?!\w)|文件|附件",
+    re.IGNORECASE,
+)
+_IMAGE = re.compile(
+    rf"{_FILE.pattern}|(?<!\w)(?:images?|pictures?|photos?|screenshots?|bild(?:er)?|fotos?|imagen(?:es)?)(?!\w)|图片|照片",
     re.IGNORECASE,
 )
 _LEAST_PARTS = 2
@@ -62,19 +68,27 @@ class GivenFiles:
         inside = file.is_relative_to(self.workspace)
         return str(file.relative_to(self.workspace)) if inside else file.name
 
-    def wanted_by(self, task: Task) -> tuple[str, ...]:
+    def wanted_by(self, task: Task, speaks_of: re.Pattern[str] = _FILE) -> tuple[str, ...]:
         """The files that a task needs: those that it names, or all of them if it starts from nothing else."""
         named = tuple(path for path in self.paths if self._is_named(path, task.instruction))
         if named:
             return named
-        return self.paths if not task.depends_on or _FILE.search(task.instruction) else ()
+        return self.paths if not task.depends_on or speaks_of.search(task.instruction) else ()
+
+    def images_for(self, task: Task, given: ImagesGiven) -> tuple[list[Image], dict[str, str]]:
+        """The images among the files that a task needs, and why others are not shown, by name."""
+        wanted = self.wanted_by(task, speaks_of=_IMAGE)
+        refused = {self.name(path): given.refused[path] for path in wanted if path in given.refused}
+        return [image for image in given.images if image.path in wanted], refused
 
     def _is_named(self, path: str, instruction: str) -> bool:
         return any(name in instruction for name in (path, self.name(path), Path(path).name))
 
-    async def take(self, task: Task, plan: Plan, goal: str, profile: Profile) -> list[FileRead]:
-        """What a task gets of the files that it needs."""
-        wanted = self.wanted_by(task)
+    async def take(
+        self, task: Task, plan: Plan, goal: str, profile: Profile, looked_at: Container[str] = ()
+    ) -> list[FileRead]:
+        """What a task gets of the files that it needs; those that are `looked_at` are no texts."""
+        wanted = tuple(path for path in self.wanted_by(task) if path not in looked_at)
         recorded = [self.recorded[task.id, path] for path in wanted if (task.id, path) in self.recorded]
         if recorded:
             await asyncio.to_thread(self._compare, recorded)
@@ -117,11 +131,25 @@ class GivenFiles:
             elif now is not None and now != read.sha256:
                 self.changed(read, f"{what} has changed since it was read")
 
-    def not_read(self, calls: Iterable[Context]) -> list[str]:
+    def compare_images(self, given: ImagesGiven, changed: Callable[[str], None]) -> None:
+        """Tell of images that are no longer what was given; one outside the workspace may be missing elsewhere."""
+        for image in given.images:
+            now, what = text.digest(Path(image.path)), f"the image {image.name!r}"
+            if now is None and Path(image.path).is_relative_to(self.workspace):
+                changed(f"{what} can no longer be read")
+            elif now is not None and now != image.sha256:
+                changed(f"{what} has changed since it was given")
+
+    def not_read(self, calls: Iterable[Context], images: RunImages | None = None) -> list[str]:
         """A line for each file that no task read, or not whole, and why; `calls` are tools' successful ones."""
         done = list(calls)
         lines = []
+        shown = {image.path: image.sha256 for image in images.given.images} if images is not None else {}
         for path in self.paths:
+            if images is not None and (path in shown or path in images.given.refused):
+                why = _not_seen(shown.get(path), images) or images.given.refused.get(path)
+                lines += [f"{self.name(path)}: {why}"] if why else []
+                continue
             reads = [read for (_, of), read in self.reads.items() if of == path]
             if any(_mentions(call, path) for call in done):
                 continue
@@ -129,6 +157,13 @@ class GivenFiles:
             why = _left_out(reads) if reads else unread
             lines += [f"{self.name(path)}: {why}"] if why else []
         return lines
+
+
+def _not_seen(sha256: str | None, images: RunImages) -> str:
+    """Why no model has seen an image; empty if one has, or if it was not to be shown."""
+    if sha256 is None or sha256 in images.seen:
+        return ""
+    return "no model that can see was shown it" if sha256 in images.unseen else "no task looked at it"
 
 
 def _left_out(reads: Sequence[FileRead]) -> str:

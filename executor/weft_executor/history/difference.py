@@ -104,6 +104,9 @@ def of_messages(then: CallStarted, now: Request, capture: Capture) -> str:
             return f"the {after.role} message, {what}"
         if before.tool_calls != after.tool_calls:
             return f"the {after.role} message calls other tools"
+        if [image.sha256 for image in before.images] != [image.sha256 for image in after.images]:
+            was, now_is = (", ".join(image.name for image in one.images) or "none" for one in (before, after))
+            return f"the images of the {after.role} message were {was}, are {now_is}"
     names = tuple(tool.name for tool in now.tools)
     if names != then.tools:
         return f"the tools offered were {', '.join(then.tools) or 'none'}, are {', '.join(names) or 'none'}"

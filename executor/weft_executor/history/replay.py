@@ -86,6 +86,7 @@ class ReplayModel:
         names = dict.fromkeys((self.name, *(call.model for call in self.tape.history.calls)))
         hashes = [self.memo.request_hash(request, name) for name in names]
         key, reply = self.tape.answer(request, [self.memo.counted(key) for key in hashes])
+        self.memo.note_images(request, reply)
         record = self.memo.record
         record(CallStarted(request.role, request.task, self.name, request.messages, request=key))
         record(CallFinished(request.role, request.task, reply.model or self.name, reply, 0.0, key))

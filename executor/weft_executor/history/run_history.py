@@ -20,6 +20,7 @@ from weft_planner.events import (
     EarlierOutputRead,
     Event,
     FileRead,
+    ImagesGiven,
     PlanChanged,
     PlanMade,
     PlanRefused,
@@ -62,7 +63,7 @@ class RunHistory:
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
     a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
     before the run was stopped, in the first request that it has answered. `earlier_outputs` are results of earlier
-    turns that its tasks read.
+    turns that its tasks read. `images` are those that came with the goal.
     """
 
     started: RunStarted | None = None
@@ -79,6 +80,7 @@ class RunHistory:
     loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
     files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
+    images: ImagesGiven | None = None
     earlier_outputs: dict[str, str] = field(default_factory=dict)
     finished: FinishedWork = field(default_factory=FinishedWork)
     settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
@@ -116,7 +118,7 @@ class RunHistory:
                 self._note_start(event)
             case PlanRefused() | PlanMade() | PlanChanged():
                 self._note_plan(event)
-            case SkillLoaded() | EarlierOutputRead() | FileRead():
+            case SkillLoaded() | EarlierOutputRead() | FileRead() | ImagesGiven():
                 self._note_input(event)
             case CallStarted() | CallFailed() | CallFinished() | CallBroken():
                 self._note_call(event)
@@ -166,7 +168,7 @@ class RunHistory:
                     if event.cause == "stream":  # a task of this id ends once more, and is told of
                         self._forget_output(task_id)
 
-    def _note_input(self, event: SkillLoaded | EarlierOutputRead | FileRead) -> None:
+    def _note_input(self, event: SkillLoaded | EarlierOutputRead | FileRead | ImagesGiven) -> None:
         """Add what a task was given to read."""
         match event:
             case SkillLoaded():
@@ -175,6 +177,8 @@ class RunHistory:
                 self.earlier_outputs[earlier_id(event.turn, event.task)] = event.text
             case FileRead():
                 self.files[event.task, event.path] = event
+            case ImagesGiven():
+                self.images = event
 
     def _note_task(self, event: TaskStarted | TaskReused | TaskFinished) -> None:
         match event:

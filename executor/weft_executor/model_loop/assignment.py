@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from weft_executor.model_loop.form import Form
     from weft_executor.model_loop.model_loop import Toolbox
     from weft_planner.model import Model, OnText
+    from weft_skills.image_file import Image
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """A task's prompt, its model and its tools; `instruction` is what the task is told, with references filled.
 
-    `on_text` takes the answer as it is written, if it is the answer of the run. `about` is what the task was given.
+    `on_text` takes the answer as it is written, if it is the answer of the run. `about` is what the task was given,
+    `images` what it is shown.
     """
 
     task: str
@@ -32,14 +34,14 @@ class Assignment:
     form: Form | None = None
     on_text: OnText | None = None
     about: Any = None
+    images: tuple[Image, ...] = ()
 
     def loop(self, more: str = "") -> ModelLoop:
         """The loop with the model, not yet begun; `more` is added to what the model is told."""
         form = self.form
         user = "\n\n".join(filter(None, (self.user, form.shown if form is not None else "", more)))
-        messages = tuple(
-            message for message in (Message("system", self.system), Message("user", user)) if message.content
-        )
+        said = Message("system", self.system), Message("user", user, images=self.images)
+        messages = tuple(message for message in said if message.content)
         schema = form.enforced if form is not None and not self.toolbox.tools else None
         return ModelLoop(
             self.model,

@@ -13,20 +13,25 @@ from weft_planner.errors import ContentRefused, ModelError
 from weft_planner.events import ToolCalled
 from weft_planner.model import Message, Request, ToolSpec
 from weft_planner.plan.json_answer import repair
+from weft_skills.image_file import fitting
 from weft_skills.text.nearest import known_are
 from weft_skills.text.nesting import is_too_deep
+from weft_skills.text.plural import counted
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
     from weft_executor.results.memo import Memo
     from weft_planner.model import Model, OnText, Reply, Role, ToolCall
+    from weft_skills.image_file import Image
     from weft_skills.tools.tool import Tool
 
 TOOL_CALLS = 30
 _EMPTY_ANSWERS = 2
 
 _ANSWER_NOW = "The limit of {limit} tool calls for this task is reached. Answer now with what you have."
+_SHOWN = "{images} from the results above:"
+_NOT_SHOWN = "Not shown, since there is no more room for images: {image}"
 _SAY_SOMETHING = "Your answer was empty. Give the result of the task."
 
 
@@ -158,9 +163,20 @@ class ModelLoop:
         self._add(Message("assistant", reply.text, tool_calls=reply.tool_calls))
         for call, envelope in zip(reply.tool_calls, [*envelopes, *over], strict=True):
             self._add(Message("tool", envelope.to_json(), tool_call_id=call.id))
+        self._show([image for envelope in envelopes for image in envelope.images])
         self.called += len(reply.tool_calls)
         if self._at_limit:
             self._add(Message("user", _ANSWER_NOW.format(limit=self.toolbox.limit)))
+
+    def _show(self, images: Sequence[Image]) -> None:
+        """Show the model what its tools found or made; the protocol has no images in tools' results themselves."""
+        if not images:
+            return
+        shown, left = fitting(images, (image for message in self.messages for image in message.images))
+        lines = [_SHOWN.format(images=counted(len(shown), "image"))] if shown else []
+        lines += [_NOT_SHOWN.format(image=image) for image in left]
+        if lines:
+            self._add(Message("user", "\n".join(lines), images=tuple(shown)))
 
     async def _call(self, call: ToolCall, reply: Reply) -> Envelope:
         return await self.toolbox.call(call, self.task or "", whole=not reply.cut_off)

@@ -25,8 +25,9 @@ from weft_executor.results.inputs import (
 from weft_executor.results.outcome import Done
 from weft_planner.approvals import ApprovalRequest
 from weft_planner.errors import TaskDenied
-from weft_planner.events import PromptMade, ResultChecked, SkillLoaded, SkillShortened, TaskReused
+from weft_planner.events import PromptMade, ResultChecked, SkillLoaded, SkillShortened, TaskReused, Warned
 from weft_skills.errors import WeftError
+from weft_skills.image_file import MOST_IMAGES, MOST_OF_A_CALL, fitting
 from weft_skills.text.model_names import carries_address
 from weft_skills.text.shorten import cut
 from weft_skills.tools.effects import call_text
@@ -45,10 +46,12 @@ if TYPE_CHECKING:
     from weft_planner.prompting.prompts import Prompts
     from weft_planner.prompting.skill_digest import SkillDigest
     from weft_skills.discovery.registry import Registry
+    from weft_skills.image_file import Image
     from weft_skills.mcp.prompt import McpPrompt
     from weft_skills.tools.tool import Tool
 
 INPUT_BUDGET = 60_000
+_MOST = f"{MOST_IMAGES} images and {MOST_OF_A_CALL:,} bytes of them"
 _PREVIEW = 1_500  # characters of each result that a person is shown
 
 
@@ -156,6 +159,8 @@ class TaskRunner:
             previous = previous_round(task.previous, self.prompts, self.input_budget, self.artifacts)
             user = f"{user}\n\n{previous}"
         form = Form(task.output_schema, self.prompts) if task.output_schema is not None else None
+        images, not_shown = self._images_for(task)
+        user = "\n\n".join(filter(None, (user, not_shown)))
         return Assignment(
             task.id,
             instruction,
@@ -166,8 +171,22 @@ class TaskRunner:
             profile.continuations,
             form,
             self._on_text(task),
-            about=[self.memo.inputs(task, results), body],
+            about=[self.memo.inputs(task, results), body, *([[image.sha256 for image in images]] if images else [])],
+            images=images,
         )
+
+    def _images_for(self, task: Task) -> tuple[tuple[Image, ...], str]:
+        """The images that a task is shown, given or made by tasks that it builds on, and lines on those it is not."""
+        given, made = self.memo.images.given, self.memo.finished.files
+        images, refused = self.given_files.images_for(task, given) if self.given_files is not None else ([], {})
+        for before in dict.fromkeys((*task.depends_on, *task.references)):
+            images += made.images_of(before, self.plan())
+        shown, left = fitting(images)
+        refused |= {image.name: "there is no more room for images in this prompt" for image in left}
+        for image in left:
+            self.memo.record(Warned(f"task {task.id} is not shown {image}: a prompt holds {_MOST} at most"))
+        lines = (f"The image {name} cannot be shown: {why}." for name, why in refused.items())
+        return tuple(shown), "\n".join(lines)
 
     def _system(self, profile: Profile) -> str:
         return self.prompts.render(profile.agent("task"), "system", {})
@@ -262,7 +281,9 @@ class TaskRunner:
     async def _files_for(self, task: Task, model: Model, profile: Profile) -> str:
         """The files that a task needs, for a model that cannot read them: whole, or notes from their parts."""
         assert self.given_files is not None  # noqa: S101 - the caller checked it
-        reads = await self.given_files.take(task, self.plan(), self.goal, profile)
+        given = self.memo.images.given
+        looked_at = {*(image.path for image in given.images), *given.refused}
+        reads = await self.given_files.take(task, self.plan(), self.goal, profile, looked_at)
         if not reads:
             return ""
         reader = FileReader(self.prompts, profile.agent("reader"), model, self.goal, self.given_files.name)

@@ -6,12 +6,11 @@ there are written from the record
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft_executor.files.kept_content import decoded, encoded
 from weft_executor.results.artifacts import make_home
 from weft_executor.results.kept_files import KeptFiles, is_plain
 from weft_planner.events import FileKept
@@ -19,7 +18,7 @@ from weft_skills import safe_files
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from weft_executor.capture.capture import Capture
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 # The largest file that is kept, and how much of a run in all; larger ones stay on the machine that made them.
 MOST_BYTES = 8 * 1024 * 1024
 MOST_OF_A_RUN = 64 * 1024 * 1024
-# Without a slash, nothing in it looks like a path, which would be recorded by the name of its folder.
-_ALPHABET = b"+,"
 
 
 @dataclass(slots=True)
@@ -41,11 +38,14 @@ class FileContents:
     capture: Capture
     taken_bytes: int = 0
 
-    def taken(self, task: str | None, envelope: Mapping[str, Any]) -> list[FileKept]:
-        """The contents of the files that a call left, as they are to be recorded."""
+    def taken(
+        self, task: str | None, envelope: Mapping[str, Any], kept: Container[tuple[str, str]] = ()
+    ) -> list[FileKept]:
+        """The contents of the files that a call left, as they are to be recorded, but for what is `kept`."""
         left = KeptFiles()
         left.note(task, envelope)
-        contents = (self._content(artifact) for artifact in left.listed() if artifact.bytes <= MOST_BYTES)
+        new = (artifact for artifact in left.listed() if (artifact.path, artifact.sha256) not in kept)
+        contents = (self._content(artifact) for artifact in new if artifact.bytes <= MOST_BYTES)
         return [content for content in contents if content is not None]
 
     def restore(self, files: Sequence[Artifact], recorded: Callable[[], Iterable[FileKept]]) -> list[str]:
@@ -59,7 +59,7 @@ class FileContents:
             return []
         latest: dict[str, bytes] = {}
         for kept in recorded():
-            if kept.sha256 == missing.get(kept.path) and (data := _bytes(kept)) is not None:
+            if kept.sha256 == missing.get(kept.path) and (data := decoded(kept)) is not None:
                 latest[kept.path] = data
         if latest:
             make_home(self.artifacts.folder.parents[2])
@@ -82,19 +82,7 @@ class FileContents:
         except UnicodeDecodeError:
             if self.capture.secrets.reveals(data.decode("latin-1")):  # a text would be redacted; this cannot be
                 return None
-            encoded = base64.b64encode(data, _ALPHABET).decode()
-            return FileKept(file.task, file.path, file.sha256, data=encoded)
+            return FileKept(file.task, file.path, file.sha256, data=encoded(data))
 
     def _path(self, path: str) -> Path:
         return self.artifacts.folder / path
-
-
-def _bytes(kept: FileKept) -> bytes | None:
-    """The content that was kept; None if it is damaged. A text may differ where a secret or a path stood in it."""
-    if not kept.data:
-        return kept.text.encode("utf-8", "surrogatepass")
-    try:
-        data = base64.b64decode(kept.data, _ALPHABET, validate=True)
-    except (ValueError, binascii.Error):
-        return None
-    return data if hashlib.sha256(data).hexdigest() == kept.sha256 else None

@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from weft_skills.image_file import Image
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -33,11 +37,12 @@ class Artifact:
 
 @dataclass(slots=True)
 class KeptFiles:
-    """The files of a run by path, and which task wrote which."""
+    """The files of a run by path, and which task wrote which; `images` are those that can be shown to a model."""
 
     files: dict[str, Artifact] = field(default_factory=dict)
     by_task: dict[str, dict[str, None]] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
+    images: dict[str, Image] = field(default_factory=dict)
 
     def note(self, task: str | None, envelope: Mapping[str, Any]) -> None:
         """Add what a call left; a record may be a stranger's, so that a path must be a plain one."""
@@ -49,17 +54,26 @@ class KeptFiles:
             if isinstance(path, str) and is_plain(path) and isinstance(size, int) and isinstance(digest, str):
                 self.files[path] = Artifact(path, size, digest, task)
                 self.by_task.setdefault(task or "", {})[path] = None
+        self.images |= {image.path: image for image in _images(envelope.get("images")) if image.path in self.files}
         self.changed |= {row["path"]: task or "" for row in _rows(data.get("changes")) if is_plain(row.get("path"))}
 
     def listed(self) -> tuple[Artifact, ...]:
         """All files, by path."""
         return tuple(self.files[path] for path in sorted(self.files))
 
-    def below(self, task: str, plan: Plan, artifacts: Path) -> str:
-        """What stands below a task's result in later prompts: its files and those of its parts; empty if none."""
+    def images_of(self, task: str, plan: Plan) -> list[Image]:
+        """The images that a task and its parts made."""
+        return [self.images[path] for path in self._paths(task, plan) if path in self.images]
+
+    def _paths(self, task: str, plan: Plan) -> list[str]:
+        """The files of a task and of its parts."""
         parts = (*plan.parts_of(task), *plan.rounds_of(task)) if task in plan else ()
         names = (task, *(part.id for part in parts))
-        paths = list(dict.fromkeys(path for name in names for path in self.by_task.get(name, ())))
+        return list(dict.fromkeys(path for name in names for path in self.by_task.get(name, ())))
+
+    def below(self, task: str, plan: Plan, artifacts: Path) -> str:
+        """What stands below a task's result in later prompts: its files and those of its parts; empty if none."""
+        paths = self._paths(task, plan)
         if not paths:
             return ""
         left = len(paths) - _MOST
@@ -68,11 +82,19 @@ class KeptFiles:
 
     def copy(self) -> KeptFiles:
         """The same state, to be continued apart."""
-        return KeptFiles(dict(self.files), {task: dict(own) for task, own in self.by_task.items()}, dict(self.changed))
+        by_task = {task: dict(own) for task, own in self.by_task.items()}
+        return KeptFiles(dict(self.files), by_task, dict(self.changed), dict(self.images))
 
 
 def _rows(value: Any) -> list[Mapping[str, Any]]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list | tuple) else []
+
+
+def _images(value: Any) -> list[Image]:
+    try:
+        return msgspec.convert(value, list[Image]) if value else []
+    except msgspec.ValidationError:
+        return []
 
 
 def is_plain(path: Any) -> bool:

@@ -16,6 +16,7 @@ from weft_executor.approvals.approvals import Approvals, Settle
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.capture.capture import HASH, Capture
 from weft_executor.capture.json_text import canonical, digest_of
+from weft_executor.files.images import RunImages
 from weft_executor.results.kept_files import KeptFiles
 from weft_executor.results.refusals import Refusals
 from weft_executor.results.sent_messages import SentMessages
@@ -73,6 +74,7 @@ def request_form(request: Request, model: str, tools: Sequence[Any]) -> list[Any
     messages = [
         [message.role, message.content, message.tool_call_id]
         + [[call.id, call.name, call.arguments] for call in message.tool_calls]
+        + [{"image": image.sha256, "name": image.name} for image in message.images]
         for message in request.messages
     ]
     return [request.role, request.task, model, messages, list(tools), request.may_call_tools, request.schema]
@@ -90,9 +92,9 @@ async def at_once() -> None:
 class Memo:
     """Looks up finished work before doing it again, and returns new work only once it is on disk.
 
-    New tool calls pass the run's `approvals`; `contents` keeps the files that they leave. `first_asked` has, by
-    task, the hash of the first request to its model, as it would be in any run and task. With `keeps_replies`, new
-    replies are found again too: a task may be dropped, and another one ask the same.
+    New tool calls pass the run's `approvals`; `contents` keeps the files that they leave, `images` those that models
+    are shown. `first_asked` has, by task, the hash of the first request to its model, as it would be in any run and
+    task. With `keeps_replies`, new replies are found again too: a task may be dropped, and another one ask the same.
     """
 
     record: Record
@@ -100,6 +102,7 @@ class Memo:
     settle: Settle = at_once
     finished: FinishedWork = field(default_factory=FinishedWork)
     contents: FileContents | None = None
+    images: RunImages = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
     approvals: Approvals = field(default=None)  # type: ignore[assignment]  # __post_init__ makes them
     called: list[Context] = field(default_factory=list)
     loaded: dict[str, list[str]] = field(default_factory=dict)  # the skills that a task's model has loaded
@@ -111,6 +114,8 @@ class Memo:
     _tools: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not self.images:
+            self.images = RunImages(self.record, self.capture)
         if not self.approvals:
             self.approvals = Approvals(self.record, self.settle, self.capture, known=self.finished.approvals)
 
@@ -196,16 +201,23 @@ class Memo:
             self._note_skill(tool, task, recorded)
             return recorded
         envelope = self.finished.lent.get(key) or await self.approvals.call(tool, task, arguments, key)
+        envelope = await self.images.of_call(tool.name, task, envelope)
         self.record(ToolCalled(task, tool.name, envelope.to_dict(), key))
         self.finished.files.note(task, envelope.to_dict())
         if self.contents is not None and envelope.data.get("artifacts"):
-            for kept in await asyncio.to_thread(self.contents.taken, task, envelope.to_dict()):
+            for kept in await asyncio.to_thread(self.contents.taken, task, envelope.to_dict(), self.images.kept):
                 self.record(kept)
         await self.settle()
         if envelope.error is None:
             self.called.append(envelope.context)
         self._note_skill(tool, task, envelope)
         return envelope
+
+    def note_images(self, request: Request, reply: Reply) -> None:
+        """Note which images a model has seen, and which it was only told of."""
+        if request.images:
+            shown = {image.sha256 for image in request.images}
+            (self.images.unseen if reply.unseen >= len(request.images) else self.images.seen).update(shown)
 
     def _note_skill(self, tool: Tool, task: str, envelope: Envelope) -> None:
         if tool.name == "Skill" and envelope.error is None:
@@ -251,8 +263,12 @@ class MemoModel(WrappedModel):
 
     async def complete(self, request: Request) -> Reply:
         """The recorded reply, or else a new one, recorded before it is returned."""
+        reply = await self._reply(self.memo.sent.as_sent(request))
+        self.memo.note_images(request, reply)
+        return reply
+
+    async def _reply(self, request: Request) -> Reply:
         memo, replies = self.memo, self.memo.finished.replies
-        request = memo.sent.as_sent(request)
         key = memo.counted(memo.hash_and_note(request, self.name), request.task)
         about, call = memo.call_about(request, self.name)
         if (recorded := replies.get(key)) is not None:

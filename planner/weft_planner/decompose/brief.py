@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from weft_planner.plan.task import Task
     from weft_planner.plan.validate import Known
+    from weft_skills.image_file import Image
 
 ATTEMPTS = 3
 _ATTEMPTS_OF_SUB_GOALS = 2
@@ -35,7 +36,7 @@ class Brief:
     `required` those that it has to use, and `skill_for` finds the best skill for a part of the goal. The answer must
     have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends on.
     `earlier` says what an earlier run, or a conversation, came to. The plan must have the tasks that are `fixed`: they
-    have begun. Where `direct`, the model may answer at once instead.
+    have begun. Where `direct`, the model may answer at once instead. `images` are those among the files.
     """
 
     goal: str
@@ -57,6 +58,7 @@ class Brief:
     certain: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     direct: bool = False
+    images: tuple[Image, ...] = ()
 
     @property
     def sub_goals(self) -> bool:
@@ -142,7 +144,8 @@ class Brief:
 
 def variables_of(brief: Brief) -> dict[str, Any]:
     """The variables of the decomposer's templates."""
-    return {
+    images = tuple({"path": image.path, "about": image.facts} for image in brief.images)
+    return ({"images": images} if images else {}) | {
         "goal": brief.goal,
         "skills": brief.skills,
         "tools": brief.tools,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from weft_planner.events.event import Event, Hash
+from weft_skills.image_file import Image
 
 TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pending"]
 
@@ -84,6 +85,13 @@ class FileRead(Event, frozen=True):
     error: str = ""
 
 
+class ImagesGiven(Event, frozen=True):
+    """The images among the files that came with the goal; `refused` says why others are shown to no model, by path."""
+
+    images: tuple[Image, ...]
+    refused: Mapping[str, str] = {}
+
+
 class ResultChecked(Event, frozen=True):
     """A task's result was judged by its check; `attempt` counts from 1."""
 
@@ -105,7 +113,8 @@ class ToolCalled(Event, frozen=True):
 class FileKept(Event, frozen=True):
     """What a tool left in the run's artifacts: as `text`, or as `data` in base64 (with `,` for `/`) if it is none.
 
-    It is how the file reaches another machine that continues the run.
+    It is how the file reaches another machine that continues the run. Images that models are shown are kept so too,
+    wherever they come from.
     """
 
     task: str | None

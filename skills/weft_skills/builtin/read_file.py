@@ -1,11 +1,15 @@
-"""`ReadFile`: reads text, and runs nothing."""
+"""`ReadFile`: reads text, lets a model look at an image, and runs nothing."""
 
 from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
+
+from weft_skills import image_file
 from weft_skills.builtin.file_answer import ReadingTool, in_thread, number
 from weft_skills.builtin.parameters import takes, text, whole
 from weft_skills.tools.envelope import TEXT_LIMIT
@@ -29,7 +33,7 @@ EXTENSIONS = frozenset(
 
 
 class ReadFile(ReadingTool):
-    """Reads part of a text file under the roots."""
+    """Reads part of a text file under the roots; an image is answered with what it is, and the run shows it."""
 
     name = "ReadFile"
     description = (
@@ -45,12 +49,20 @@ class ReadFile(ReadingTool):
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Read the file; every error says why it failed and what to do next."""
-        return await in_thread(self._roots, arguments, self._read)
+        answer = await in_thread(self._roots, arguments, self._read)
+        shown = answer.data.get("image")
+        if shown is None:
+            return answer
+        return replace(answer, data={"path": answer.data["path"]}, images=(msgspec.convert(shown, image_file.Image),))
 
     def _read(self, real: Path, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], bool]:
         offset = number(arguments, "offset", 0, 0)
         limit = min(number(arguments, "limit", TEXT_LIMIT, 1), TEXT_LIMIT)
-        text = self._text(real)
+        data = self._content(real)
+        if image_file.type_of(data) is not None:
+            image = self._image(real, data)
+            return f"{image} is an image.", {"path": str(real), "image": msgspec.to_builtins(image)}, False
+        text = self._text(real, data)
         if offset > len(text):
             raise ToolFault(
                 "INVALID_PARAM",
@@ -63,10 +75,19 @@ class ReadFile(ReadingTool):
             note = _note(end, len(text))
             end = max(offset + 1, min(end, offset + TEXT_LIMIT - len(note)))
             note = _note(end, len(text))
-        data = {"path": str(real), "offset": offset, "end": end, "characters": len(text)}
-        return text[offset:end] + note, data, bool(note)
+        found = {"path": str(real), "offset": offset, "end": end, "characters": len(text)}
+        return text[offset:end] + note, found, bool(note)
 
-    def _text(self, real: Path) -> str:
+    def _image(self, real: Path, data: bytes) -> image_file.Image:
+        inside = real.is_relative_to(self._roots.workspace)
+        try:
+            return image_file.read(
+                data, str(real.relative_to(self._roots.workspace)) if inside else real.name, str(real)
+            )
+        except image_file.UnfitImage as error:
+            raise ToolFault("BINARY_FILE", f"{real} is an image that cannot be shown: {error}") from error
+
+    def _content(self, real: Path) -> bytes:
         descriptor = self._roots.open(real)
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
@@ -81,7 +102,9 @@ class ReadFile(ReadingTool):
                     f"{real} has {found.st_size} bytes, the limit is {SIZE_LIMIT}; "
                     "read a smaller file, or continue without it",
                 )
-            data = file.read(SIZE_LIMIT + 1)
+            return file.read(SIZE_LIMIT + 1)
+
+    def _text(self, real: Path, data: bytes) -> str:
         wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         if b"\0" in data[:65_536] and not wide:
             raise ToolFault("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")

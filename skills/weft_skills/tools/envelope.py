@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from weft_skills.image_file import Image
 from weft_skills.text.surrogates import join_surrogates
 
 Status = Literal["success", "partial", "error"]
@@ -48,7 +49,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A tool's answer. `text` is for the model, `data` for programs."""
+    """A tool's answer. `text` is for the model, `data` for programs; a model that can see is shown the `images`."""
 
     status: Status
     text: str
@@ -56,9 +57,10 @@ class Envelope:
     data: Mapping[str, Any] = field(default_factory=dict)
     error: Fault | None = None
     time_ms: int = 0
+    images: tuple[Image, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The envelope as plain JSON values; `error` is present only on error."""
+        """The envelope as plain JSON values; `error` is present only on error, `images` only where there are any."""
         context: dict[str, Any] = {
             "cwd": self.context.cwd,
             "params_input": join_surrogates(dict(self.context.params_input)),  # as it is recorded
@@ -68,13 +70,15 @@ class Envelope:
         document: dict[str, Any] = {"status": self.status, "data": dict(self.data), "text": self.text}
         if self.error is not None:
             document["error"] = {"code": self.error.code, "message": self.error.message}
+        if self.images:
+            document["images"] = msgspec.to_builtins(self.images)
         return document | {"stats": {"time_ms": self.time_ms}, "context": context}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Envelope:
         """The envelope in a document of that form; raises msgspec.ValidationError if it is of another."""
         found = msgspec.convert(document, _Document)
-        return cls(found.status, found.text, found.context, found.data, found.error, found.stats.time_ms)
+        return cls(found.status, found.text, found.context, found.data, found.error, found.stats.time_ms, found.images)
 
     def to_json(self) -> str:
         """The envelope as a model receives it."""
@@ -94,6 +98,7 @@ class _Document(msgspec.Struct, frozen=True):
     data: Mapping[str, Any] = {}
     error: Fault | None = None
     stats: _Stats = _Stats()
+    images: tuple[Image, ...] = ()
 
 
 def time_since(start: float) -> int:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.image_bytes import bomb, png
 from tests.needs import needs_non_root
 from tests.skills.tree import put
 from weft_skills.builtin.read_file import ReadFile
@@ -278,3 +279,17 @@ async def test_a_link_out_of_the_workspace_shows_no_more_than_a_skill(workspace:
     assert (await ReadFile(roots).call({"path": str(link / "guide.md")})).text == "guide.md"
     for name in ("secret.txt", "src/deep.md"):
         assert code(await ReadFile(roots).call({"path": str(link / name)})) == "ACCESS_DENIED"
+
+
+async def test_an_image_is_answered_with_what_it_is_and_a_broken_one_with_why_not(workspace: Path) -> None:
+    (workspace / "sub/shot").write_bytes(png(640, 480))
+    envelope = await read(workspace, "sub/shot")
+    assert envelope.text == f"sub/shot (image/png, 640 × 480 pixels, {len(png(640, 480)):,} bytes) is an image."
+    assert envelope.data == {"path": str((workspace / "sub/shot").resolve())}
+    assert [image.name for image in envelope.images] == ["sub/shot"]
+    assert Envelope.from_dict(envelope.to_dict()) == envelope
+    (workspace / "bomb.png").write_bytes(bomb(60_000, 60_000))
+    refused = await read(workspace, "bomb.png")
+    assert code(refused) == "BINARY_FILE"
+    assert "is an image that cannot be shown: it has 60,000 × 60,000 pixels" in refused.text
+    assert "images" not in refused.to_dict()

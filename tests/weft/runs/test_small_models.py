@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import add_skill
 from tests.fakes import Recorder
+from tests.image_bytes import png
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, in_turn
 from tests.weft.recorded import replayed, rows
 from weft.cli.view.timeline import draw
@@ -394,3 +395,20 @@ async def test_what_a_small_model_does_not_get_of_a_skill_is_told(workspace: Pat
     ]
     assert result.skills_used == ("writing-haiku",)
     assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+async def test_a_small_model_that_sees_is_shown_the_image_and_one_that_does_not_is_told(
+    workspace: Path, small: Serve
+) -> None:
+    server = small(answering)
+    (workspace / "red.png").write_bytes(png(64, 48))
+    files, goal = (workspace / "red.png",), "Describe the colours of red.png"
+    _, record = await run(workspace, goal, files=files, vision={TINY: True})
+    (call,) = server.calls
+    assert call.images == [("image/png", png(64, 48))]
+    assert not record.of(FileRead), "an image is not read as text"
+    result, record = await run(workspace, goal, files=files)
+    assert not server.calls[-1].images
+    assert "- red.png (image/png, 64 × 48 pixels" in server.calls[-1].user
+    assert "red.png: no model that can see was shown it" in (result.answer or "")
+    assert any("cannot see red.png" in event.message for event in record.of(Warned))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
+from tests.image_bytes import png
 from tests.weft.recorded import answering, prepare
 from tests.weft.web.served import asking
 from tests.weft.web.static.written_runs import write_change
@@ -94,3 +96,17 @@ async def test_a_run_is_sent_to_the_collector_of_the_servers_environment_and_now
         (document,) = [document for _, document in sent]
         assert reply["spans"] == len(document["resourceSpans"][0]["scopeSpans"][0]["spans"]) > 4
         assert "the answer" not in str(document)
+
+
+async def test_an_image_that_a_model_was_shown_is_read_by_its_hash_and_never_shown_by_itself(workspace: Path) -> None:
+    data = png(64, 48)
+    (workspace / "red.png").write_bytes(data)
+    async with asking(workspace, ScriptedModel(answering)) as asked, asking(workspace, read_only=True) as reading:
+        run_id = await started(asked, files=["red.png"])
+        await ended(asked, run_id)
+        digest = hashlib.sha256(data).hexdigest()
+        one = await reading.get(f"/runs/{run_id}/images/{digest}")
+        assert (one.content, one.headers["content-type"]) == (data, "application/octet-stream")
+        assert one.headers["content-disposition"].startswith("attachment")
+        for name in ("0" * 64, digest[:10], "..%2f..", "red.png"):
+            assert (await reading.get(f"/runs/{run_id}/images/{name}")).status_code == 404

@@ -159,7 +159,8 @@ def event_lines(rows: list[Row]) -> Iterator[str]:
                 yield f"model {body['model']}, request {body.get('request', '')}"
                 for message in body["messages"]:
                     calls = "".join(f"\n  calls {call['name']}({call['arguments']})" for call in message["tool_calls"])
-                    yield f"[{message['role']}]\n{message['content']}{calls}"
+                    images = "".join(f"\n  image {_image(image)}" for image in message.get("images", ()))
+                    yield f"[{message['role']}]\n{message['content']}{calls}{images}"
             case "call_finished":
                 reply = body["reply"]
                 usage = reply["usage"]
@@ -196,3 +197,7 @@ def _file_text(body: Mapping[str, Any]) -> str:
     parts = body.get("parts", [])
     head = f"{body['path']}: {len(parts)} of {counted(body['of'], 'part')}"
     return "\n".join((head, *(f"[{part['number']}]\n{part['text']}" for part in parts)))
+
+
+def _image(image: Mapping[str, Any]) -> str:
+    return f"{image['name']} ({image['type']}, {image['width']} × {image['height']} pixels, {image['bytes']} bytes)"

@@ -47,7 +47,11 @@ async def answer(
             return RunFinished("done", NOTHING_NEEDED)
         return RunFinished("failed", error=error, code=NO_RESULT)
     # Outputs of another run may come from the files too.
-    not_read = files.not_read(context.memo.successful_calls()) if files and not context.memo.finished.reused else []
+    not_read = (
+        files.not_read(context.memo.successful_calls(), context.memo.images)
+        if files and not context.memo.finished.reused
+        else []
+    )
     data = None
     try:
         if synthesis.form is not None:

@@ -116,6 +116,7 @@ class Planning:
             certain=self.certain,
             required=catalogue.required,
             direct=self.direct,
+            images=context.memo.images.given.images,
         )
 
     def warn(self, plan: Plan) -> None:

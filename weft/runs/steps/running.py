@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from weft.runs.conversations.earlier_outputs import EarlierOutputs
 from weft.runs.conversations.remarks import remarked
+from weft.runs.steps.given_files import given_files
 from weft.runs.steps.streaming import EarlyTasks, may_begin
 from weft.runs.steps.sub_goals import SubGoals
 from weft.runs.steps.task_tools import TaskTools
 from weft.workspace.mcp_choice import McpChoice
-from weft_executor.files.given import GivenFiles
 from weft_executor.model_loop.task_runner import TaskRunner
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.condition import ConditionCheck
@@ -20,7 +20,6 @@ from weft_executor.scheduling.expand import FanOut, GrowthLimits, SetLimits
 from weft_executor.scheduling.rounds import Rounds
 from weft_executor.scheduling.schedule import Schedule
 from weft_planner.decompose.early import EarlyReader
-from weft_planner.events import Warned
 from weft_planner.model import as_events
 from weft_planner.plan.changes.early_parts import with_parts
 from weft_planner.plan.changes.sub_goals import GOAL
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from weft.runs.run_context import RunContext
     from weft.runs.steps.replanning import Replanning
     from weft.workspace.workspace import Catalogue
+    from weft_executor.files.given import GivenFiles
     from weft_executor.results.outcome import Done, Grown, Outcome
-    from weft_planner.events import FileRead
     from weft_planner.model import OnText
     from weft_planner.plan.plan import Plan
     from weft_planner.plan.task import Task
@@ -64,7 +63,7 @@ class RunningTasks:
         self._sub_goals = SubGoals(
             context, self._fan_out, McpChoice(self.catalogue.mcp, prompts=self.catalogue.prompts)
         )
-        self.files = _given_files(context)
+        self.files = given_files(context)
         self._earlier = _earlier_outputs(context)
         self._runner = self._task_runner()
         models, prompts, budget = context.models, context.prompts, settings.input_budget
@@ -171,19 +170,3 @@ def _earlier_outputs(context: RunContext) -> EarlierOutputs | None:
     if seen is None or not seen.results:
         return None
     return EarlierOutputs(seen, context.read_output, context.record, dict(context.recorded.outputs))
-
-
-def _given_files(context: RunContext) -> GivenFiles | None:
-    """The files that came with the goal, for models that cannot read them."""
-
-    def warn(_: FileRead, what: str) -> None:
-        context.record(Warned(f"{what}: the task has what it said then"))
-
-    if not context.goal.files:
-        return None
-    paths, redact = tuple(str(path) for path in context.goal.files), context.memo.capture.secrets.redact
-    recorded, workspace = context.recorded, context.artifacts.workspace
-    seen = context.goal.conversation
-    earlier = paths[len(paths) - seen.earlier_files :] if seen is not None else ()
-    changed = recorded.file_changed or warn
-    return GivenFiles(paths, workspace, context.record, redact, recorded.files, changed, frozenset(earlier))

@@ -7,6 +7,7 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from weft.runs.stored.kept_images import kept_image
 from weft.traces import run_changes
 from weft.web import bodies
 from weft.web.errors import HttpError
@@ -74,6 +75,15 @@ async def artifact(site: Site, request: Request) -> Response:
             raise HttpError(413, "TOO_LARGE", what, hint="open it in the workspace's folder") from error
 
     return attachment(await asyncio.to_thread(read), request.path_params["path"].rpartition("/")[2])
+
+
+async def image(site: Site, request: Request) -> Response:
+    """An image that a model was shown, by its hash, never of a type that a browser would show by itself."""
+    run, sha256 = await asyncio.to_thread(site.find, request.path_params["run"]), request.path_params["sha256"]
+    data = await asyncio.to_thread(kept_image, site.reading(), run.run_id, sha256)
+    if data is None:
+        raise HttpError(404, "NOT_FOUND", f"the run has no image {sha256[:64]!r} on record", hint="see its messages")
+    return attachment(data, sha256[:16])
 
 
 def _artifacts(site: Site, request: Request) -> Path:

@@ -13,12 +13,12 @@ from weft.cli.view import output
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
-    from weft_executor.stores.row import Row, RunSummary
+    from weft_executor.stores.row import RunSummary
     from weft_executor.stores.store import Store
 
 
@@ -95,17 +95,12 @@ def _send(store: Store, ids: Sequence[str], mode: OutputMode, *, content: bool) 
     return 0
 
 
-def _shown(rows: Iterable[Row]) -> list[Row]:
-    """What a page shows of a run: not the contents of its files."""
-    return [row for row in rows if row.type != "file_kept"]
-
-
 def _write(file: TextIO, store: Store, runs: Sequence[RunSummary], *, html: bool) -> None:
     if html:
         from weft.traces import html_page
 
         alive = {run.run_id for run in runs if run.status == "running"}
-        file.write(html_page.render([_shown(store.rows(run.run_id)) for run in runs], alive))
+        file.write(html_page.render([list(store.rows(run.run_id)) for run in runs], alive))
         return
     from weft_executor.journal import trace_file
 

@@ -5,10 +5,11 @@ import { fromDocument } from "../run/fold.js";
 const ROLES = /** @type {Record<string, string>} */ ({ "(plan)": "decomposer", "(synthesis)": "synthesis", "(detector)": "detector" });
 
 export class Recorded extends Playback {
-  /** @param {{ document: Record<string, any>, rows: Record<string, any>[] }} run */
-  constructor({ document, rows }) {
+  /** @param {{ document: Record<string, any>, rows: Record<string, any>[], images: Record<string, string> }} run */
+  constructor({ document, rows, images }) {
     super(document.run_id, rows);
     this.document = document;
+    this.images = images;
     this.state = fromDocument(document);
     this.index = rows.length;
     this.at.value = this.end;
@@ -16,7 +17,7 @@ export class Recorded extends Playback {
 
   /** The same run to be played back, from its beginning. */
   again() {
-    const playback = new Recorded({ document: this.document, rows: this.rows });
+    const playback = new Recorded({ document: this.document, rows: this.rows, images: this.images });
     playback.seek(0);
     playback.playing.value = true;
     return playback;

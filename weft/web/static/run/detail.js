@@ -57,7 +57,10 @@ export function conversation(calls) {
 }
 
 /** @param {Row} a @param {Row} b */
-const equal = (a, b) => a.role === b.role && a.content === b.content && JSON.stringify(a.tool_calls ?? []) === JSON.stringify(b.tool_calls ?? []);
+const equal = (a, b) => a.role === b.role && a.content === b.content && same(a.tool_calls, b.tool_calls) && same(a.images, b.images);
+
+/** @param {any[]} [a] @param {any[]} [b] */
+const same = (a, b) => JSON.stringify(a ?? []) === JSON.stringify(b ?? []);
 
 /** @param {Row} reply */
 const asMessage = (reply) => ({ role: "assistant", content: reply.text, tool_calls: reply.tool_calls });

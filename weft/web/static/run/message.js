@@ -3,6 +3,7 @@ import { useState } from "../vendor/hooks.js";
 import { count, firstLine } from "../core/format.js";
 import { classes, html } from "../core/html.js";
 import { LongText } from "../core/long_text.js";
+import { ShownImage } from "./shown_image.js";
 
 const LONG = 20_000;
 
@@ -20,9 +21,10 @@ export function Folded({ title, hint = "", open = false, status = "", children }
     ${isOpen && html`<div class="in" tabIndex=${0} role="region" aria-label=${typeof title === "string" ? title : "Text"}>${children}</div>`}</details>`;
 }
 
-/** @param {{ message: Record<string, any>, open?: boolean }} props */
-export const Message = ({ message, open = true }) => html`<${Folded} title=${message.role + (message.name ? ` · ${message.name}` : "")} hint=${firstLine(message.content, 80)} open=${open}>
-  ${message.content && html`<${Text} text=${String(message.content)} />`}<${Calls} calls=${message.tool_calls ?? []} /></${Folded}>`;
+/** @param {{ message: Record<string, any>, source: any, open?: boolean }} props */
+export const Message = ({ message, source, open = true }) => html`<${Folded} title=${message.role + (message.name ? ` · ${message.name}` : "")} hint=${firstLine(message.content, 80)} open=${open}>
+  ${message.content && html`<${Text} text=${String(message.content)} />`}<${Calls} calls=${message.tool_calls ?? []} />
+  ${(message.images ?? []).map((/** @type {any} */ image) => html`<${ShownImage} key=${image.sha256} source=${source} image=${image} />`)}</${Folded}>`;
 
 /** @param {{ reply: Record<string, any> }} props */
 export const Reply = ({ reply }) => html`<${Folded} title=${`assistant${reply.finish && reply.finish !== "stop" ? ` · ${reply.finish}` : ""}`} hint=${firstLine(reply.text, 80)} open=${true}>

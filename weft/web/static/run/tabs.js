@@ -49,7 +49,7 @@ export function OutputTab({ source, span, detail, parts, text, onSelect, actions
 }
 
 /** @param {Props} props */
-export function MessagesTab({ span, detail, text }) {
+export function MessagesTab({ source, span, detail, text }) {
   if (!detail) return html`<p class="muted">Reading…</p>`;
   if (!detail.calls.length) return html`<p class="muted">${span.kind === "tool" ? "A tool task: no model was called." : "No model has been called yet."}</p>`;
   return conversation(detail.calls).map(({ call, messages, repeated }, index) => html`
@@ -57,7 +57,7 @@ export function MessagesTab({ span, detail, text }) {
       ${call.reply && html`<span class="num">${approx(call.reply.usage)}${count(call.reply.usage?.prompt_tokens ?? 0)} + ${count(call.reply.usage?.completion_tokens ?? 0)} tokens · ${money(call.reply.cost)}</span>`}
       ${call.tools.length > 0 && html`<span title=${call.tools.join(", ")}>${call.tools.length} tools offered</span>`}</div>
     ${repeated > 0 && html`<p class="muted" style="margin:0 0 8px;font-size:12.5px">The ${repeated} messages above, then:</p>`}
-    ${messages.map((message, at) => html`<${Message} message=${message} open=${at > 0 || messages.length === 1} />`)}
+    ${messages.map((message, at) => html`<${Message} message=${message} source=${source} open=${at > 0 || messages.length === 1} />`)}
     ${call.retries.map((row) => html`<div class="note st-partial">${row.reason}: tried again after ${seconds(row.wait)}</div>`)}
     ${call.error && html`<div class="note st-failed">${call.error}</div>`}
     ${call.reply ? html`<${Reply} reply=${call.reply} />` : !call.error && html`<${Folded} title="assistant" open=${true}><${Text} text=${text || "…"} /></${Folded}>`}`);
