@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MARK = "TESTS_RAY_CLUSTER"
+PATIENCE = {"RAY_raylet_start_wait_time_s": "300"}  # Ray gives up after half a minute, which a busy machine takes
 
 
 class RayCluster:
@@ -30,7 +31,7 @@ class RayCluster:
         self.address = f"127.0.0.1:{free_port()}"
         secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         self.env = secret if token else {"RAY_AUTH_MODE": "disabled"}
-        self._given = {**os.environ, **(given or {}), **self.env, MARK: self.mark}
+        self._given = {**os.environ, **PATIENCE, **(given or {}), **self.env, MARK: self.mark}
         self.home = Path(self._given["HOME"])
         self._nodes: list[subprocess.Popen[bytes]] = []
         self.metrics_port = free_port() if metrics else 0
@@ -50,6 +51,11 @@ class RayCluster:
         (space, *_) = {_space(pid) for pid in set(self._processes()) - before} - {here, ""}
         return Machine(self, space, self._nodes[-1])
 
+    @property
+    def running(self) -> bool:
+        """Whether its head runs."""
+        return self._nodes[0].poll() is None
+
     def workers(self, what: str = "GoalWorker") -> list[int]:
         """The ids of the processes that run goals, or another actor."""
         return [pid for pid, title in self._processes().items() if title.startswith(f"ray::{what}")]
@@ -60,6 +66,7 @@ class RayCluster:
             if _space(pid) == _space("self"):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+        self._nodes[0].wait(120)
 
     def hang_head(self) -> None:
         """Let the head's server hang: the kernel goes on accepting connections to it."""

@@ -32,7 +32,7 @@ from weft.version import __version__
 from weft_executor.journal.open_store import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from tests.nursery import Ran
     from tests.postgres import PostgresServer
@@ -54,12 +54,35 @@ def server() -> Iterator[OpenAIServer]:
         yield server
 
 
+class Clusters:
+    """One cluster for all tests, and the next one once a test has killed its head."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self._given = given
+        self._last: RayCluster | None = None
+
+    def running(self) -> RayCluster:
+        if self._last is None or not self._last.running:
+            self.close()
+            self._last = RayCluster(cores=2, given=self._given)
+        return self._last
+
+    def close(self) -> None:
+        if self._last is not None:
+            self._last.close()
+
+
 @pytest.fixture(scope="module")
-def cluster(server: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
+def clusters(server: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
     env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path_factory.mktemp("node"))}
     own = {"WEFT_MODEL": "openai/of-the-node", "WEFT_SYNTHESIS": "openai/of-the-node"}  # --model beats both
-    with RayCluster(cores=2, given=env | own) as cluster:
-        yield cluster
+    with closing(Clusters(env | own)) as clusters:
+        yield clusters
+
+
+@pytest.fixture
+def cluster(clusters: Clusters) -> RayCluster:
+    return clusters.running()
 
 
 @pytest.fixture
@@ -194,7 +217,7 @@ def test_a_goal_that_kills_its_workers_fails_alone(batch: RayBatch) -> None:
 
 def test_a_drained_batch_and_one_whose_driver_was_killed_are_resumed(batch: RayBatch) -> None:
     batch.answer(lambda call: replace(slowly(call), after=1.5))
-    process = batch.start("--workers", "1", "--drain", "5")
+    process = batch.start("--workers", "1", "--drain", "60")
     batch.wait_for_calls(GOALS // 2, process)
     before = len(batch.out.read_text(encoding="utf-8").splitlines()) if batch.out.exists() else 0
     process.send_signal(signal.SIGTERM)
@@ -203,7 +226,7 @@ def test_a_drained_batch_and_one_whose_driver_was_killed_are_resumed(batch: RayB
     assert process.returncode == 130, err
     assert time.monotonic() - at > 2, "goals had time to end, and Ray did not end the process"
     assert "Stopped (interrupted). Continue with:" in err
-    assert err.splitlines()[-1].endswith("--drain 5 --resume")
+    assert err.splitlines()[-1].endswith("--drain 60 --resume")
     assert _said(err)[:-2] == [], "and nothing else is said"
     assert len(batch.rows()) > before
     batch.answer(slowly)
@@ -284,33 +307,23 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch:
     [(RayCluster.kill_head, 2.0), pytest.param(RayCluster.hang_head, 15.0, marks=pytest.mark.long)],
 )
 def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
-    server: OpenAIServer,
-    tmp_path: Path,
-    postgres: PostgresServer,
-    lose_head: Callable[[RayCluster], None],
-    seconds: float,
+    batch: RayBatch, clusters: Clusters, lose_head: Callable[[RayCluster], None], seconds: float
 ) -> None:
-    env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path)}
-    with (
-        RayCluster(1, env) as cluster,
-        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS)) as batch,
-    ):
-        batch.answer(lambda call: replace(slowly(call), after=seconds))
-        process = batch.start()
-        batch.wait_for_calls(10, process)
-        lose_head(cluster)
-        _, err = process.communicate(timeout=240)
-        cluster.kill_head()
+    batch.answer(lambda call: replace(slowly(call), after=seconds))
+    process = batch.start("--workers", "1")
+    batch.wait_for_calls(10, process)
+    lose_head(batch.cluster)
+    _, err = process.communicate(timeout=240)
+    batch.cluster.kill_head()
     assert process.returncode == 130, err
     said = _said(err)
     assert said[0] == "warning: Ray's head is lost: the batch stops; what is finished is kept"
     assert said[1] == "Stopped (interrupted). Continue with:"
     assert said[2].endswith("--resume")
     assert len(said) == 3, said
-    with RayCluster(1, env) as other:
-        batch.cluster = other
-        batch.answer(answering)
-        status, said_then = batch.run("--resume")
+    batch.cluster = clusters.running()
+    batch.answer(answering)
+    status, said_then = batch.run("--workers", "1", "--resume")
     assert status == 0, said_then
     batch.check()
     assert {row["model"] for row in batch.rows()} == {"openai/test-model"}
@@ -391,7 +404,7 @@ def test_variants_of_an_evaluation_run_on_the_cluster_and_a_resume_pays_for_noth
     batch.answer(evaluated(with_skill))
     given = ["cases.jsonl", "--variant", f"without=--without {SKILL}", "--variant", f"with=--skill {SKILL}"]
     given += ["--repeat", "1", "--json", "--model", "openai/test-model", "--engine", "ray"]
-    given += ["--address", batch.cluster.address, "--resume"]
+    given += ["--address", batch.cluster.address, "--workers", "1", "--resume"]
     env = {**os.environ, **batch.cluster.env, "WEFT_JOURNAL": batch.url}
     for calls in (16, 16):
         ran = subprocess.run(

@@ -260,20 +260,26 @@ async def test_a_huge_redirect_is_not_read() -> None:
     assert gap < BLOCKED
 
 
-WRONG = {
-    "no JSON": b"<html>" + b"word " * ((SIZE - 100) // 5),
-    "cut off": document(SIZE - 1000)[:-30],
-    "no choices": json.dumps({"choices": None, "junk": "word " * ((SIZE - 100) // 5)}).encode(),
-    "a list": json.dumps(["word " * ((SIZE - 100) // 5)]).encode(),
-    "wrong choices": json.dumps({"choices": [{"message": "word " * ((SIZE - 100) // 5)}]}).encode(),
-    "an error": json.dumps({"error": {"message": "word " * ((SIZE - 100) // 5)}}).encode(),
+def words(size: int) -> str:
+    return "word " * ((size - 100) // 5)
+
+
+# Made where they are sent: each is as large as an answer may be.
+WRONG: dict[str, Callable[[], bytes]] = {
+    "no JSON": lambda: b"<html>" + words(SIZE).encode(),
+    "cut off": lambda: document(SIZE - 1000)[:-30],
+    "no choices": lambda: json.dumps({"choices": None, "junk": words(SIZE)}).encode(),
+    "a list": lambda: json.dumps([words(SIZE)]).encode(),
+    "wrong choices": lambda: json.dumps({"choices": [{"message": words(SIZE)}]}).encode(),
+    "an error": lambda: json.dumps({"error": {"message": words(SIZE)}}).encode(),
 }
 
 
 @pytest.mark.parametrize(("name", "kind"), [(OPENAI, JSON), (OPENAI, "text/html"), (ANTHROPIC, JSON)])
-@pytest.mark.parametrize("body", WRONG.values(), ids=WRONG)
-async def test_a_wrong_answer_just_below_the_limit_blocks_nothing(body: bytes, kind: str, name: str) -> None:
-    failure, took, gap = await ended(lambda client: client.sendall(head(content_type=kind) + body), name)
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_a_wrong_answer_just_below_the_limit_blocks_nothing(wrong: str, kind: str, name: str) -> None:
+    sent = head(content_type=kind) + WRONG[wrong]()
+    failure, took, gap = await ended(lambda client: client.sendall(sent), name)
     assert isinstance(failure, ModelError)
     assert len(str(failure)) < 2000
     assert took < COMPUTED

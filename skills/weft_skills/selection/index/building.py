@@ -11,6 +11,7 @@ import json
 from array import array
 from bisect import bisect_left
 from collections import Counter
+from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -150,13 +151,16 @@ class _Index:
                 where[term].append(position)
             else:
                 where[term] = [position]
+        ids, shorts, wholes, tokens = self.ids, self.short, self.whole, list[int]()
         for term in sorted(where):
             positions = where[term]
-            self.ids[term].append(self.count)
-            self.short[term].append(bisect_left(positions, brief) if positions[0] < brief else 0)
-            self.whole[term].append(len(positions))
-            self.sorted.extend([term] * len(positions))
+            times = len(positions)
+            ids[term].append(self.count)
+            shorts[term].append(bisect_left(positions, brief) if positions[0] < brief else 0)
+            wholes[term].append(times)
+            tokens += [term] * times if times > 1 else (term,)
             self.positions.extend(positions)
+        self.sorted.extend(tokens)
         self.spans.extend((start, start + brief, len(self.sorted)))
         self.count += 1
 
@@ -177,9 +181,14 @@ class _Index:
         """For each term the skills it adds most to, and what it adds: BM25 in the short and in the whole text."""
         rule, most = weights.Rule.of(self.spans, self.count), max(FEWEST, self.count // LISTED)
         kept: tuple[list[array[int]], list[array[float]]] = ([], [])
+        rarity = cache(rule.rarity)  # most words are in one skill or in two
         for ids, short, whole, having in zip(self.ids, self.short, self.whole, brief, strict=True):
-            rare, common = rule.rarity(having, len(ids))
+            rare, common = rarity(having, len(ids))
             adds = [rule.add(*row, rare, common) for row in zip(ids, short, whole, strict=True)]
+            if len(ids) == 1:
+                kept[0].append(ids)
+                kept[1].append(array("f", adds))
+                continue
             best = sorted(range(len(ids)), key=adds.__getitem__, reverse=True)[:most]
             kept[0].append(array("I", [ids[at] for at in best]))
             kept[1].append(array("f", [adds[at] for at in best]))
