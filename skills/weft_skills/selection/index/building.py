@@ -19,6 +19,7 @@ from weft_skills.selection.descriptions import spoken_name
 from weft_skills.selection.index import leading, nesting, weights
 from weft_skills.selection.index.postings import NOBODY, SECTIONS, VERSION, digest
 from weft_skills.selection.index.skill_text import SkillTerms, skill_terms
+from weft_skills.selection.index.term_table import slots_of
 from weft_skills.selection.index.vectors import columns
 from weft_skills.selection.terms import terms
 
@@ -171,7 +172,7 @@ class _Index:
         starts = array("I", accumulate(map(len, ids), initial=0))
         numbers = [bytes(part) for part in (brief, having, named, self.sorted, self.positions, self.spans)]
         lists = [b"".join(map(bytes, ids)), b"".join(map(bytes, adds))]
-        return [b"".join(encoded), bytes(bounds), bytes(starts), *lists, *numbers]
+        return [b"".join(encoded), bytes(bounds), slots_of(encoded), bytes(starts), *lists, *numbers]
 
     def _listed(self, brief: Sequence[int]) -> tuple[list[array[int]], list[array[float]]]:
         """For each term the skills it adds most to, and what it adds: BM25 in the short and in the whole text."""
