@@ -6,7 +6,6 @@ After a change the new file is made from the old one's positions; only new or ch
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 from array import array
 from bisect import bisect_left
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.selection.descriptions import spoken_name
 from weft_skills.selection.index import leading, nesting, weights
+from weft_skills.selection.index.garbage import not_collected
 from weft_skills.selection.index.postings import NOBODY, SECTIONS, VERSION, digest
 from weft_skills.selection.index.skill_text import SkillTerms, skill_terms
 from weft_skills.selection.index.term_table import slots_of
@@ -50,17 +50,12 @@ def build(
 
     `read` gives the text of a skill, else all of it is read. An index `among_others` is searched together with these.
     """
-    collecting = gc.isenabled()
-    gc.disable()  # millions of small objects and no garbage: collecting would take most of the time
-    try:
+    with not_collected():
         known = _reusable(old, encoder_name(table)) if old is not None else {}
         sources = [
             known.get((skill.file, skill.name, skill.stamp)) or (read or _terms)(skill, table) for skill in skills
         ]
         return _build(skills, sources, table, among_others=among_others)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def encoder_name(table: Table | None) -> str:
