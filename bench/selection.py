@@ -28,6 +28,7 @@ from weft_skills.discovery.locations import Location
 from weft_skills.discovery.scan import scan
 from weft_skills.discovery.skill_file import context
 from weft_skills.selection.detectors import DEFAULT, detector, top
+from weft_skills.selection.pools import AT_ONCE
 from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def run(options: Options, detectors: tuple[str, ...] = DETECTORS, most: int | No
     if options.corpus is None:
         pool = pool_of(ROOT / "skills" / "weft_skills" / "library")
         return Findings(
-            (_speed(pool, 200 if options.quick else 5_000),), notes=("Quality needs a corpus: --corpus DIR.",)
+            (_speed(pool, 200 if options.quick else AT_ONCE),), notes=("Quality needs a corpus: --corpus DIR.",)
         )
     corpus = Corpus.read(options.corpus, 20 if options.quick else most)
     rows = {f"weft, {name}": row(places(name, corpus)) for name in detectors}
@@ -127,7 +128,7 @@ def run(options: Options, detectors: tuple[str, ...] = DETECTORS, most: int | No
     selected = sum(bool(detector().detect(goal["goal"], corpus.pools[goal["pool"]])) for goal in corpus.nothing)
     share = selected / (len(corpus.nothing) or 1)
     note = f"Goals that should select nothing, though they are of the field: weft selects for {share:.0%} of them."
-    tables = (Table(title, COLUMNS, rows), _speed(corpus.whole, 200 if options.quick else 5_000))
+    tables = (Table(title, COLUMNS, rows), _speed(corpus.whole, 200 if options.quick else AT_ONCE))
     return Findings(tables, notes=(note,))
 
 
@@ -151,7 +152,7 @@ def _peer(options: Options, key: str, subjects: tuple[str, ...], corpus: Corpus)
 
 
 def _speed(skills: list[Skill], count: int) -> Table:
-    """The time with thousands of skills: those given, repeated under other names."""
+    """The time with as many skills as are indexed at once: those given, repeated under other names."""
     many = [
         replace(skills[i % len(skills)], name=f"{skills[i % len(skills)].name[:50]}-{i}", stamp=i + 1)
         for i in range(count)

@@ -37,7 +37,7 @@ GOALS, QUICK_GOALS = 150, 10
 LIMIT = 3_600.0
 MILLISECONDS = 15.0
 COLD_SECONDS = 1.5
-SLOW = "a word that is asked for the first time is looked up in every segment, and a common one has long lists"
+SLOW = "of forty segments each has lists for a word, and a common word has long ones"
 QUALITY = (Column("first place"), Column("R@5"), Column("R@30"))
 COST = (
     Column("select, CPU a goal", "ms"), Column("select and list 30, CPU a goal", "ms"),

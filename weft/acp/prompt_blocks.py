@@ -51,8 +51,10 @@ def goal_of(blocks: Sequence[Any], workspace: Path, run_id: str) -> Goal:
         elif isinstance(block, ResourceContentBlock | ImageContentBlock):
             if len(files) == _MOST_FILES:
                 raise InputError(f"the prompt has more than {_MOST_FILES} files", hint="link the folder's main ones")
-            linked = isinstance(block, ResourceContentBlock)
-            files.append(_linked(block.uri, workspace) if linked else _kept(block.data, workspace, run_id))
+            if isinstance(block, ImageContentBlock):
+                files.append(_kept(block.data, workspace, run_id))
+            else:
+                files.append(_linked(block.uri, workspace))
         elif isinstance(block, EmbeddedResourceContentBlock) and isinstance(block.resource, TextResourceContents):
             below.append(_embedded(block.resource))
         else:

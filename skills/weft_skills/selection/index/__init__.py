@@ -7,8 +7,8 @@ reads the file.
     weights       BM25's constants and formulas
     nesting       skills inside another skill's folder
     vectors       the skills' vectors, and their cosines with a goal's
-    postings      the file, read as numbers
-    building      making it, reusing what an older one has
+    postings      the file, read as numbers; `term_table`, its terms by hash
+    building      making it, reusing what an older one has; `garbage`, not collected meanwhile
 
 A large collection is several such files:
 

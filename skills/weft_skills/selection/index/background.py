@@ -23,6 +23,7 @@ from weft_skills.errors import SetupError
 from weft_skills.file_lock import try_lock
 from weft_skills.selection.encoder import Table
 from weft_skills.selection.index import division, postings, stored
+from weft_skills.selection.index.garbage import not_collected
 from weft_skills.skill import Kind, Skill, Source
 
 if TYPE_CHECKING:
@@ -152,8 +153,10 @@ def held(folder: Path) -> Iterator[bool]:
 
 
 def _written(skills: Sequence[Skill]) -> bytes:
-    rows = [(s.name, s.description, s.file, s.source, s.kind, s.extra, s.stamp) for s in skills]
-    return json.dumps({"version": VERSION, "skills": rows}, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    with not_collected():
+        rows = [(s.name, s.description, s.file, s.source, s.kind, s.extra, s.stamp) for s in skills]
+        document = json.dumps({"version": VERSION, "skills": rows}, separators=(",", ":"))
+    return document.encode("utf-8", "surrogatepass")
 
 
 def _read(path: Path) -> list[Skill]:

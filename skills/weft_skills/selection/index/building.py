@@ -6,7 +6,6 @@ After a change the new file is made from the old one's positions; only new or ch
 from __future__ import annotations
 
 import contextlib
-import gc
 import json
 from array import array
 from bisect import bisect_left
@@ -18,8 +17,10 @@ from typing import TYPE_CHECKING, Any
 from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.selection.descriptions import spoken_name
 from weft_skills.selection.index import leading, nesting, weights
+from weft_skills.selection.index.garbage import not_collected
 from weft_skills.selection.index.postings import NOBODY, SECTIONS, VERSION, digest
 from weft_skills.selection.index.skill_text import SkillTerms, skill_terms
+from weft_skills.selection.index.term_table import slots_of
 from weft_skills.selection.index.vectors import columns
 from weft_skills.selection.terms import terms
 
@@ -50,17 +51,12 @@ def build(
 
     `read` gives the text of a skill, else all of it is read. An index `among_others` is searched together with these.
     """
-    collecting = gc.isenabled()
-    gc.disable()  # millions of small objects and no garbage: collecting would take most of the time
-    try:
+    with not_collected():
         known = _reusable(old, encoder_name(table)) if old is not None else {}
         sources = [
             known.get((skill.file, skill.name, skill.stamp)) or (read or _terms)(skill, table) for skill in skills
         ]
         return _build(skills, sources, table, among_others=among_others)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def encoder_name(table: Table | None) -> str:
@@ -175,7 +171,7 @@ class _Index:
         starts = array("I", accumulate(map(len, ids), initial=0))
         numbers = [bytes(part) for part in (brief, having, named, self.sorted, self.positions, self.spans)]
         lists = [b"".join(map(bytes, ids)), b"".join(map(bytes, adds))]
-        return [b"".join(encoded), bytes(bounds), bytes(starts), *lists, *numbers]
+        return [b"".join(encoded), bytes(bounds), slots_of(encoded), bytes(starts), *lists, *numbers]
 
     def _listed(self, brief: Sequence[int]) -> tuple[list[array[int]], list[array[float]]]:
         """For each term the skills it adds most to, and what it adds: BM25 in the short and in the whole text."""

@@ -2,7 +2,7 @@
 
     head       length-prefixed JSON: version, pool digest, where each section is
     docs       JSON: each skill's name, path and stamp, what it says about others, and which it names
-    terms      all terms, sorted, with their offsets: found by bisection
+    terms      all terms, sorted, with their offsets and a hash table, see `term_table`
     postings   by term: the skills it adds most to, most first, what it adds to each one's score, how many have it
                in their short and whole texts, and in their names
     positions  by skill: its term numbers, sorted, and the position of each in its text, the short text first
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.discovery.index import write
 from weft_skills.selection.index.leading import LEADING, Rows
+from weft_skills.selection.index.term_table import TermTable, spelled
 from weft_skills.selection.index.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
 
     from weft_skills.skill import Skill
 
-VERSION = 11
+VERSION = 12
 SECTIONS = (
-    "docs", "text", "bounds", "starts", "ids", "adds", "brief", "having", "named", "sorted", "positions", "spans",
+    "docs", "text", "bounds", "slots", "starts", "ids", "adds", "brief", "having", "named",
+    "sorted", "positions", "spans",
     "parents", "links", "linked", "needs", "needed", "vectors",
     "columns", "leading", "sums",
 )  # fmt: skip
@@ -69,6 +71,7 @@ class Postings:
         self._parts = {name: view[start:end] for name, (start, end) in head["sections"].items()}
         self._text = self._parts["text"]
         self._bounds = self._parts["bounds"].cast("I")
+        self._table = TermTable(self._text, self._bounds, self._parts["slots"].cast("I"))
         self._starts = self._parts["starts"].cast("I")
         self._ids = self._parts["ids"].cast("I")
         self._adds = self._parts["adds"].cast("f")
@@ -95,19 +98,12 @@ class Postings:
         if text not in self._known:
             if len(self._known) >= _LOOKUP_LIMIT:
                 self._known.clear()
-            self._known[text] = self._find(text)
+            self._known[text] = self.find(*spelled(text))
         return self._known[text]
 
-    def _find(self, text: str) -> int | None:
-        wanted = text.encode("utf-8", "surrogatepass")
-        low, high = 0, len(self._bounds) - 1
-        while low < high:
-            middle = (low + high) // 2
-            here = bytes(self._text[self._bounds[middle] : self._bounds[middle + 1]])
-            if here == wanted:
-                return middle
-            low, high = (middle + 1, high) if here < wanted else (low, middle)
-        return None
+    def find(self, word: bytes, hashed: int) -> int | None:
+        """The number of a term as it is written here."""
+        return self._table.find(word, hashed)
 
     @property
     def rows(self) -> Rows:

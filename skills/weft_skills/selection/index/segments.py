@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.index.leading import LeadingVectors
 from weft_skills.selection.index.numbering import DEAD, Numbering
+from weft_skills.selection.index.term_table import spelled
 from weft_skills.selection.index.weights import MIN_POOL, WHOLE, idf
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 LISTED, FEWEST = 2_000, 32
 # The lists of how many terms are kept.
 _LISTS_KEPT = 2_000
+_RARITIES_KEPT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ class Segments:
     def term(self, text: str) -> int | None:
         """The number of a term."""
         if text not in self._known:
-            found = [(at, number) for at, part in enumerate(self._parts) if (number := part.term(text)) is not None]
+            word, hashed = spelled(text)
+            numbers = [part.find(word, hashed) for part in self._parts]
+            found = [(at, number) for at, number in enumerate(numbers) if number is not None]
             self._known[text] = self._add(text, found) if found else None
         return self._known[text]
 
@@ -104,11 +108,14 @@ class Segments:
         ids, adds = array("I"), array("f")
         share = min(1.0, LISTED / max(1, self.having[term]))
         for at, number, times in self._where[term]:
-            part, numbers = self._parts[at], self._numbering.numbers[at]
+            part = self._parts[at]
             there, more = part.listed(number, max(FEWEST, int(share * part.having[number])))
-            rows = [(numbers[one], times * add) for one, add in zip(there, more, strict=True) if numbers[one] != DEAD]
-            ids.extend([one for one, _ in rows])
-            adds.extend([add for _, add in rows])
+            numbers = self._numbering.numbers[at]
+            if not isinstance(numbers, range):  # some of its skills are gone
+                alive = [(one, add) for one, add in zip(there, more, strict=True) if numbers[one] != DEAD]
+                there, more = [one for one, _ in alive], [add for _, add in alive]
+            ids.extend(map(numbers.__getitem__, there))
+            adds.extend([times * add for add in more])
         return ids, adds
 
     def positions(self, document: int, term: int) -> list[int]:
@@ -149,6 +156,7 @@ class Segments:
         return [number for local in locals_ if (number := numbers[local]) != DEAD]
 
 
+@lru_cache(_RARITIES_KEPT)
 def _rarity(count: int, brief: int, having: int) -> float:
     """How much a term counts in a short and a whole text together."""
     count = max(count, MIN_POOL)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.descriptions import spoken_name, when_to_use
+from weft_skills.selection.descriptions import when_to_use
 from weft_skills.selection.index.segments import Unseen
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 # How many skills are taken, and how many words are looked for.
-MOST, WORDS = 400, 24
+MOST, WORDS = 250, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,9 @@ class Described:
 
     def __init__(self, skills: Sequence[Skill]) -> None:
         self._skills = skills
-        self._texts = [f"{spoken_name(one)} {one.description} {when_to_use(one)}".lower() for one in skills]
+        self._texts = [
+            f"{one.name} {one.description} {when_to_use(one) if one.extra else ''}".lower() for one in skills
+        ]
 
     def shortlist(self, words: Mapping[str, str]) -> Shortlist:
         """The skills that say most of the words, given as terms with their spelling, rare ones counting more."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -133,17 +134,15 @@ class Scorer:
 
     def likely(self, query: Query, limit: int) -> list[int]:
         """The skills with the highest scores by single words, as far as the index lists them."""
-        scores = [0.0] * self.data.count
-        found: set[int] = set()
+        scores: dict[int, float] = {}
+        known = scores.get
         for term, share in query.shares.items():
-            ids, adds = self.data.listed(term)
-            found.update(ids)
-            for at, add in zip(ids, adds, strict=True):
-                scores[at] += share * add
-        if len(found) > limit:
-            least = sorted(map(scores.__getitem__, found), reverse=True)[limit - 1]
-            found = {at for at in found if scores[at] >= least}
-        order = sorted(found)
+            for at, add in zip(*self.data.listed(term), strict=True):
+                scores[at] = known(at, 0.0) + share * add
+        if len(scores) > limit:
+            least = nlargest(limit, scores.values())[-1]
+            scores = {at: score for at, score in scores.items() if score >= least}
+        order = sorted(scores)
         return order if len(order) <= limit else sorted(order, key=lambda at: -scores[at])[:limit]
 
     def _candidate(self, at: int, pairs: float, query: Query, places: Places) -> Candidate:

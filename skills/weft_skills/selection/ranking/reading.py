@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,6 +30,8 @@ PART_BY_WORDS, PART_BY_MEANING = 12, 8
 # What a bundled skill is behind: on a near tie the user's own comes first.
 BUNDLED = 0.6
 _FOUR_WORDS = 4
+# What is left of a name without these parts its words, or is a word of its own in scripts without spaces.
+_LETTERS = str.maketrans("", "", string.ascii_letters + string.digits)
 # The need of a text of a few words that asks, without saying so, for what its best skill does.
 ASKED, _SHORT = 0.9, 10
 
@@ -99,10 +102,17 @@ class Passage:
 
     def _named(self, document: int) -> float:
         """The share of a skill's name that the text has, rare words counting more."""
-        if self.pool.spelled_name(document).keys().isdisjoint(self.words.evidence):
+        if not self._begins_with_a_word(document) or self.pool.spelled_name(document).keys().isdisjoint(
+            self.words.evidence
+        ):
             return 0.0  # most skills; how rare the words of a name are need not be known
         name, evidence = self.pool.name(document), self.query.evidence
         return sum([weight for term, weight in name.items() if term in evidence]) / sum(name.values())
+
+    def _begins_with_a_word(self, document: int) -> bool:
+        """Whether a word of the text is where a skill's name is: its text begins with it."""
+        most = 1 + len(self.pool.skills[document].name.translate(_LETTERS))
+        return min([positions[0] for positions in self._places[document].values()], default=most) < most
 
     @cached_property
     def ranked(self) -> list[Fit]:
