@@ -13,6 +13,7 @@ from weft_planner.decompose.brief import Brief, variables_of
 from weft_planner.errors import TemplateError
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.prompts import SEED, Prompts
+from weft_skills.image_file import Image
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +142,8 @@ def test_all_broken_templates_are_reported_at_once(tmp_path: Path) -> None:
 
 
 def test_the_decomposer_gets_exactly_the_variables_that_agents_yaml_names() -> None:
-    handed = variables_of(Brief("g", "", "", "today", Known([], {}, 9)))
+    image = Image("a.png", "image/png", "0" * 64, 70, 1, 1)
+    handed = variables_of(Brief("g", "", "", "today", Known([], {}, 9), images=(image,)))
     agents = yaml.safe_load((SEED / "agents.yaml").read_text(encoding="utf-8"))["agents"]
     for name in ("decomposer", "decomposer-small"):
         assert set(agents[name]["blocks"]["system"]) == set(agents[name]["blocks"]["user"]) == set(handed)
