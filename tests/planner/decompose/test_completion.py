@@ -133,3 +133,10 @@ def test_a_detail_of_each_part_goes_into_all_tasks_that_come_first() -> None:
     given = plan(task(1, "Describe tea"), task(2, "Describe coffee"), task(3, "Compare tea and coffee", "t1", "t2"))
     made, _ = whole(given, "Compare tea and coffee, two sentences each")
     assert ["two sentences each" in one.instruction for one in made.tasks] == [True, True, False]
+
+
+def test_the_plan_of_a_goal_that_brings_its_material_along_is_kept() -> None:
+    rows = "; ".join(f"colour{number} costs{number} euros" for number in range(40))
+    goal = f"Find the cheapest colour and write a letter to order it. The prices: {rows}"
+    given = plan(task(1, "Find the cheapest colour"), task(2, "Write a letter that orders it", "t1"))
+    assert completed(given, Wanted(goal), 20) == (given, ())

@@ -353,3 +353,18 @@ def test_a_condition_or_list_under_another_name_is_never_lost(key: str, alias: s
 def test_an_item_in_a_plan_is_dropped() -> None:
     reading = read_plan({"tasks": [{**ADAPTIVE["tasks"][0], "item": "x"}]}, KNOWN)
     assert (reading.faults, reading.repairs) == ((), ("task 'a': the unknown key 'item' was dropped",))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"), [({"to": "Zoë"}, '{"to": "Zoë"}'), (["a", 1], '["a", 1]'), ({}, ""), ([], "")]
+)
+def test_arguments_of_a_skill_that_are_no_text_are_read_as_json(arguments: object, text: str) -> None:
+    task = {"id": "a", "action_type": "skill", "name": "writing", "arguments": arguments, "depends_on": []}
+    reading = read_answer(json.dumps({"tasks": [task]}), SHAPES["full"], KNOWN)
+    assert (reading.document["tasks"][0]["arguments"], reading.faults) == (text, ())
+    assert reading.repairs == ("task 'a': 'arguments' respelt",)
+
+
+def test_a_question_needs_no_tasks() -> None:
+    reading = read_answer('{"clarification": "Which one?"}', SHAPES["full"], KNOWN)
+    assert (reading.document["clarification"], reading.faults) == ("Which one?", ())

@@ -54,6 +54,10 @@ def test_the_contracts_example_has_no_problem() -> None:
         ([llm(7)], "'id' must be a string, not a number"),
         ([llm("a b")], "may hold only letters"),
         ([llm("a"), llm("b", "x")], "task 'b' depends on 'x', which is not in the plan; tasks are: a, b"),
+        (
+            [llm("a"), llm("b", "code-review")],
+            "task 'b' depends on 'code-review', which is not in the plan; give it a task of its own, before this one",
+        ),
         ([llm("a", "a")], "task 'a' depends on itself"),
         ([llm("a", "c"), llm("b", "a"), llm("c", "b")], "in a circle: a → c → b → a, each waiting for the next"),
         ([{"id": "a", "action_type": "skill", "name": "cataloging-api"}], "known are: cataloging-apis"),
