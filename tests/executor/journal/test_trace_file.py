@@ -16,6 +16,7 @@ from weft_planner.plan.forms.result_keys import ResultCheck
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.task import Item, Task
 from weft_skills.errors import InputError
+from weft_skills.image_file import Image
 from weft_skills.selection.detector import Selection
 from weft_skills.tools.envelope import Context, Envelope, failure
 
@@ -67,6 +68,7 @@ EVENTS: list[Event] = [
     events.FileRead("a", "/w/f.md", "0" * 64, 9, 2, (events.FilePart(1, "text"),)),
     events.ToolCalled("a", "t", failure("NOT_FOUND", "m", Context("/w", {"a": 1}, "/w/x")).to_dict(), "k"),
     events.FileKept("a", "tables/x.md", "0" * 64, "text"),
+    events.ImagesGiven((Image("x.png", "image/png", "0" * 64, 70, 1, 1, "/w/x.png"),), {"/w/y.png": "it is cut off"}),
     ApprovalAsked("k#1", "a", "tool", "t", {"path": ["x"]}, "t(x)", "2026-01-01T00:00:00.000000Z"),
     ApprovalGiven("k#1", "edit", "why", {"path": "y"}, "cli", "", "a", "t"),
     ToolStarted("a", "t", "k#1"),

@@ -10,6 +10,7 @@ from tests.image_bytes import jpeg, png
 from tests.openai_server import Call, Fail, Say
 from weft.models.budget import Budget, BudgetedModel
 from weft.models.metered import MeteredModel
+from weft.providers import litellm_model
 from weft.providers.capabilities import Capabilities
 from weft.providers.estimates import prompt_tokens
 from weft.providers.litellm_model import LitellmModel
@@ -19,7 +20,7 @@ from weft_planner.model import Message, Request, image_tokens
 from weft_skills.image_file import Image, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from tests.openai_server import OpenAIServer, Script
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
 
 RED, PHOTO = png(640, 480), jpeg(1024, 768)
 IMAGES = read(RED, "red.png"), read(PHOTO, "photo.jpg")
+
+
+@pytest.fixture(autouse=True)
+async def hung_up() -> AsyncIterator[None]:
+    """Leave no connection open to a server that is gone."""
+    yield
+    await litellm_model.close()
 
 
 def looking(vision: bool | None = None) -> Request:

@@ -225,10 +225,10 @@ async def test_a_file_is_material_and_carries_no_secret(
 
 async def test_a_file_that_is_no_text_is_said(workspace: Path, small: Serve) -> None:
     small(answering)
-    (workspace / "photo.png").write_bytes(b"\x89PNG\0\0\0")
-    result, _ = await run(workspace, "Describe the photo", files=(workspace / "photo.png",))
+    (workspace / "photo.raw").write_bytes(b"\x89RAW\0\0\0")
+    result, _ = await run(workspace, "Describe the photo", files=(workspace / "photo.raw",))
     assert (result.answer or "").endswith(
-        "---\n**Not read:**\n- photo.png: it is not a text file; give its text, or use a model that calls tools"
+        "---\n**Not read:**\n- photo.raw: it is not a text file; give its text, or use a model that calls tools"
     )
 
 
