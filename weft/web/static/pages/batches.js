@@ -16,7 +16,7 @@ export function Batches() {
   const { value, error, again } = useRead("/batches");
   useChanges({ runs: again, again });
   return html`<${Page} title="Batches">${error ? html`<${Problem} error=${error} />` : !value ? html`<p class="loading">Reading…</p>` : value.length === 0
-    ? html`<${Empty} title="No batch has been run here yet" text=${html`Put one goal on each line of a file and start it with <code>weft batch goals.txt</code>; it is shown here while it runs.`} />`
+    ? html`<${Empty} title="No batch has been run here yet" text=${html`Put one goal on each line of a file and start it with <code>weft batch goals.txt -o results.jsonl</code>; it is shown here while it runs.`} />`
     : html`<div class="tablebox"><table class="list batches"><thead><tr><th>Batch</th><th>Progress</th><th class="r">Done</th><th class="r opt">Cost</th><th class="r opt">Started</th></tr></thead><tbody>${value.map((/** @type {Batch} */ batch) => html`<tr key=${batch.batch}>
       <td class="big"><a href="/batches/${part(batch.batch)}">${batch.batch}</a><small class="cut sub">${batch.goal}</small></td><td class="wide"><${Progress} batch=${batch} /></td>
       <td class="r">${count(batch.statuses.done ?? 0)} of ${count(batch.goals)}</td><td class="r opt">${batch.cost_usd === null ? "–" : money(batch.cost_usd)}</td><td class="r opt muted"><time title=${moment(batch.started)}>${ago(batch.started, Date.now())}</time></td></tr>`)}</tbody></table></div>`}</${Page}>`;
