@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import base64
 import gc
 import os
 import sys
 import threading
-import time
 import warnings
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from weft.providers import estimates
+from weft.providers.background_loading import BackgroundLoading
 from weft.providers.capabilities import Capabilities
 from weft.providers.litellm_errors import explain
 from weft.providers.price import listed_price
@@ -43,8 +41,6 @@ _ENVIRONMENT = {
 # What a role's schema is called, to a provider that wants to know.
 _SCHEMA_NAMES = {"task": "result", "checker": "verdict"}
 _importing = threading.Lock()
-# Seconds for which a program that ends waits for the thread that loads litellm to come to its next import.
-_HELD_WITHIN = 2.0
 
 
 def load() -> Any:
@@ -98,42 +94,10 @@ def _loaded() -> bool:
 
 def preload() -> None:
     """Start loading litellm in the background: it takes seconds, and other work can be done meanwhile."""
-    ending = _Ending()
-    loading = threading.Thread(target=_load_quietly, args=(ending,), name="load litellm", daemon=True)
-    atexit.register(ending.hold, loading)
-    loading.start()
+    _background.start()
 
 
-class _Ending(MetaPathFinder):
-    """Holds a thread at its next import once the program ends.
-
-    Python ends threads wherever they are, and inside a module in another language that ends the process with a crash.
-    """
-
-    def __init__(self) -> None:
-        self._begun, self._held = threading.Event(), threading.Event()
-
-    def hold(self, thread: threading.Thread) -> None:
-        """Wait until a thread is held, or done; not for long, whatever it does."""
-        self._begun.set()
-        until = time.monotonic() + _HELD_WITHIN
-        while thread.is_alive() and not self._held.wait(0.01) and time.monotonic() < until:
-            pass
-
-    def find_spec(self, *_: object) -> None:
-        """Find nothing, or nothing ever again."""
-        if self._begun.is_set() and threading.current_thread().name == "load litellm":
-            self._held.set()
-            threading.Event().wait()
-
-
-def _load_quietly(ending: _Ending) -> None:
-    sys.meta_path.insert(0, ending)
-    try:
-        with suppress(Exception):  # the program may end first; a real failure is raised again by the next load()
-            load()
-    finally:
-        sys.meta_path.remove(ending)
+_background = BackgroundLoading("load litellm", load)
 
 
 async def close() -> None:
