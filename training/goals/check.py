@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.selection_quality.corpus import pool_of
+from bench.selection_quality.corpus import library, pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +31,7 @@ SHAPES = {
     "named": (3, 90, 40),
     "languages": (0, 120, 180),
     "everyday-languages": (0, 120, 120),
+    "only-language": (0, 60, 48),
 }
 # Two goals of one set that share more of their words than this are one goal written twice.
 ALIKE = 0.6
@@ -140,10 +141,11 @@ def _repeated(goals: Sequence[Goal]) -> Iterator[str]:
 
 
 def descriptions(corpus: Path) -> dict[str, dict[str, str]]:
-    """The description of each skill by pool and name, with the pool "all" of all skills."""
+    """Descriptions by pool and name, with those of "all" skills and of what a "workspace" has beside them."""
     folders = [one for one in sorted((corpus / "skills").iterdir()) if one.is_dir()]
     pools = {one.name: {skill.name: skill.description for skill in pool_of(one)} for one in folders}
-    return {**pools, "all": {name: text for pool in pools.values() for name, text in pool.items()}}
+    beside = {skill.name: skill.description for skill in (*library(), *pool_of(FOLDER / "skills"))}
+    return {**pools, "all": {name: text for pool in pools.values() for name, text in pool.items()}, "workspace": beside}
 
 
 def counts(goals: Iterable[Goal]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import random
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bench.selection_quality import corpus
 from tests.skills import library_goals
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 GOALS = Path(__file__).parents[1] / "goals"
 EVERYTHING, LIBRARY = "all", "library"
+# A collection beside the skills that ship and skills in other languages, each the only one in its own.
+WORKSPACE = "workspace"
 JOINED = 300
 _EVERYDAY = ("everyday-short", "everyday-long", "everyday-bench", "everyday-languages")
 _JOINED_FROM = (2, 2, 3, 2, 4, 3)
@@ -55,17 +57,20 @@ class Development:
         """The goals of a corpus and of sets of tools; the tools' SKILL.md files are written to `made`."""
         read = corpus.Corpus.read(folder)
         pools: dict[str, Sequence[Skill]] = {**read.pools, EVERYTHING: read.everything, LIBRARY: corpus.library()}
+        beside = [*corpus.library(), *corpus.pool_of(GOALS / "skills")]
+        for name in (*read.pools, EVERYTHING):
+            pools[f"{name}+{WORKSPACE}"] = list({one.name: one for one in (*beside, *pools[name])}.values())
         goals = [*_queries(read), *_joined(read), *_written(), *_own(), *_of_library()]
         for tool_folder in tools:
             names = _make_skills(tool_folder, made / tool_folder.name)
             pools[tool_folder.name] = corpus.pool_of(made / tool_folder.name)
             goals += _of_tools(tool_folder, names)
         everyday = [goal for goal in goals if goal.set in _EVERYDAY]
-        for pool in (*read.pools, LIBRARY):  # an everyday goal needs a skill of no collection
+        for pool in (*read.pools, LIBRARY, f"{EVERYTHING}+{WORKSPACE}"):  # an everyday goal needs a skill of none
             goals += [
                 Goal(f"{goal.id}@{pool}", f"{goal.set}@{pool}", goal.half, pool, goal.text, ())
                 for goal in everyday
-                if pool != LIBRARY or not _may_need_the_library(goal.text)
+                if pool in read.pools or not _may_need_the_library(goal.text)
             ]
         return cls(pools, goals)
 
@@ -115,12 +120,25 @@ def _own() -> Iterator[Goal]:
     for file in sorted(GOALS.glob("*.jsonl")):
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
             kind, expected = row["set"], tuple(row["expected"])
-            if kind == "languages":
-                language = row["language"] if row["language"] in ("zh", "de") else "other"
-                kind = f"language-{language}" if expected else f"language-{language}-none"
+            if kind in ("languages", "only-language"):
+                yield from _in_language(row)
+                continue
             yield Goal(row["id"], kind, row["half"], row["pool"], row["goal"], expected)
             if kind == "long-several" and row["pool"] != EVERYTHING:
                 yield Goal(f"{row['id']}-all", "long-several-all", row["half"], EVERYTHING, row["goal"], expected)
+
+
+def _in_language(row: Mapping[str, Any]) -> Iterator[Goal]:
+    """A goal in another language than English: for its pool, and where one skill beside that is in its language."""
+    name, half, text, expected = row["id"], row["half"], row["goal"], tuple(row["expected"])
+    if row["pool"] == WORKSPACE:
+        yield Goal(name, "only-language", half, f"{EVERYTHING}+{WORKSPACE}", text, expected)
+        return
+    kind = f"language-{row['language'] if row['language'] in ('zh', 'de') else 'other'}{'' if expected else '-none'}"
+    if row["set"] == "languages":
+        yield Goal(name, kind, half, row["pool"], text, expected)
+    if expected or not _may_need_the_library(text):
+        yield Goal(f"{name}+", f"{kind}+{WORKSPACE}", half, f"{row['pool']}+{WORKSPACE}", text, expected)
 
 
 def _of_library() -> Iterator[Goal]:

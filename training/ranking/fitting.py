@@ -17,6 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from training.ranking.development import WORKSPACE
 from training.ranking.reading import SIGNALS, Read
 from weft_skills.selection.ranking.combination import log_odds, need_features, right_features
 from weft_skills.selection.ranking.signals import Signals
@@ -31,7 +32,8 @@ NAMES = Signals._fields
 # What training starts from and is drawn to: words count most.
 START = (1.0, 2.5, 2.0, 0.5, 0.3, 0.3)
 # Goals that share no word with their skill cannot all be told from everyday ones: they count little for the need.
-LITTLE = {"other-words": 0.2, "language-zh": 0.4, "language-de": 0.4, "language-other": 0.4}
+_LANGUAGES = [f"language-{name}{beside}" for name in ("zh", "de", "other") for beside in ("", f"+{WORKSPACE}")]
+LITTLE = {"other-words": 0.2, **dict.fromkeys(_LANGUAGES, 0.4)}
 # Goals in the field of a pool that has no skill for them are few, and what users see first of a wrong selection.
 NEED_COUNTS = {**LITTLE, "near-none": 3.0}
 # The share of everyday goals that may select a skill, and of those that may do so by a part.
@@ -44,10 +46,7 @@ CLEAR = frozenset({"library", "library-none", "named", "nested", "long-several",
 RANK_COUNTS = {
     "single-all": 4.0,
     "single-coreyhaines31+marketingskills": 2.0,
-    "other-words": 0.5,
-    "language-zh": 0.5,
-    "language-de": 0.5,
-    "language-other": 0.5,
+    **dict.fromkeys(("other-words", *_LANGUAGES), 0.5),
 }
 _FIRST, _CLIP = 3, 6.0
 

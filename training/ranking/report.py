@@ -63,8 +63,11 @@ def _line(name: str, found: Sequence[Outcome]) -> str:
     chosen = fmean(
         len(set(outcome.selected).intersection(outcome.goal.expected)) / len(outcome.goal.expected) for outcome in found
     )
+    wrong = fmean(
+        bool(outcome.selected) and not set(outcome.selected).intersection(outcome.goal.expected) for outcome in found
+    )
     count = fmean(len(outcome.selected) for outcome in found)
     return (
         f"{name:<44} {len(found):>4}  first {first:.3f}  R@5 {five:.3f}  R@30 {thirty:.3f}  nothing {nothing:.3f}  "
-        f"set recall {chosen:.3f}  selected {count:.2f}"
+        f"wrong {wrong:.3f}  set recall {chosen:.3f}  selected {count:.2f}"
     )

@@ -104,17 +104,8 @@ class Foreign:
 
 def language(text: str) -> str:
     """The English name of a text's language, as far as its script or its function words tell; empty if they do not."""
-    letters = len(_LETTER.findall(text))
-    if not letters:
-        return ""
-    scripts = {name: len(pattern.findall(text)) for name, pattern in _SCRIPT.items()}
-    # A character of these scripts says as much as several letters.
-    weight = sum(scripts.values())
-    if 3 * weight >= letters - weight:
-        east = scripts["Chinese"] + scripts["Japanese"]
-        if scripts["Japanese"] and east >= max(scripts.values()):
-            return "Japanese"
-        return max(scripts, key=scripts.__getitem__)
+    if not text.isascii() and (written := _by_script(text)):
+        return written
     words = {word for word in _WORD.findall(text.lower()) if len(word) > 1}
     found = {name: len(words & table) for name, table in _TABLES.items()}
     best = max(found, key=found.__getitem__)
@@ -123,9 +114,27 @@ def language(text: str) -> str:
     return "English" if found["English"] else _by_letters(text)
 
 
+def _by_script(text: str) -> str:
+    """The language that a script tells which a good part of the text is in."""
+    scripts = {name: len(pattern.findall(text)) for name, pattern in _SCRIPT.items()}
+    # A character of these scripts says as much as several letters.
+    weight = sum(scripts.values())
+    if not weight or 3 * weight < len(_LETTER.findall(text)) - weight:
+        return ""
+    east = scripts["Chinese"] + scripts["Japanese"]
+    if scripts["Japanese"] and east >= max(scripts.values()):
+        return "Japanese"
+    return max(scripts, key=scripts.__getitem__)
+
+
 def _by_letters(text: str) -> str:
     """The language of a few words without function words, if a letter tells it."""
     return next((name for name, letters in _LETTERS.items() if not letters.isdisjoint(text.lower())), "")
+
+
+def other_language(text: str) -> str:
+    """The language of a text that is not in English, as far as its beginning tells; empty for one that is."""
+    return found if (found := language(text[:_BEGINNING])) != "English" else ""
 
 
 def languages(texts: Iterable[str]) -> list[str]:

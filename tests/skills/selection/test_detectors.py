@@ -151,7 +151,7 @@ def test_early_words_of_a_goal_count_more_than_late_ones(tmp_path: Path) -> None
     put(tmp_path / "skills/c", "c", "Handles tickets.")
     scorer = Scorer(Postings(building.build(registry(tmp_path).list_skills())))
     for words in (("receipt", "ticket"), ("ticket", "receipt")):
-        query = scorer.query(dict.fromkeys(words, 1.0))
+        query = scorer.query(dict.fromkeys(words, 1.0), (), {})
         receipts, tickets = scorer.candidates(query, TermPlaces(scorer.data, query.shares), (0, 1), ())
         assert (receipts.score > tickets.score) is (words[0] == "receipt")
 

@@ -36,10 +36,14 @@ SHIPPED = Path(__file__).parents[2] / "data" / "encoder.bin"
 TOKEN_LIMIT = 256
 _ZERO = 128
 _LANE = 4
+# What lengths are divided by, so that they are small numbers.
+_UNIT = 1e6
 _HEAD_LIMIT = 1 << 16
 _MOST_DIMENSIONS = 4096
 # How many spread rows are kept: those of the common words while an index is built.
 _ROWS_KEPT = 4_096
+# How many words' weights are kept.
+_WEIGHTS_KEPT = 20_000
 
 
 class Table:
@@ -51,7 +55,8 @@ class Table:
         self.name: str = f"{head['name']}-{head['checksum'][:12]}"
         self.dimensions: int = head["dimensions"]
         parts = {name: view[start:end] for name, (start, end) in head["sections"].items()}
-        self._words, self._rows = parts["words"], parts["rows"]
+        self._data, self._first = data, head["sections"]["words"][0]
+        self._rows = parts["rows"]
         self._bounds, self._scales = parts["bounds"].cast("I"), parts["scales"].cast("H")
         self._ordinary, self._familiar_words = parts["ordinary"], parts["familiar"]
         self._everyday = parts["everyday"].cast("f")
@@ -63,6 +68,7 @@ class Table:
             raise ValueError(f"{len(self._everyday)} weights of everyday talk for {self.dimensions} dimensions")
         self._tokens = Tokens(self._find)
         self._spread: dict[int, int] = {}
+        self._weights: dict[str, float | None] = {}
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -105,6 +111,15 @@ class Table:
         """The log odds that a text is everyday talk, by its vector; 0 without one."""
         return self._everyday[-1] + sum(map(mul, self._everyday, vector)) if vector else 0.0
 
+    def weight(self, word: str) -> float | None:
+        """How much a word says in general, by its vector's length: 1 for "the", 6 for "cluster"; None if unknown."""
+        if word not in self._weights:
+            found = self._tokens.of_word(word)
+            if len(self._weights) >= _WEIGHTS_KEPT:
+                self._weights.clear()
+            self._weights[word] = math.hypot(*map(self._length, found)) if found else None
+        return self._weights[word]
+
     def commonness(self, word: str) -> int:
         """How common a word is: 2 in general texts, 1 among skills or in another language, 0 if it is rare."""
         number = self._tokens.find(word)
@@ -113,6 +128,12 @@ class Table:
     @cached_property
     def _familiar(self) -> frozenset[str]:
         return frozenset(bytes(self._familiar_words).decode().split())
+
+    def _length(self, token: int) -> float:
+        """How long a token's vector is."""
+        row = bytes(self._rows[token * self.dimensions : (token + 1) * self.dimensions])
+        squares = math.hypot(*row) ** 2 - 2 * _ZERO * sum(row) + _ZERO * _ZERO * self.dimensions
+        return math.sqrt(squares) * self._scales[token] / _UNIT
 
     def _lanes(self, token: int) -> int:
         """A row as one number with 32 bits a dimension, so that adding such numbers adds all dimensions at once."""
@@ -128,9 +149,10 @@ class Table:
     def _find(self, word: str) -> int | None:
         wanted = word.encode("utf-8", "surrogatepass")
         low, high = 0, self._count
+        data, first, bounds = self._data, self._first, self._bounds
         while low < high:
             middle = (low + high) // 2
-            here = bytes(self._words[self._bounds[middle] : self._bounds[middle + 1]])
+            here = data[first + bounds[middle] : first + bounds[middle + 1]]
             if here == wanted:
                 return middle
             low, high = (middle + 1, high) if here < wanted else (low, middle)

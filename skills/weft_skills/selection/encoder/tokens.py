@@ -62,6 +62,12 @@ class Tokens:
                 return found[:limit]
         return found
 
+    def of_word(self, word: str) -> list[int]:
+        """The tokens of one word, or of characters of a script without spaces, in lower case."""
+        if word.isascii():
+            return self._pieces(word[:_WORD_LIMIT])
+        return self._of_run(word) if _SCRIPT.match(word) else self._pieces(fold(word)[:_WORD_LIMIT])
+
     def _of_word(self, word: str) -> list[int]:
         """A word's own token, else those of its longest pieces; none for a number."""
         found, start = [], len(word) if word.isdigit() else 0

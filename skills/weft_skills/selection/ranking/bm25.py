@@ -31,6 +31,8 @@ FADE = 0.06
 ASKED = 0.4
 # Most pairs of characters in a text without spaces are not words, so pairs unknown to the pool say little.
 UNKNOWN_DENSE = 0.25
+# Words that say less than this are near each other in any text.
+PAIRED = 0.3
 
 Pair = tuple[int, int]
 Places = dict[int, list[int]]
@@ -40,9 +42,9 @@ Places = dict[int, list[int]]
 class Query:
     """A goal's terms in order, with their shares (early ones more) and what each counts where a skill has it.
 
-    `factors` are what BM25 multiplies by in a short and in a whole text.
+    `factors` are what BM25 multiplies by in a short and in a whole text, `paired` the terms looked for together.
     `evidence` is how much each word of the goal speaks for a skill that has it: an everyday one less than others, a
-    single letter not at all. `asked` are terms that the goal does not say.
+    single letter not at all. `telling` are those of no everyday talk, `asked` terms that the goal does not say.
     """
 
     shares: dict[int, float] = field(default_factory=dict)
@@ -50,6 +52,8 @@ class Query:
     factors: dict[int, tuple[float, float]] = field(default_factory=dict)
     evidence: dict[int, float] = field(default_factory=dict)
     asked: set[int] = field(default_factory=set)
+    telling: set[int] = field(default_factory=set)
+    paired: list[int] = field(default_factory=list)
     unknown: float = 0.0
 
     @property
@@ -78,17 +82,25 @@ class Scorer:
         self.rule = Rule.of(data.bounds, data.total)
         self.unseen = idf(self.rule.count, 0)
 
-    def query(self, words: Mapping[str, float], asked: Sequence[str] = ()) -> Query:
-        """The text of these terms, each with how much it speaks, and of those that it asks for without saying them."""
+    def query(self, words: Mapping[str, float], asked: Sequence[str], said: Mapping[str, float]) -> Query:
+        """The text of these terms, each with how much it speaks, and of those that it asks for without saying them.
+
+        `said` is the share of what a term says by its rarity that counts, where that is not all.
+        """
         query = Query()
         for position, (word, evidence) in enumerate(words.items()):
-            share, term = 1 / (1 + FADE * position), self.data.term(word)
+            counts = said.get(word, 1.0)
+            share, term = counts / (1 + FADE * position), self.data.term(word)
             if term is None:
                 query.unknown += (1 + WHOLE) * self.unseen * share * (UNKNOWN_DENSE if dense(word) else 1)
                 continue
             self._want(query, term, share)
+            if counts >= PAIRED:
+                query.paired.append(term)
             if len(word) > 1:
-                query.evidence[term] = evidence
+                query.evidence[term] = evidence * counts
+                if evidence == 1.0:
+                    query.telling.add(term)
         for word in asked:
             term = self.data.term(word)
             if term is not None and term not in query.shares:
@@ -155,15 +167,16 @@ class Scorer:
                 often = bisect_left(positions, brief)
                 add += rare * often / (often + short)
             adds[term] = query.shares[term] * add
-        speaking = [query.evidence.get(term, 0.0) for term in places]
+        said = sum([query.evidence.get(term, 0.0) for term in places])
         # Words of everyday talk speak for no more than one; what a goal asks for without a word is one thought.
-        said = sum(speaking) if 1.0 in speaking else min(1.0, sum(speaking))
+        if query.telling.isdisjoint(places):
+            said = min(1.0, said)
         words = said + min(2, len(query.asked & places.keys()))
         return Candidate(at, sum(adds.values()) + pairs, adds, words)
 
     def _pairs(self, query: Query, places: Mapping[int, Places]) -> dict[int, float]:
         """What each skill gains by words that are close together in the goal and in it; rare pairs count more."""
-        order = [term for term in query.shares if term not in query.asked]
+        order = query.paired
         wanted = {
             (first, second) if first < second else (second, first)
             for i, first in enumerate(order)

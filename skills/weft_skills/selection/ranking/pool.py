@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.descriptions import spoken_name
+from weft_skills.selection.language import other_language
 from weft_skills.selection.ranking.combination import Combination
 from weft_skills.selection.terms import spelled, terms
 
@@ -30,6 +31,7 @@ class Pool:
     combination: Combination = field(default_factory=Combination.shipped)
     _names: dict[int, dict[int, float]] = field(default_factory=dict)
     _spelled: dict[int, dict[str, str]] = field(default_factory=dict)
+    _languages: dict[int, str] = field(default_factory=dict)
 
     def name(self, document: int) -> dict[int, float]:
         """The terms of a skill's name, and how rare each is."""
@@ -46,6 +48,12 @@ class Pool:
         if document not in self._spelled:
             self._spelled[document] = spelled(spoken_name(self.skills[document]))
         return self._spelled[document]
+
+    def language(self, document: int) -> str:
+        """The language that a skill is described in; empty for English."""
+        if document not in self._languages:
+            self._languages[document] = other_language(self.skills[document].description)
+        return self._languages[document]
 
     def names_with(self, word: str) -> int:
         """How many skills have a term in their names."""

@@ -8,12 +8,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from weft_skills.selection.index.nesting import hubs_first
+from weft_skills.selection.language import other_language
 from weft_skills.selection.parts import parts_of
+from weft_skills.selection.ranking import common_words
 from weft_skills.selection.ranking.bm25 import TermPlaces
 from weft_skills.selection.ranking.combination import EVERYDAY, need_features, right_features
 from weft_skills.selection.ranking.goal_words import GoalWords
 from weft_skills.selection.ranking.signals import Outlook, Signals
-from weft_skills.selection.ranking.strength import strength
+from weft_skills.selection.ranking.strength import leading, strength
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,9 +52,11 @@ class Passage:
     def __init__(self, text: str, pool: Pool, whole: Passage | None = None) -> None:
         self.text, self.pool, self._whole = text, pool, whole
         self.words = GoalWords.of(text)
-        self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked))
+        self.language: str = whole.language if whole is not None else other_language(text)
+        said = common_words.said(self.words.spelling, pool.table, foreign=bool(self.language))
+        self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked), said)
         self.fits: dict[int, Fit] = {}
-        self.most_meaning = self.everyday = self._best = self._mean = 0.0
+        self.most_meaning = self.everyday = self._leading = self._mean = 0.0
         self._near: Cosines | NearCosines | None = None
         self._places: Mapping[int, Places] = {}
 
@@ -62,7 +66,8 @@ class Passage:
         cosines = self._cosines(by_meaning)
         near = cosines.nearest(by_meaning) if cosines is not None else []
         found = scorer.candidates(self.query, places, scorer.likely(self.query, by_words), near)
-        self._best = max((candidate.score for candidate in found), default=0.0)
+        best = max((candidate.score for candidate in found), default=0.0)
+        self._leading = leading(best, self.query.weight, scorer.unseen) / best if best else 0.0
         self._near, self._mean = cosines, cosines.mean if cosines is not None else 0.0
         self.most_meaning = cosines[near[0]] if cosines is not None and near else 0.0
         for candidate in found:
@@ -88,12 +93,12 @@ class Passage:
         return self.pool.vectors.cosines(vector, most)
 
     def _signals(self, candidate: Candidate, meaning: float) -> Signals:
-        best, mean = self._best, self._mean
+        mean = self._mean
         by_words = strength(candidate.score, self.query.weight, self.pool.scorer.unseen, candidate.words)
         spread = self.most_meaning - mean
         return Signals(
             by_words,
-            candidate.score / best if best else 0.0,
+            candidate.score * self._leading,
             meaning,
             max(0.0, (meaning - mean) / spread) if spread > 0 else 0.0,
             self._named(candidate.document),
@@ -157,6 +162,8 @@ class Passage:
         """What it is like beside all skills of the pool."""
         data, everyday = self.pool.scorer.data, (self._whole or self).everyday
         known = sum(data.term(word) is not None for word in self.words.spelling) / max(1, len(self.words.spelling))
+        if self.language and self.fits and self.pool.language(self.ranked[0].candidate.document) == self.language:
+            known = (1 + known) / 2  # half of what it lacks is not for want of a translation
         deviation = self._near.deviation if self._near is not None else 0.0
         return Outlook(self.most_meaning, self._mean, deviation, known, everyday, data.total)
 

@@ -9,7 +9,7 @@ class Signals(NamedTuple):
     """What speaks for a skill in a goal or in a part of it, in the order of the weights.
 
     words      how strongly the words that it shares speak for it
-    lead       its score by words as a share of the best one's
+    lead       its score by words as a share of the best one's, less where that is weak
     meaning    the cosine of the encoder's vectors
     nearness   how near it comes to the nearest: 1 for the nearest, 0 for an average skill
     name       how much of its name is said
