@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from weft_planner.decompose import required
@@ -13,19 +14,22 @@ from weft_planner.goal.rounds import asks_for_rounds
 from weft_planner.plan.shape import AskedPlan
 from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
-from weft_skills.discovery.listed import lines_of
+from weft_skills.discovery.listed import descriptions_of, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft_planner.plan.task import Task
     from weft_planner.plan.validate import Known
+    from weft_planner.prompting.profile import PlanExample
     from weft_skills.image_file import Image
 
 ATTEMPTS = 3
 _ATTEMPTS_OF_SUB_GOALS = 2
 # Characters of a candidate's description: a small model reads all of them.
 _LINE = 80
+# Tasks that there is room for where one sentence may need several functions in turn.
+_CHAIN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,7 @@ class Brief:
             unused=bool(self.must_use),
             direct=self.direct,
             repeats=self.repeats,
+            room=_CHAIN if self.functions else 1,
         )
 
     @property
@@ -111,7 +116,8 @@ class Brief:
 
         A model that plans may find a place for a skill that the rule has none for.
         """
-        ruled = plan_by_rule(self.wanted, self.profile, self.known.max_tasks)
+        profile = replace(self.profile, simple_by_rule=False) if self.functions else self.profile
+        ruled = plan_by_rule(self.wanted, profile, self.known.max_tasks)
         if ruled is None or problems(ruled.plan.to_dict(), self.judged_by):
             return None
         if self.profile.joins_results:
@@ -125,11 +131,30 @@ class Brief:
         return min(self.known.max_tasks, self.profile.most_tasks or self.known.max_tasks)
 
     @property
+    def functions(self) -> bool:
+        """Whether the skills for the goal are single functions, of which one sentence may need several in turn.
+
+        A line says all about such a skill.
+        """
+        texts = descriptions_of(self.skills, self.profile.candidates or 0).values() if self.names else ()
+        return bool(texts) and median(map(len, texts)) <= _LINE
+
+    @property
+    def examples(self) -> tuple[PlanExample, ...]:
+        """The examples that are shown: for a goal that is one thing, and single functions, those that show a chain."""
+        chained = self.functions and self.wanted.parts().simple
+        return tuple(example for example in self.profile.examples if bool(example.lines) == chained)
+
+    @property
     def lines(self) -> dict[str, str]:
-        """A line of each skill among which the model is to choose; none where none is selected, or all are certain."""
-        if self.profile.candidates is None or not set(self.names).difference(self.certain):
+        """A line of each skill among which the model is to choose; none where none is selected, or all are certain.
+
+        Functions that are certain may need others.
+        """
+        candidates = self.profile.candidates
+        if candidates is None or not (self.functions or set(self.names).difference(self.certain)):
             return {}
-        return lines_of(self.skills, self.profile.candidates, _LINE)
+        return lines_of(self.skills, candidates, _LINE)
 
     @property
     def shown(self) -> tuple[str, ...]:

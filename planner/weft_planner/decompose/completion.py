@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
-import networkx as nx
 
 from weft_planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
 from weft_planner.goal.clauses import mask
@@ -151,6 +150,8 @@ def _with_phrases(tasks: tuple[Task, ...], goal: str) -> tuple[tuple[Task, ...],
 
 def _with_links(tasks: tuple[Task, ...], wanted: Wanted) -> tuple[tuple[Task, ...], list[str]]:
     """The tasks, each after those whose results its part of the goal speaks of: "a subject line for it"."""
+    import networkx as nx  # slow to import, and a run's first call leaves without it
+
     matched = _matched(tasks, wanted.parts().parts)
     ids, graph, said = list(matched), graph_of(tasks), []
     for name, part in matched.items():

@@ -35,7 +35,7 @@ def messages(brief: Brief, prompts: Prompts) -> tuple[Message, ...]:
     agent, variables = brief.profile.agent("decomposer"), variables_of(brief)
     turns = [
         message
-        for example in brief.profile.examples
+        for example in brief.examples
         for message in (
             Message("user", prompts.render(agent, "user", _as_example(variables, example))),
             Message("assistant", example.plan),
@@ -143,4 +143,4 @@ def _about(brief: Brief) -> list[Any]:
 
 def _as_example(variables: Mapping[str, Any], example: PlanExample) -> dict[str, Any]:
     given = {"files": (), "answers": (), "results": (), "certain": (), "images": ()}
-    return {**variables, **given, "goal": example.goal, "names": example.names, "lines": {}}
+    return {**variables, **given, "goal": example.goal, "names": example.names, "lines": example.lines}

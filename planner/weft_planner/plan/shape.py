@@ -32,6 +32,7 @@ class AskedPlan:
 
     Where goals may not be nested deeper, there are no `sub_goals`; where a skill must be used, the plan may say in
     `unused` why it is not; where `direct`, there may be an answer instead; where `repeats`, tasks may have rounds.
+    There is `room` for at least that many tasks, even if the goal lists fewer things.
     """
 
     goal: str
@@ -41,6 +42,7 @@ class AskedPlan:
     unused: bool = False
     direct: bool = False
     repeats: bool = False
+    room: int = 1
 
 
 class PlanShape(Protocol):
@@ -80,7 +82,7 @@ class NumberedShape:
 
     def schema(self, asked: AskedPlan) -> dict[str, Any]:
         """A schema with room for every thing that the goal lists: small models use all the room they are given."""
-        return numbered_schema(asked.skills, min(asked.max_tasks, listed(asked.goal)))
+        return numbered_schema(asked.skills, min(asked.max_tasks, max(asked.room, listed(asked.goal))))
 
     def widen(self, document: Any) -> Any:
         """The full plan; a document that does not follow the numbered schema is left to validation."""

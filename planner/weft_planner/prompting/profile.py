@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-import yaml
-
 from weft_planner.plan.shape import SHAPES, PlanShape
 from weft_planner.prompting.prompts import SEED
 from weft_planner.prompting.skill_digest import SkillDigest, digest
+from weft_skills.format import safe_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,11 +26,12 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
 
 @dataclass(frozen=True, slots=True)
 class PlanExample:
-    """A goal and its plan, shown to the model as an earlier turn of the conversation."""
+    """A goal and its plan, shown to the model as an earlier turn of the conversation; `lines` describe its skills."""
 
     goal: str
     names: tuple[str, ...]
     plan: str
+    lines: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +120,10 @@ def _size(name: str) -> float | None:
 
 @cache
 def _document() -> Any:
-    return yaml.safe_load((SEED / "profiles.yaml").read_text(encoding="utf-8"))
+    return safe_yaml.load_own((SEED / "profiles.yaml").read_text(encoding="utf-8"))
 
 
 def _profile(name: str, row: Mapping[str, Any]) -> Profile:
-    examples = tuple(
-        PlanExample(example["goal"], tuple(example["names"]), example["plan"]) for example in row.get("examples", ())
-    )
+    examples = tuple(PlanExample(**example | {"names": tuple(example["names"])}) for example in row.get("examples", ()))
     rest = {key: value for key, value in row.items() if key not in ("examples", "shape", "like")}
     return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, **rest)

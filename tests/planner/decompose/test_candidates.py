@@ -1,4 +1,4 @@
-"""A small model that plans chooses among described skills where the selection is in doubt."""
+"""A small model that plans chooses among described skills where the selection is in doubt, or skills are functions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,17 @@ from weft_skills.discovery.listing import render
 from weft_skills.skill import Skill
 
 NAMES = [f"skill-{number}" for number in range(20)]
-LISTING = render(NAMES[:2], [Skill(name, f"Does {name}.", f"/w/{name}/SKILL.md", "project") for name in NAMES])
 PLANNER = profiles()["small-planner"]
-DOUBTFUL = Brief("Do it all", LISTING, "", "today", Known(NAMES), names=("skill-0", "skill-1"), profile=PLANNER)
+
+
+def listing(description: str) -> str:
+    skills = [Skill(name, description.format(name), f"/w/{name}/SKILL.md", "project") for name in NAMES]
+    return render(NAMES[:2], skills)
+
+
+ABOUT = "Does {0} from start to end, with a template for the report, three examples, and rules for tables"
+DOUBTFUL = Brief("Do it all", listing(ABOUT), "", "today", Known(NAMES), names=("skill-0", "skill-1"), profile=PLANNER)
+FUNCTIONS = replace(DOUBTFUL, goal="When was the director of Ran born?", skills=listing("Get {0} by its ID."))
 
 
 def asked(brief: Brief) -> str:
@@ -26,7 +34,8 @@ def asked(brief: Brief) -> str:
 
 def test_skills_in_doubt_stand_among_others_with_a_line_of_each() -> None:
     assert DOUBTFUL.shown == tuple(NAMES[:12])
-    assert asked(DOUBTFUL).endswith("Skills:\n" + "\n".join(f"- {name}: Does {name}." for name in NAMES[:12]))
+    lines = [f"- {name}: Does {name} from start to end, with a template for the report, three" for name in NAMES[:12]]
+    assert asked(DOUBTFUL).splitlines()[2:] == [f"{line}…" for line in lines]
 
 
 def test_one_certain_skill_beside_a_doubtful_one_has_to_be_used_all_the_same() -> None:
@@ -53,3 +62,32 @@ def test_a_goal_that_is_one_thing_is_still_one_task() -> None:
     ruled = replace(DOUBTFUL, goal="Explain how tides work").by_rule()
     assert ruled is not None
     assert [task.name for task in ruled.plan.tasks] == ["skill-0"]
+
+
+def test_one_sentence_over_functions_may_be_a_chain_of_them() -> None:
+    assert FUNCTIONS.by_rule() is None
+    lengths = PLANNER.shape.schema(FUNCTIONS.asked_plan)["properties"]["tasks"]["anyOf"]
+    assert max(length["maxItems"] for length in lengths) == 3
+    shown = messages(FUNCTIONS, Prompts())
+    assert [message.role for message in shown] == ["system", "user", "assistant", "user"]
+    assert "- find-doctor: Get a doctor's details by their ID." in shown[1].content
+    assert "- skill-3: Get skill-3 by its ID." in shown[-1].content
+
+
+def test_functions_that_are_certain_stand_among_those_they_may_need() -> None:
+    assert len(replace(FUNCTIONS, certain=FUNCTIONS.names).shown) == 12
+
+
+@pytest.mark.parametrize(
+    "brief",
+    [replace(FUNCTIONS, names=()), replace(FUNCTIONS, profile=profiles()["small"]), replace(FUNCTIONS, profile=FULL)],
+    ids=["none selected", "model that does not plan", "large model"],
+)
+def test_functions_make_no_difference_where_none_is_selected_or_none_are_offered(brief: Brief) -> None:
+    assert not brief.functions
+    assert not any(example.lines for example in brief.examples)
+
+
+def test_a_goal_that_lists_things_is_shown_the_same_examples_over_functions() -> None:
+    brief = replace(FUNCTIONS, goal="Find the director of Ran, list his films, and write a note about each of them")
+    assert brief.examples == DOUBTFUL.examples
