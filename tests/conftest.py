@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from tests import needs
+from tests.forked_workers import forked_workers
 from tests.nursery import Nursery, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
 from tests.postgres import PostgresServer, postgres_folder
@@ -61,14 +62,30 @@ List every endpoint in a table. Keep {{braces}} and <<marks>> as they are. Focus
 """
 
 
+@pytest.fixture(scope="session")
+def next_workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
+    """Puts a workspace in a place; it was made for the test before.
+
+    Skills are indexed for each command while they were changed this very moment, and once if they are older.
+    """
+    spare = tmp_path_factory.mktemp("spare") / "work"
+    add_skill(spare, "cataloging-apis", CATALOGING)
+
+    def put(place: Path) -> None:
+        spare.rename(place)
+        add_skill(spare, "cataloging-apis", CATALOGING)
+
+    return put
+
+
 @pytest.fixture
-def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+def workspace(tmp_path: Path, request: pytest.FixtureRequest, next_workspace: Callable[[Path], None]) -> Iterator[Path]:
     """A workspace with the skill `cataloging-apis`; every run that a test makes in it must replay, as a file has it.
 
     The fast lane leaves the replays to the whole run.
     """
     folder = tmp_path / "work"
-    add_skill(folder, "cataloging-apis", CATALOGING)
+    next_workspace(folder)
     yield folder
     if FAST not in os.environ and request.node.get_closest_marker("changes_skills") is None:
         assert {run: drift for run, drift in replayed(folder).items() if drift} == {}
@@ -164,6 +181,9 @@ def pytest_configure(config: pytest.Config) -> None:
         warm = config.stash[WARM] = ExitStack()
         os.environ[SHARED_NURSERY] = warm.enter_context(open_nursery()).address
         os.environ[SHARED_POSTGRES] = warm.enter_context(postgres_folder())
+        if not config.getoption("cov_source", None):  # coverage begins in a worker, after what was imported before
+            worker = warm.enter_context(forked_workers(config.args, config.invocation_params.dir))
+            config.option.tx = [worker] * len(config.option.tx)
         config.add_cleanup(warm.close)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parent.parent
+REQUEST = Path(__file__).with_name("fork_request.py")
 # Python's objects in pages of 2 MB where the system has them: a fork of 250 MB takes a fifth of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
@@ -145,6 +146,10 @@ class Nursery:
 
     def __init__(self, address: str) -> None:
         self.address = address
+
+    def command(self, *arguments: str) -> list[str]:
+        """What a shell or a client starts in place of `python ARGUMENTS`."""
+        return [sys.executable, "-I", "-S", str(REQUEST), self.address, *arguments]
 
     def start(
         self,

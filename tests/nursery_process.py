@@ -28,6 +28,7 @@ from typing import NoReturn
 _LONGEST_REQUEST = 2**20
 _MOST_FILES = 16
 _OUT_OF_THE_WAY = 200
+_SET_BY_LITELLM = ("TIKTOKEN_CACHE_DIR",)  # when it is imported; without it a tokenizer is fetched from the internet
 _NOT_WARMED = ("__main__", "weft.testing", "engines.ray.cluster")  # Ray would be shut down at the end of every process
 
 
@@ -98,8 +99,9 @@ def _become(request: Request, files: list[int]) -> None:
         os.close(descriptor)
     if request.session:
         os.setsid()
+    kept = {name: os.environ[name] for name in _SET_BY_LITELLM if name in os.environ}
     os.environ.clear()
-    os.environ.update(request.env)
+    os.environ.update(kept | request.env)
     os.chdir(request.cwd)
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115 - as long as the process lives
     sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
@@ -143,18 +145,24 @@ def _fork_workers(address: str) -> None:
     spawn.private = Nursery(address).start_worker  # type: ignore[assignment]
 
 
-def _warm_up() -> None:
-    """Import what runs import, most of all litellm and what it imports at the first call."""
+def import_litellm() -> None:
+    """Import litellm and what it imports at the first call."""
     from weft.providers import litellm_model
 
     litellm_model.load()
+    for name in ("openai.resources", "litellm.litellm_core_utils.default_encoding"):
+        importlib.import_module(name)
+
+
+def _warm_up() -> None:
+    """Import what runs import."""
+    import_litellm()
     packages = [importlib.import_module(name) for name in ("weft", "weft_executor", "weft_planner", "weft_skills")]
     for package in packages:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith(_NOT_WARMED):
                 importlib.import_module(module.name)
-    for name in ("openai.resources", "snowballstemmer", "litellm.litellm_core_utils.default_encoding"):
-        importlib.import_module(name)
+    importlib.import_module("snowballstemmer")
     importlib.import_module("weft_planner.prompting.prompts").Prompts().check()
     with tempfile.TemporaryDirectory(prefix="warm-") as folder:
         asyncio.run(_run_once(folder))
@@ -168,17 +176,16 @@ async def _run_once(folder: str) -> None:
 
     plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "Greet", "depends_on": []}]}
     with OpenAIServer(scripted(plan)) as server:
-        os.environ.clear()  # nothing of the user's; who is forked from here gets another environment
+        for name in set(os.environ).difference(_SET_BY_LITELLM):
+            del os.environ[name]  # nothing of the user's; who is forked from here gets another environment
         os.environ.update(HOME=folder, PATH=os.defpath, OPENAI_API_BASE=server.base, OPENAI_API_KEY="sk-test")
         async with Weft(folder, {"model": "openai/test-model"}) as weft:
             await weft.run("Say hello")
 
 
-def main() -> None:
-    """Warm up, then become whatever is asked for."""
-    _warm_up()
-    listener = socket.socket(fileno=int(sys.argv[1]))
-    _fork_workers(listener.getsockname())
+def main(descriptor: int) -> None:
+    """Become whatever is asked for on this socket."""
+    listener = socket.socket(fileno=descriptor)
     gc.collect()
     gc.freeze()  # what is shared with those forked from here stays shared
     command = _serve(listener)
@@ -190,4 +197,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _warm_up()
+    number = int(sys.argv[1])
+    with socket.fromfd(number, socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        _fork_workers(listening.getsockname())
+    main(number)

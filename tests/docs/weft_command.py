@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,14 +13,24 @@ from tests.nursery import Nursery
 NURSERY, LOG = "WEFT_COMMAND_NURSERY", "WEFT_COMMAND_LOG"
 # The requests that pages speak of; a reader has others, which the tests put in their place.
 REQUESTS = ("3fa8c1d2", "77b0e4aa")
+# Python is started only for what a shell cannot do.
+PROGRAM = """#!/bin/sh
+case "$*" in {named}) PYTHONPATH={root} exec {python} -m {module} "$@" ;; esac
+{forked} "$@"
+status=$?
+echo "{{\\"status\\": $status}}" >> "${log}"
+exit $status
+"""
 
 
 def install(folder: Path, log: Path, nursery: Nursery) -> dict[str, str]:
     """Write the program into a folder; returns the environment in which a shell finds it."""
     program = folder / "weft"
     program.parent.mkdir()
-    root = Path(__file__).parent.parent.parent
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={root} exec {sys.executable} -m {__name__} "$@"\n', encoding="utf-8")
+    named = "|".join(f"*{request}*" for request in REQUESTS)
+    values = {"python": sys.executable, "module": __name__, "root": Path(__file__).parent.parent.parent}
+    forked = shlex.join(nursery.command("-m", "weft"))
+    program.write_text(PROGRAM.format(named=named, forked=forked, log=LOG, **values), encoding="utf-8")
     program.chmod(0o755)
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, NURSERY: nursery.address, LOG: str(log)}
@@ -41,7 +52,7 @@ def main() -> int:
     process = nursery.start(["-m", "weft", *_with_requests(sys.argv[1:], nursery)], stdin=0)
     status = process.wait(120)
     with Path(os.environ[LOG]).open("a", encoding="utf-8") as log:
-        log.write(json.dumps({"arguments": sys.argv[1:], "status": status}) + "\n")
+        log.write(json.dumps({"status": status}) + "\n")
     return status
 
 

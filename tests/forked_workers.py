@@ -1,0 +1,77 @@
+"""Workers of pytest-xdist, forked from one process that has imported all tests: each worker spends seconds less.
+
+The process collects the tests that were asked for, and imports litellm if there are many. A worker collects them again,
+with every module imported. `tests/fork_request.py` is what pytest-xdist starts in place of Python.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import nursery_process
+from tests.nursery import Nursery
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+MANY = 1000
+
+
+@contextmanager
+def forked_workers(tests: Sequence[str], folder: Path) -> Iterator[str]:
+    """What pytest-xdist is to start for a worker, as `--tx` has it."""
+    with tempfile.TemporaryDirectory(prefix="workers-") as place:
+        address = f"{place}/socket"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(address)
+            listener.listen(128)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.forked_workers", str(listener.fileno()), *tests],
+                stdin=subprocess.PIPE,  # its end tells the process that nobody needs it any more
+                pass_fds=[listener.fileno()],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                cwd=folder,
+            )
+        with process:
+            yield f"popen//python={shlex.join(Nursery(address).command())}"
+
+
+class _Count:
+    """How many tests there are."""
+
+    tests = 0
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.tests = len(session.items)
+
+
+def _warm_up(tests: Sequence[str]) -> None:
+    """Import the tests as pytest does, and what most of them use."""
+    count = _Count()
+    output, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    # Without capturing: some modules keep the standard files that they find when they are imported.
+    pytest.main(["--collect-only", "-qqq", "-s", "-p", "no:cacheprovider", *tests], [count])  # workers report errors
+    sys.stdout.flush()
+    os.dup2(output, 1)
+    os.close(output)
+    os.close(nothing)
+    if count.tests > MANY:
+        nursery_process.import_litellm()
+    assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
+
+
+if __name__ == "__main__":
+    _warm_up(sys.argv[2:])
+    nursery_process.main(int(sys.argv[1]))

@@ -1,0 +1,52 @@
+"""Workers that are forked: with tests imported, and otherwise processes like any other."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.forked_workers import forked_workers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Iterator[list[str]]:
+    """What pytest-xdist starts in place of Python."""
+    (tmp_path / "test_one.py").write_text("def test_it(): pass\n", encoding="utf-8")
+    (tmp_path / "test_broken.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
+    with forked_workers(["."], tmp_path) as started:
+        yield [*shlex.split(started.removeprefix("popen//python=")), "-u", "-c"]
+
+
+def test_it_has_the_tests_that_can_be_imported_and_its_own_environment_folder_and_status(
+    python: list[str], tmp_path: Path
+) -> None:
+    code = (
+        "import os, sys; print([m in sys.modules for m in ('test_one', 'test_broken')], os.getcwd(), os.environ['A'])"
+    )
+    code += "; sys.stdin.read(); sys.exit(3)"
+    folder, env = tmp_path / "elsewhere", {**os.environ, "A": "given"}
+    folder.mkdir()
+    ran = subprocess.run([*python, code], cwd=folder, env=env, input="", capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (3, f"[True, False] {folder} given\n", "")
+    killed = subprocess.run([*python, "import os; os.kill(os.getpid(), 9)"], check=False)
+    assert killed.returncode == 128 + 9
+
+
+def test_it_ends_with_what_stands_for_it(python: list[str]) -> None:
+    code = "import time; print('here', flush=True); time.sleep(600)"
+    with subprocess.Popen([*python, code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "here\n"
+        process.terminate()
+        assert process.wait(60) == 128 + 15
+        assert process.stdout.read() == ""
