@@ -105,8 +105,8 @@ def _aims(samples: dict[str, list[Spent]], tasks: int) -> list[Aim]:
     what = "layered 2,000, journal on: microseconds of CPU time for a task, all threads"
     # By taking one part after the other away, in turn with the whole.
     reason = (
-        f"the scheduler alone takes {min(ours):.3g}; the hash of a task's inputs takes 6 (2 of them SHA-256), "
-        "SQLite 6, making its two rows 4, the plan 3, the log 2, and two threads that share caches and one lock 3"
+        f"the scheduler alone takes {min(ours):.3g}; SQLite takes 7, a task's two rows and the log 5, the hash of its "
+        "inputs 4 to 6, the plan 3, and the hand-over between two threads the rest"
     )
     return [
         Aim("layered 2,000: CPU time over the bare loop's", over(ours, floor), 2.5),

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import inspect
 from msgspec.structs import asdict, replace
 
-from weft_executor.capture.json_text import digest, encode
+from weft_executor.capture.json_text import digest, encode, short_digest
 from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.capture.secrets import REDACTED, Secrets, is_secret
 from weft_executor.capture.shared_lists import SharedLists
@@ -63,6 +63,7 @@ class Capture:
     shared: SharedLists = field(default_factory=SharedLists, compare=False)
     # Texts and tasks that are recorded as they stand, and the forms of other tasks; these are found by identity.
     _kept: set[str | None] = field(default_factory=lambda: {None, ""}, repr=False, compare=False)
+    _hashes: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
     _plain_tasks: dict[int, Task] = field(default_factory=dict, repr=False, compare=False)
     _tasks: dict[int, tuple[Task, dict[str, Any]]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -87,7 +88,10 @@ class Capture:
 
     def keeps_event(self, event: Event) -> bool:
         """Whether an event is recorded as it stands, and its fields are few and plain, as most are."""
-        values = _FREE_VALUES[type(event)](event)
+        get = _FREE_TEXTS[type(event)]
+        if get is None:
+            return False
+        values = get(event)
         try:
             return self._kept.issuperset(values) or all(map(self._keeps_item, values))
         except TypeError:  # a list or a mapping, which no set can hold
@@ -167,9 +171,20 @@ class Capture:
     def hash_of_task(self, task: Task, given: Sequence[str | None]) -> str:
         """The hash of a task and of the results that it is given."""
         form = task if id(task) in self._plain_tasks else self.task(task)
-        if not self._kept.issuperset(given):
-            given = self.sequence(given)
-        return digest((form, given))[:HASH]
+        if self._kept.issuperset(given):
+            return short_digest((form, given))
+        return short_digest((form, [text if text is None else self._hashed(text) for text in given]))
+
+    def _hashed(self, text: str) -> str | list[str]:
+        """A result in the hash of a task: a long one by its own hash, made once for all tasks that are given it."""
+        if len(text) <= _SHORT:
+            return self.text(text)
+        known = self._hashes.get(text)
+        if known is None:
+            if len(self._hashes) >= _MOST_KEPT:
+                self._hashes.clear()
+            self._hashes[text] = known = [self.hash(text)]  # a list, which no short text is
+        return known
 
     def task(self, task: Task) -> dict[str, Any]:
         """A task as it is recorded, made once: it stands in the plan, and in the hash of what it is given."""
@@ -248,18 +263,31 @@ def _free_fields(kind: type[Event]) -> tuple[str, ...]:
     return tuple(field.name for field in msgspec.structs.fields(kind) if not _is_fixed(inspect.type_info(field.type)))
 
 
-class _FreeValues(dict[type["Event"], "Callable[[Event], tuple[Any, ...]]"]):
-    """What gets the values of these fields, as a tuple, by the type of event; a lookup is faster than a cached call."""
+class _FreeTexts(dict[type["Event"], "Callable[[Event], tuple[Any, ...]] | None"]):
+    """What gets the values of these fields, as a tuple, by the type of event; None if one of them is never a text.
 
-    def __missing__(self, kind: type[Event]) -> Callable[[Event], tuple[Any, ...]]:
+    A lookup is faster than a cached call, and an event that has a plan would be hashed with all its tasks.
+    """
+
+    def __missing__(self, kind: type[Event]) -> Callable[[Event], tuple[Any, ...]] | None:
         names = _free_fields(kind)
+        types = {field.name: inspect.type_info(field.type) for field in msgspec.structs.fields(kind)}
+        if not all(_may_be_text(types[name]) for name in names):
+            self[kind] = None
+            return None
         # Of one name an attrgetter gives the value alone, of the same name twice a tuple, much faster than a function.
         names = names * 2 if len(names) == 1 else names
         self[kind] = get = attrgetter(*names) if names else lambda _: ()
         return get
 
 
-_FREE_VALUES = _FreeValues()
+_FREE_TEXTS = _FreeTexts()
+
+
+def _may_be_text(kind: inspect.Type) -> bool:
+    if isinstance(kind, inspect.UnionType):
+        return any(map(_may_be_text, kind.types))
+    return isinstance(kind, inspect.StrType | inspect.NoneType | inspect.AnyType)
 
 
 def _is_fixed(kind: inspect.Type) -> bool:

@@ -7,7 +7,7 @@ number of digits.
 
 from __future__ import annotations
 
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,7 +36,7 @@ def encode(value: Any) -> str:
 def encode_all(values: Sequence[Any]) -> list[str] | None:
     """Each value as JSON, made together; None if one of them has to be repaired."""
     try:
-        return _PLAIN.encode_lines(values).decode().split("\n")
+        return _PLAIN.encode_lines(values).decode().split("\n")[:-1]  # the last line ends, too
     except _REFUSED:
         return None
 
@@ -55,6 +55,17 @@ def digest(value: Any) -> str:
         return sha256(_SORTED.encode(value)).hexdigest()
     except _REFUSED:
         return sha256(canonical(value)).hexdigest()
+
+
+def short_digest(value: Any) -> str:
+    """128 bits of the BLAKE2b of a short value's canonical JSON, in hex.
+
+    For a few hundred characters it is faster than SHA-256, for many thousand slower.
+    """
+    try:
+        return blake2b(_SORTED.encode(value), digest_size=16).hexdigest()
+    except _REFUSED:
+        return blake2b(canonical(value), digest_size=16).hexdigest()
 
 
 def digest_of(text: bytes) -> str:

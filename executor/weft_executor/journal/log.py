@@ -13,7 +13,8 @@ import msgspec
 
 from weft_executor.capture.json_text import encode, encode_all
 from weft_executor.journal.summary import CHANGING, updated
-from weft_executor.stores.row import EncodedRow, Row, RunSummary
+from weft_executor.stores.columns import encoded
+from weft_executor.stores.row import EncodedRows, Row, RunSummary
 from weft_planner.events import CallProgressed, Event, TaskFinished, TextStreamed, ToolOutput, ToolReported, type_of
 from weft_planner.plan.task_id import in_round
 
@@ -49,56 +50,53 @@ class LogEntry(msgspec.Struct, frozen=True, gc=False):
         return summary is self.summary and done == self.done
 
 
-def rows_of(entries: Sequence[LogEntry]) -> list[Row | EncodedRow]:
+def rows_of(entries: Sequence[LogEntry]) -> EncodedRows:
     """The rows to store: without secrets, paths relative to named roots.
 
     Most events are recorded as they stand: these are encoded together, which takes a quarter of the time.
     """
     plain = [entry.log.capture.keeps_event(entry.event) for entry in entries]
-    encoded = _encoded(list(compress(entries, plain)))
-    if encoded is None:
-        return [_row(entry) for entry in entries]
-    if len(encoded) == len(entries):
-        return [*encoded]
-    left = iter(encoded)
-    return [next(left) if is_plain else _row(entry) for entry, is_plain in zip(entries, plain, strict=True)]
+    together = _encoded(list(compress(entries, plain)))
+    if together is None:
+        return encoded([_row(entry) for entry in entries])
+    if len(together) == len(entries):
+        return together
+    others = [_row(entry) for entry, is_plain in zip(entries, plain, strict=True) if not is_plain]
+    return together.merged(encoded(others), plain)
 
 
 def _row(entry: LogEntry) -> Row:
     event, log = entry.event, entry.log
-    return Row(log.run_id, entry.seq, stamp(entry.at), type_of(type(event)), log.capture.event(event))
+    return Row(log.run_id, entry.seq, stamp(entry.at), _TYPES[type(event)], log.capture.event(event))
 
 
-def _encoded(entries: Sequence[LogEntry]) -> list[EncodedRow] | None:
+def _encoded(entries: Sequence[LogEntry]) -> EncodedRows | None:
     """The rows of events that are recorded as they stand; None if one of them has to be repaired."""
     # Column by column: comprehensions are faster than one loop over the entries.
     events = [entry.event for entry in entries]
-    texts = encode_all(events)
-    if texts is None:
+    bodies = encode_all(events)
+    if bodies is None:
         return None
-    tags = [_TAGS[kind] for kind in map(type, events)]
-    columns = (
+    return EncodedRows(
         [entry.log.run_id for entry in entries],
         [entry.seq for entry in entries],
         _stamps([entry.at for entry in entries]),
-        [name for name, _ in tags],
+        [_TYPES[kind] for kind in map(type, events)],
         [getattr(event, "task", None) for event in events],
         [event.key or None if type(event) is TaskFinished else None for event in events],
-        [f"{{{text[tag:]}" for text, (_, tag) in zip(texts, tags, strict=False)],  # the last line ends, too
+        bodies,
     )
-    return list(map(EncodedRow, *columns))
 
 
-class _Tags(dict[type[Event], tuple[str, int]]):
-    """An event's type, and how long its JSON is, which stands before the fields."""
+class _Types(dict[type[Event], str]):
+    """The types of events, by class; a lookup is faster than a cached call."""
 
-    def __missing__(self, kind: type[Event]) -> tuple[str, int]:
-        name = type_of(kind)
-        self[kind] = known = (name, len(f'{{"type":"{name}",'))
-        return known
+    def __missing__(self, kind: type[Event]) -> str:
+        self[kind] = name = type_of(kind)
+        return name
 
 
-_TAGS = _Tags()
+_TYPES = _Types()
 
 
 class Sink(Protocol):
@@ -145,11 +143,12 @@ class Log:
     def record(self, event: Event) -> None:
         """Record an event, unless it only tells how far an answer is."""
         kind, at = type(event), time.time_ns()
-        if isinstance(event, TaskFinished) and self._summary.early is None:
-            # One for each task of a plan, and another summary takes long to make.
-            self._done += event.status == "done" and not in_round(event.task)
-        elif kind in CHANGING:
-            self._summary = updated(self._summary, event, stamp(at))
+        if kind in CHANGING:
+            if isinstance(event, TaskFinished) and self._summary.early is None:
+                # One for each task of a plan, and another summary takes long to make.
+                self._done += event.status == "done" and not in_round(event.task)
+            else:
+                self._summary = updated(self._summary, event, stamp(at))
         elif kind in _PASSING:
             return
         self._seq = seq = self._seq + 1
@@ -184,9 +183,9 @@ def _stamps(times: Sequence[int]) -> list[str]:
     """Times as `stamp` spells them: those of one commit are nearly always of one second."""
     if not times or min(times) // _SECOND != max(times) // _SECOND:
         return [stamp(at) for at in times]
-    seconds, digits = str(times[0])[:10], encode([at // 1_000 for at in times])[1:-1]
-    # All at once: each has its seconds at its beginning, and six digits after them.
-    return f"{digits},".replace(",", "Z,").replace(seconds, _second(seconds)).split(",")[:-1]
+    digits = encode(times)  # 19 of each, with a comma between two
+    second = _second(digits[1:11])
+    return [f"{second}{digits[at : at + 6]}Z" for at in range(11, len(digits), 20)]
 
 
 @lru_cache(maxsize=8)

@@ -15,7 +15,7 @@ from weft_executor.stores.lease import BEAT, Handover, myself
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from weft_executor.stores.lease import StopRequest
     from weft_executor.stores.row import RunSummary
@@ -209,9 +209,9 @@ class Writer:
         taken = [change.run_id for change in batch.changes if change.taken]
         released = [change.run_id for change in batch.changes if not change.taken]
         rows = rows_of(batch.entries)
-        summaries = _changed_summaries(batch.entries)
+        summaries = _changed_summaries(dict(zip(rows.run_ids, batch.entries, strict=True)))
         while rows or summaries or taken or released:
-            held = sorted({row.run_id for row in rows} & self.leases)
+            held = sorted(self.leases.intersection(rows.run_ids))
             try:
                 self.store.append(rows, summaries, Handover(self.holder, taken, released, held))
                 break
@@ -219,7 +219,7 @@ class Writer:
                 if not error.run_ids:
                     raise
                 self._lose(error)
-                rows = [row for row in rows if row.run_id not in error.run_ids]
+                rows = rows.without(error.run_ids)
                 summaries = {run_id: one for run_id, one in summaries.items() if run_id not in error.run_ids}
                 taken, released = ([one for one in some if one not in error.run_ids] for some in (taken, released))
         self.leases.update(taken)
@@ -266,9 +266,8 @@ class Writer:
                     listener(request)
 
 
-def _changed_summaries(entries: list[LogEntry]) -> dict[str, RunSummary]:
-    """The summaries that changed since they were last written, by run."""
-    last = {entry.log.run_id: entry for entry in entries}
+def _changed_summaries(last: Mapping[str, LogEntry]) -> dict[str, RunSummary]:
+    """The summaries that changed since they were last written, by run, as of the last entry of each."""
     changed = {run_id: entry for run_id, entry in last.items() if not entry.is_written()}
     for entry in changed.values():
         entry.log.written = (entry.summary, entry.done)

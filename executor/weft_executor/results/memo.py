@@ -232,7 +232,7 @@ class Memo:
 
     def inputs(self, task: Task, results: Mapping[str, str]) -> str:
         """The hash of what a task is given: its own fields, and the results that it builds on."""
-        before = list(map(results.get, task.depends_on))
+        before = [*map(results.get, task.depends_on)]
         if task.refers:
             before += map(results.get, (*task.references, *task.reads))
             before += [_read(reference, results) for reference in task.other_references]

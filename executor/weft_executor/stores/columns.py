@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from weft_executor.capture.json_text import encode as encode_json
 from weft_executor.stores import texts
-from weft_executor.stores.row import EncodedRow
+from weft_executor.stores.row import EncodedRows
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from weft_executor.stores.row import Row, RunSummary
 
@@ -51,15 +51,21 @@ def summary_values(summary: RunSummary) -> list[object]:
     ]
 
 
-def encoded(row: Row | EncodedRow) -> EncodedRow:
-    """A row as it is written, unless it is already."""
-    if isinstance(row, EncodedRow):
-        return row
-    run_id, seq, at, kind, body = row
-    large: dict[str, str] = {}
-    text = encode_json(texts.split(body, large))
-    key = body.get("key") if kind == "task_finished" else None
-    return EncodedRow(run_id, seq, at, kind, clean(body.get("task")), clean(key) or None, text, large)
+def encoded(rows: Sequence[Row] | EncodedRows) -> EncodedRows:
+    """Rows as they are written, unless they are already."""
+    if isinstance(rows, EncodedRows):
+        return rows
+    found = EncodedRows()
+    for run_id, seq, at, kind, body in rows:
+        large: dict[str, str] = {}
+        text = encode_json(texts.split(body, large))
+        key = body.get("key") if kind == "task_finished" else None
+        values = (run_id, seq, at, kind, clean(body.get("task")), clean(key) or None, text)
+        for column, value in zip(found.columns, values, strict=True):
+            column.append(value)
+        if large:
+            found.texts.setdefault(run_id, {}).update(large)
+    return found
 
 
 def index_condition(types: Collection[str]) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
 
 # The version of the events, as exported traces carry it; stores have schema versions of their own.
 VERSION = 2
 # Costs are sums of small floats: digits beyond these are rounding errors.
 COST_PLACES = 10
-NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 
 class Row(NamedTuple):
@@ -33,19 +32,45 @@ class Row(NamedTuple):
         return place | {key: value for key, value in self.body.items() if key not in place}
 
 
-class EncodedRow(msgspec.Struct, frozen=True, gc=False):
-    """A row as stores write it: its body as JSON, and the large texts taken out of that, by hash."""
+@dataclass(frozen=True, slots=True)
+class EncodedRows:
+    """Rows as stores write them, column by column; `bodies` is JSON without large texts, which `texts` has.
 
-    # There are two for each task: a struct that is not garbage-collected is made in no time.
+    Those are given by run and hash.
+    """
 
-    run_id: str
-    seq: int
-    at: str
-    type: str
-    task: str | None
-    key: str | None
-    body: str
-    texts: Mapping[str, str] = NO_TEXTS
+    # Columns, because there are two rows for each task: an object for each costs as much as writing it.
+
+    run_ids: list[str] = field(default_factory=list)
+    seqs: list[int] = field(default_factory=list)
+    times: list[str] = field(default_factory=list)
+    types: list[str] = field(default_factory=list)
+    tasks: list[str | None] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict, kw_only=True)
+
+    def __len__(self) -> int:
+        return len(self.seqs)
+
+    @property
+    def columns(self) -> tuple[list[Any], ...]:
+        """The columns, without the large texts."""
+        return self.run_ids, self.seqs, self.times, self.types, self.tasks, self.keys, self.bodies
+
+    def merged(self, others: EncodedRows, mine: Sequence[bool]) -> EncodedRows:
+        """These rows and others, in an order that says of each place whether it is for one of these."""
+        columns = []
+        for these, those in zip(map(iter, self.columns), map(iter, others.columns), strict=True):
+            columns.append([next(these) if is_mine else next(those) for is_mine in mine])
+        texts = {run_id: self.texts.get(run_id, {}) | large for run_id, large in others.texts.items()}
+        return EncodedRows(*columns, texts=self.texts | texts)
+
+    def without(self, run_ids: Collection[str]) -> EncodedRows:
+        """The rows of the other runs."""
+        kept = [run_id not in run_ids for run_id in self.run_ids]
+        texts = {run_id: large for run_id, large in self.texts.items() if run_id not in run_ids}
+        return EncodedRows(*(list(compress(column, kept)) for column in self.columns), texts=texts)
 
 
 @dataclass(frozen=True, slots=True)

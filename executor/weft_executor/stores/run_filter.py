@@ -11,14 +11,15 @@ from weft_executor.stores.columns import TAKEN_BACK
 class RunFilter(TypedDict, total=False):
     """Which runs a list has: those older than `before`, of some statuses, of one batch or conversation, and so on.
 
-    `taken_back` asks for turns that were taken back, or only for others. `text` are words that are looked for.
-    `since` and `until` bound when a run started; the first is included.
+    `taken_back` asks for turns that were taken back, or only for others; `in_batch` for goals of batches, likewise.
+    `text` are words that are looked for. `since` and `until` bound when a run started; the first is included.
     """
 
     before: str
     status: Collection[str]
     text: str
     batch: str | None
+    in_batch: bool
     conversation: str | None
     taken_back: bool
     skill: str
@@ -44,6 +45,7 @@ class Condition(NamedTuple):
 _CONDITIONS: Mapping[str, Condition] = {
     "before": Condition("run_id < ?"),
     "batch": Condition("batch = ?"),
+    "in_batch": Condition("(batch IS NOT NULL) = ?"),
     "conversation": Condition("conversation = ?"),
     "taken_back": Condition(f"(r.id IN ({TAKEN_BACK})) = ?"),
     "skill": Condition("' ' || skills || ' ' LIKE ? ESCAPE '\\'", lambda name: f"% {literal(name)} %"),

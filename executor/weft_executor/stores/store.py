@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.row import (
         BatchCount,
         ConversationSummary,
-        EncodedRow,
+        EncodedRows,
         Row,
         RunCount,
         RunIndex,
@@ -35,7 +35,7 @@ class Store(Protocol):
         """Seconds between two questions whether it has `changed`."""
 
     def append(
-        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row] | EncodedRows, summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows in order, new or changed summaries, and lease changes; all or nothing.
 

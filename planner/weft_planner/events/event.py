@@ -17,8 +17,10 @@ def _type_name(class_name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
 
 
-class Event(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_type_name):
+class Event(msgspec.Struct, frozen=True, gc=False):
     """Something that happened in a run; a subclass is a type of its own, and its fields are what is recorded."""
+
+    # Without a tag: records have the type beside the fields, and taking it out of the JSON of each costs too much.
 
 
 # A hash that we made, of values without secrets: such a field is recorded as it is.
@@ -43,13 +45,13 @@ class Recorder(Protocol):
 @cache
 def type_of(kind: type[Event]) -> str:
     """The type of an event class, as records have it."""
-    return str(kind.__struct_config__.tag)
+    return _type_name(kind.__name__)
 
 
 def to_dict(event: Event) -> dict[str, Any]:
     """The event as plain values, its type first."""
-    plain: dict[str, Any] = msgspec.to_builtins(event, enc_hook=str)
-    return plain
+    fields: dict[str, Any] = msgspec.to_builtins(event, enc_hook=str)
+    return {"type": type_of(type(event))} | fields
 
 
 def decode(kind: str, fields: Mapping[str, Any]) -> Event | None:

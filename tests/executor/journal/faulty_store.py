@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from weft_executor.stores.columns import encoded
 from weft_executor.stores.lease import BEAT, Handover, Holder, myself
 from weft_executor.stores.sqlite.store import SqliteStore
 from weft_planner.events import RunStarted
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from weft_executor.journal.log import Log
     from weft_executor.journal.writer import Writer
-    from weft_executor.stores.row import EncodedRow, Row, RunSummary
+    from weft_executor.stores.row import EncodedRows, Row, RunSummary
 
 SOON = BEAT / 2
 STARTED = RunStarted("r", "goal", "/w", {})
@@ -52,14 +53,15 @@ class FaultyStore(SqliteStore):
         self.faults = Faults()
 
     def append(
-        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row] | EncodedRows, summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         change = handover or Handover(myself())
-        places = [(row.run_id, row.seq) for row in rows]
+        written = encoded(rows)
+        places = list(zip(written.run_ids, written.seqs, strict=True))
         self.faults.commits.append(Commit(places, dict(summaries), list(change.taken), list(change.released)))
         if self.faults.append is not None:
             raise self.faults.append
-        super().append(rows, summaries, handover)
+        super().append(written, summaries, handover)
 
     def renew(self, run_ids: Collection[str], holder: Holder) -> None:
         self.faults.renewed.append(list(run_ids))

@@ -6,7 +6,6 @@ import pytest
 
 from weft_executor.capture.capture import Capture
 from weft_executor.journal.log import Log, LogEntry, rows_of, stamp
-from weft_executor.stores.columns import encoded
 from weft_executor.stores.row import RunSummary
 from weft_planner.events import Event, TaskFinished, TaskStarted, ToolCalled
 
@@ -25,34 +24,49 @@ class Nowhere:
         raise AssertionError(run_id)
 
 
-def entries(*events: Event, apart: int) -> list[LogEntry]:
-    log, summary = Log(Nowhere(), "r", Capture()), RunSummary("r", "a goal", "running", "")
+def entries(*events: Event, apart: int, run: str = "r") -> list[LogEntry]:
+    log, summary = Log(Nowhere(), run, Capture()), RunSummary(run, "a goal", "running", "")
     return [LogEntry(log, at + 1, BEGAN + at * apart, event, summary, 0) for at, event in enumerate(events)]
 
 
 @pytest.mark.parametrize("apart", [1, 1_001, 300_000_000, 1_000_000_000])
 def test_events_of_one_commit_have_their_own_times_in_whatever_seconds_they_happened(apart: int) -> None:
     rows = rows_of(entries(*[TaskStarted("a", "0" * 32)] * 7, apart=apart))
-    assert [row.at for row in rows] == [stamp(BEGAN + at * apart) for at in range(7)]
-    assert rows[0].at == "2026-11-06T21:20:00.000000Z"
+    assert rows.times == [stamp(BEGAN + at * apart) for at in range(7)]
+    assert rows.times[0] == "2026-11-06T21:20:00.000000Z"
 
 
 def test_rows_keep_the_order_of_events_whether_these_are_recorded_as_they_stand_or_not() -> None:
     called = ToolCalled("a", "files_read", {"status": "success", "data": {}}, "key#1")
     events = TaskStarted("a", "0" * 32), called, TaskFinished("a", "done", 0.5, "out", key="k"), called
-    rows = [encoded(row) for row in rows_of(entries(*events, apart=1_000))]
-    assert [(row.seq, row.type, row.task, row.key) for row in rows] == [
+    rows = rows_of(entries(*events, apart=1_000))
+    assert len(rows) == 4
+    assert list(zip(rows.seqs, rows.types, rows.tasks, rows.keys, strict=True)) == [
         (1, "task_started", "a", None),
         (2, "tool_called", "a", None),
         (3, "task_finished", "a", "k"),
         (4, "tool_called", "a", None),
     ]
-    assert rows[0].body == '{"task":"a","inputs":"' + "0" * 32 + '"}'
+    assert rows.bodies[0] == '{"task":"a","inputs":"' + "0" * 32 + '"}'
 
 
 def test_a_commit_of_nothing_and_one_that_has_to_be_repaired_have_rows_too() -> None:
-    assert rows_of([]) == []
+    assert len(rows_of([])) == 0
     broken = TaskFinished("a", "done", 0.5, "half of a pair: \ud800")
-    rows = [encoded(row) for row in rows_of(entries(TaskStarted("a"), broken, apart=1_000))]
-    assert [row.type for row in rows] == ["task_started", "task_finished"]
-    assert "half of a pair: \ufffd" in rows[1].body
+    rows = rows_of(entries(TaskStarted("a"), broken, apart=1_000))
+    assert rows.types == ["task_started", "task_finished"]
+    assert "half of a pair: \ufffd" in rows.bodies[1]
+
+
+def test_large_texts_are_kept_by_run_and_leave_with_the_run_that_another_process_has_taken() -> None:
+    long, other = "a long text " * 50, "another text " * 50
+    called = [
+        ToolCalled("a", "files_read", {"status": "success", "text": text}, "key#1") for text in (long, other, long)
+    ]
+    rows = rows_of(
+        [*entries(called[0], called[1], TaskStarted("a"), apart=1_000), *entries(called[2], apart=1, run="s")]
+    )
+    assert {run_id: sorted(large.values()) for run_id, large in rows.texts.items()} == {"r": [long, other], "s": [long]}
+    left = rows.without({"r"})
+    assert (left.run_ids, left.seqs, left.types) == (["s"], [1], ["tool_called"])
+    assert [list(large.values()) for large in left.texts.values()] == [[long]]

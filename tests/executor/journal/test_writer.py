@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft_executor.stores.lease import Handover, Holder
-    from weft_executor.stores.row import EncodedRow, Row, RunSummary
+    from weft_executor.stores.row import EncodedRows, Row, RunSummary
 
 
 class Counting(SqliteStore):
@@ -37,7 +37,7 @@ class Counting(SqliteStore):
         raise ValueError("an unexpected error")
 
     def append(
-        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row] | EncodedRows, summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         if self.commits >= self.fails_after:
             raise StoreFailed("the disk is full")

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
 from tests.fakes import Recorder
+from weft_executor.capture.capture import Capture
+from weft_executor.capture.named_roots import NamedRoots
 from weft_executor.results.memo import Memo
+from weft_planner.events import TaskFinished
 from weft_planner.model import Message, Request, ToolCall, ToolSpec
 from weft_planner.plan.task import Task
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TOOL = ToolSpec("text_echo", "Echo a text.", {"type": "object", "properties": {"text": {"type": "string"}}})
 ASKED = Request(
@@ -35,7 +42,7 @@ def test_hashes_stay_as_they_are_on_record() -> None:
     )
     assert memo.tool_key("text_echo", "a", {"text": "ü"}) == "ea7b9ccdd83e2a6ec92d7c76186ca299#1"
     task = Task("b", "llm", instruction="Use <<a.output>>", depends_on=("a",))
-    assert memo.inputs(task, {"a": "one", "z": "unused"}) == "1264fc4731896a61a34882043300c9cf"
+    assert memo.inputs(task, {"a": "one", "z": "unused"}) == "f68e3cc514cefc8a909e16621cbd2c2a"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +62,36 @@ def test_whatever_decides_a_call_changes_its_hash(other: Request) -> None:
     assert memo.request_hash(other, "m") != memo.request_hash(ASKED, "m")
     assert memo.request_hash(ASKED, "m") != memo.request_hash(ASKED, "other")
     assert memo.request_hash(replace(ASKED, key="k", on_text=print), "m") == memo.request_hash(ASKED, "m")
+
+
+def test_the_hash_of_inputs_has_long_results_to_their_last_character_whatever_was_looked_at_before() -> None:
+    task = Task("b", "llm", depends_on=("a", "z"))
+    long, other = "a long result " * 100 + "a", "a long result " * 100 + "b"
+    memo = Memo(Recorder())
+    first = memo.inputs(task, {"a": long, "z": "short"})
+    assert memo.inputs(task, {"a": other, "z": "short"}) != first
+    assert memo.inputs(task, {"a": "short", "z": long}) != first
+    assert memo.inputs(task, {"a": long}) != first
+    memo.capture.keeps_event(TaskFinished("a", "done", 0.5, "short"))
+    assert (
+        memo.inputs(task, {"a": long, "z": "short"})
+        == first
+        == Memo(Recorder()).inputs(task, {"a": long, "z": "short"})
+    )
+
+
+def test_the_hash_of_inputs_is_the_same_in_another_checkout(tmp_path: Path) -> None:
+    task = Task("b", "llm", depends_on=("a",))
+    here, there = (
+        Memo(Recorder(), Capture(NamedRoots({"workspace": str(tmp_path / name)}))) for name in ("here", "there")
+    )
+    for result in ("{}/notes.md", "{}/notes.md " * 50):
+        hashes = [
+            memo.inputs(task, {"a": result.replace("{}", str(tmp_path / name))})
+            for memo, name in ((here, "here"), (there, "there"))
+        ]
+        assert hashes[0] == hashes[1]
+        assert hashes[0] != here.inputs(task, {"a": result.replace("{}", str(tmp_path / "there"))})
 
 
 def test_equal_requests_of_a_task_are_counted() -> None:

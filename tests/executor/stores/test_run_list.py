@@ -57,6 +57,14 @@ def test_text_is_found_literally_in_goals_skills_and_the_start_of_ids(
     assert store.find("b").skills == ("code-review", "comparing")
 
 
+def test_goals_of_batches_are_left_out_or_listed_alone(place: Place) -> None:
+    store = place.open()
+    store.append([], {"a": line("a"), "b": replace(line("b"), batch="tickets"), "c": line("c")})
+    assert ids(store, in_batch=False) == ["c", "a"]
+    assert ids(store, in_batch=True) == ["b"]
+    assert ids(store) == ["c", "b", "a"]
+
+
 def test_batches_are_counted_by_status_newest_first(place: Place) -> None:
     store = place.open()
     runs = {name: replace(line(name, status), batch=name[0], batch_goal=name) for name, status in [

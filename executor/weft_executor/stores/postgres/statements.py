@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from weft_executor.stores.lease import Handover
     from weft_executor.stores.postgres.connections import Connection
-    from weft_executor.stores.row import EncodedRow, RunSummary
+    from weft_executor.stores.row import EncodedRows, RunSummary
 
 _KINDS = {"seconds": "float8", "cost_usd": "float8", "tasks": "int", "done": "int", "tokens": "bigint"}
 _TYPES = [_KINDS.get(name, "text") for name in SUMMARY.split(", ")]
@@ -86,7 +86,7 @@ def era_of(keys: Collection[int]) -> int:
 class Append:
     """What one commit writes: rows, summaries, and lease changes."""
 
-    rows: Sequence[EncodedRow]
+    rows: EncodedRows
     summaries: Mapping[str, RunSummary]
     handover: Handover | None
 
@@ -134,9 +134,9 @@ class Append:
         """Whether an attempt that was cut off has been committed after all: commits are whole, so one row tells."""
         if not self.rows:
             return False
-        row = self.rows[-1]
         asked = "SELECT 1 FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = %s AND e.seq = %s AND e.at = %s"
-        return connection.execute(asked, (row.run_id, row.seq, row.at)).fetchone() is not None
+        last = (self.rows.run_ids[-1], self.rows.seqs[-1], self.rows.times[-1])
+        return connection.execute(asked, last).fetchone() is not None
 
     def taken_places(self, connection: Connection) -> set[str]:
         """The runs that another process has written to, in places that these rows should have."""
@@ -144,12 +144,11 @@ class Append:
             "SELECT DISTINCT r.run_id FROM unnest(%s::text[], %s::int[]) AS n (run_id, seq) "
             "JOIN runs r USING (run_id) JOIN events e ON e.run = r.id AND e.seq = n.seq"
         )
-        given = ([row.run_id for row in self.rows], [row.seq for row in self.rows])
-        return {run_id for (run_id,) in connection.execute(asked, given)}
+        return {run_id for (run_id,) in connection.execute(asked, (self.rows.run_ids, self.rows.seqs))}
 
     def texts(self) -> dict[str, str]:
         """The large texts of all rows, by hash."""
-        return {sha: text for row in self.rows for sha, text in row.texts.items()}
+        return {sha: text for large in self.rows.texts.values() for sha, text in large.items()}
 
     def _fence(self, connection: Connection) -> Any:
         """Have the server hold the runs that must still be this process's."""
@@ -169,7 +168,7 @@ class Append:
                 raise LeaseLost(f"run {', '.join(lost)} is in use by another process", lost, "leave it to that process")
 
     def _refuse_deleted(self, connection: Connection) -> None:
-        runs = {row.run_id for row in self.rows}
+        runs = set(self.rows.run_ids)
         there = connection.execute("SELECT run_id FROM runs WHERE run_id = ANY(%s)", (sorted(runs),)).fetchall()
         lost = sorted(runs - {run_id for (run_id,) in there})
         raise LeaseLost(f"run {', '.join(lost)} was deleted while it was written", lost, "run its goal again")
@@ -177,18 +176,15 @@ class Append:
     def _write_texts(self, connection: Connection, large: Mapping[str, str]) -> None:
         if large:
             ordered = sorted(large)  # all processes lock texts in one order, so none waits in a circle
-            runs = sorted({row.run_id for row in self.rows})
+            runs = sorted(set(self.rows.run_ids))
             values = [large[sha].encode("utf-8", "surrogatepass") for sha in ordered]
             connection.execute(_TEXTS, (runs, [bytes.fromhex(sha) for sha in ordered], values))
 
 
-def write_events(connection: Connection, rows: Sequence[EncodedRow], *, again: bool) -> Any:
+def write_events(connection: Connection, rows: EncodedRows, *, again: bool) -> Any:
     """Write events in one statement."""
-    columns: tuple[list[Any], ...] = ([], [], [], [], [], [], [])
-    for row in rows:
-        values = (row.run_id, row.seq, row.at, row.type, _text(row.task), _text(row.key), row.body)
-        for column, value in zip(columns, values, strict=True):
-            column.append(value)
+    tasks, keys = list(map(_text, rows.tasks)), list(map(_text, rows.keys))
+    columns = (rows.run_ids, rows.seqs, rows.times, rows.types, tasks, keys, rows.bodies)
     return connection.execute(_EVENTS + (" ON CONFLICT DO NOTHING" if again else ""), columns)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.row import (
         BatchCount,
         ConversationSummary,
-        EncodedRow,
+        EncodedRows,
         Row,
         RunCount,
         RunIndex,
@@ -54,12 +54,12 @@ class PostgresStore:
             raise messages.bad_store(self.url, "used", error) from error
 
     def append(
-        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row] | EncodedRows, summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows, summaries and lease changes in one transaction, in two round trips."""
-        commit = Append([encoded(row) for row in rows], summaries, handover)
+        commit = Append(encoded(rows), summaries, handover)
         keys = self._connections.write(lambda connection, again: self._commit(connection, commit, again=again))
-        self._known.note(keys, {row.run_id for row in rows}, commit.texts())
+        self._known.note(keys, set(commit.rows.run_ids), commit.texts())
         for run_id in handover.released if handover else ():
             self._known.keys.pop(run_id, None)
         if handover and handover.taken:
@@ -81,7 +81,7 @@ class PostgresStore:
                     if (found := there.fetchone()) is not None:
                         raise RunExists(found[0])
                     seen.update(new)
-                    Append([encoded(row) for row in rows], summaries, None).write(connection)
+                    Append(encoded(rows), summaries, None).write(connection)
                 connection.execute("UPDATE runs SET imported = TRUE WHERE run_id = ANY(%s)", (sorted(seen),))
         except psycopg.Error as error:
             raise messages.store_failed(self.url, error) from error

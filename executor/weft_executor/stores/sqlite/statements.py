@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from weft_executor.stores.columns import CHANGING, SUMMARY, clean, summary_values
 from weft_executor.stores.errors import LeaseLost
-from weft_executor.stores.row import NO_TEXTS
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weft_executor.stores.lease import Handover
-    from weft_executor.stores.row import EncodedRow, Row, RunSummary
+    from weft_executor.stores.row import EncodedRows, RunSummary
 
 _SUMMARIES = (
     f"INSERT INTO runs ({SUMMARY}) VALUES ({', '.join('?' * (SUMMARY.count(',') + 1))}) "  # noqa: S608 - no input
@@ -37,28 +37,20 @@ def write_summaries(connection: sqlite3.Connection, summaries: Iterable[RunSumma
     connection.executemany(_SUMMARIES, [summary_values(summary) for summary in summaries])
 
 
-def write_texts(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run: Mapping[str, int]) -> None:
+def write_texts(connection: sqlite3.Connection, rows: EncodedRows, run: Mapping[str, int]) -> None:
     """Write large texts that are not stored yet, and which runs use them."""
-    texts_of: dict[str, str] = {}
-    uses: set[tuple[int, str]] = set()
-    for row in rows:
-        if row.texts is NO_TEXTS:
-            continue
-        for sha, text in row.texts.items():
-            texts_of[sha] = text
-            uses.add((run[row.run_id], sha))
-    _insert(connection, _TEXTS, 2, [value for sha, text in texts_of.items() for value in (sha, clean(text))])
-    _insert(connection, _USES, 2, [value for use in uses for value in use])
+    texts = {sha: text for large in rows.texts.values() for sha, text in large.items()}
+    _insert(connection, _TEXTS, 2, ((sha, clean(text)) for sha, text in texts.items()))
+    _insert(connection, _USES, 2, ((run[run_id], sha) for run_id, large in rows.texts.items() for sha in large))
 
 
-def write_events(connection: sqlite3.Connection, rows: Sequence[EncodedRow], run: Mapping[str, int]) -> None:
-    """Write events, up to `MAX_ROWS` in one statement."""
-    for at in range(0, len(rows), MAX_ROWS):
-        some = rows[at : at + MAX_ROWS]
-        values = [value for row in some for value in (run[row.run_id], row.seq, row.at, row.type, row.body)]
-        connection.execute(_statement(_EVENTS, 5, len(some)), values)
-    results = [value for row in rows if row.key is not None for value in (run[row.run_id], row.seq, row.key)]
-    _insert(connection, _RESULTS, 3, results)
+def write_events(connection: sqlite3.Connection, rows: EncodedRows, run: Mapping[str, int]) -> None:
+    """Write events, and which of them are results that other runs may use."""
+    runs = [run[run_id] for run_id in rows.run_ids]
+    _insert(connection, _EVENTS, 5, zip(runs, rows.seqs, rows.times, rows.types, rows.bodies, strict=True))
+    if any(rows.keys):
+        keyed = zip(runs, rows.seqs, rows.keys, strict=True)
+        _insert(connection, _RESULTS, 3, (row for row in keyed if row[2] is not None))
 
 
 def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -69,10 +61,11 @@ def run_keys(connection: sqlite3.Connection, run_ids: Sequence[str]) -> Iterator
         yield from connection.execute(f"SELECT run_id, id FROM runs WHERE run_id IN ({marks})", some)  # noqa: S608
 
 
-def written_by_others(connection: sqlite3.Connection, rows: Sequence[Row | EncodedRow]) -> set[str]:
+def written_by_others(connection: sqlite3.Connection, rows: EncodedRows) -> set[str]:
     """The runs of rows whose place is taken already."""
     taken = "SELECT 1 FROM events e JOIN runs r ON r.id = e.run WHERE r.run_id = ? AND e.seq = ?"
-    return {row.run_id for row in rows if connection.execute(taken, (row.run_id, row.seq)).fetchone()}
+    places = zip(rows.run_ids, rows.seqs, strict=True)
+    return {place[0] for place in places if connection.execute(taken, place).fetchone()}
 
 
 def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
@@ -94,12 +87,24 @@ def hand_over(connection: sqlite3.Connection, handover: Handover) -> None:
     )
 
 
-def _insert(connection: sqlite3.Connection, into: str, width: int, values: Sequence[object]) -> None:
-    """Insert rows of `width` columns; `values` holds all their values in one list."""
-    step = MAX_ROWS * width
-    for at in range(0, len(values), step):
-        some = values[at : at + step]
-        connection.execute(_statement(into, width, len(some) // width), some)
+def _insert(connection: sqlite3.Connection, into: str, width: int, rows: Iterable[tuple[object, ...]]) -> None:
+    """Insert rows of `width` columns, up to `MAX_ROWS` in one statement."""
+    values = list(chain.from_iterable(rows))
+    begin = 0
+    for size in _sizes(len(values) // width):
+        end = begin + size * width
+        connection.execute(_statement(into, width, size), values[begin:end])
+        begin = end
+
+
+def _sizes(rows: int) -> Iterator[int]:
+    """How many rows each statement writes: all of them or, of very many, powers of two, so that few are prepared."""
+    if rows <= MAX_ROWS:
+        yield from (rows,) if rows else ()
+        return
+    while rows:
+        yield (size := min(MAX_ROWS, 1 << rows.bit_length() - 1))
+        rows -= size
 
 
 @cache

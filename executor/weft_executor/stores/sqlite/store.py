@@ -13,7 +13,7 @@ from weft_executor.stores import texts
 from weft_executor.stores.columns import SUMMARY, encoded, index_condition, missing
 from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import Holder
-from weft_executor.stores.row import EncodedRow, Row, StoreStatus
+from weft_executor.stores.row import Row, StoreStatus
 from weft_executor.stores.run_lists import LIST_RUNS, only_match
 from weft_executor.stores.sqlite import run_import, run_list, search
 from weft_executor.stores.sqlite.database import Database
@@ -35,7 +35,14 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from weft_executor.stores.lease import Handover, StopRequest
-    from weft_executor.stores.row import BatchCount, ConversationSummary, RunCount, RunIndex, RunSummary
+    from weft_executor.stores.row import (
+        BatchCount,
+        ConversationSummary,
+        EncodedRows,
+        RunCount,
+        RunIndex,
+        RunSummary,
+    )
     from weft_executor.stores.run_filter import RunFilter
     from weft_executor.stores.run_lists import CountedBy
 
@@ -51,42 +58,37 @@ class SqliteStore:
         self._keys: dict[str, int] = {}
 
     def append(
-        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
+        self, rows: Sequence[Row] | EncodedRows, summaries: Mapping[str, RunSummary], handover: Handover | None = None
     ) -> None:
         """Store rows, summaries and lease changes in one transaction."""
+        written = encoded(rows)  # before the transaction, which other processes may be waiting for
         try:
-            self._append(rows, summaries, handover)
+            self._append(written, summaries, handover)
         except LeaseLost:
             raise
         except StoreFailed as error:
             if not isinstance(error.__cause__, sqlite3.IntegrityError):
                 raise
             with self._database.reading() as connection:
-                lost = written_by_others(connection, rows)
+                lost = written_by_others(connection, written)
             raise LeaseLost(error.message, lost, error.hint) from error
 
-    def _append(
-        self, rows: Sequence[Row | EncodedRow], summaries: Mapping[str, RunSummary], handover: Handover | None = None
-    ) -> None:
-        # Before the transaction, which other processes may be waiting for.
-        written = [row if type(row) is EncodedRow else encoded(row) for row in rows]
-        runs = {row.run_id for row in written}
+    def _append(self, rows: EncodedRows, summaries: Mapping[str, RunSummary], handover: Handover | None) -> None:
+        runs = set(rows.run_ids)
         # A copy: another thread's rollback may clear the cache before this one gets to write.
         keys = {run_id: key for run_id in runs if (key := self._keys.get(run_id)) is not None}
-        events_only = (
-            len(rows) <= MAX_ROWS and len(keys) == len(runs) and not any(row.texts or row.key for row in written)
-        )
+        events_only = len(rows) <= MAX_ROWS and len(keys) == len(runs) and not rows.texts and not any(rows.keys)
         if events_only and not summaries and not handover:
             with self._database.writing() as connection:  # a single statement is a transaction of its own
-                write_events(connection, written, keys)
+                write_events(connection, rows, keys)
             return
         with self._transaction() as connection:
             write_summaries(connection, summaries.values())
             if handover:
                 hand_over(connection, handover)
             self._keys.update(run_keys(connection, list(runs - self._keys.keys())))
-            write_texts(connection, written, self._keys)
-            write_events(connection, written, self._keys)
+            write_texts(connection, rows, self._keys)
+            write_events(connection, rows, self._keys)
         for run_id in handover.released if handover else ():
             self._keys.pop(run_id, None)  # it may be pruned from now on, and its key given to another run
 
