@@ -72,6 +72,12 @@ def _statuses(_: str, text: str) -> tuple[str, ...]:
     return statuses
 
 
+def _choice(name: str, text: str) -> bool:
+    if text not in ("0", "1"):
+        raise InputError(f"{name} {text[:40]!r} is neither 0 nor 1", hint=f"for example: {name}=0")
+    return text == "1"
+
+
 def _text(_: str, text: str) -> str:
     return text[:_LONGEST]
 
@@ -81,4 +87,5 @@ _READERS: Mapping[str, Callable[[str, str], object]] = {
     **dict.fromkeys(("min_cost", "max_cost", "min_seconds", "max_seconds"), _number),
     **dict.fromkeys(("since", "until"), moment),
     "status": _statuses,
+    "in_batch": _choice,
 }

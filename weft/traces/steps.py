@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from weft.traces.span import Span, Try
 from weft_executor.history.ledger import Ledger
 from weft_planner.events import (
+    ApprovalAsked,
+    ApprovalGiven,
     CallBroken,
     CallFailed,
     CallFinished,
@@ -49,6 +51,16 @@ _STEPS = {"decomposer": "(plan)", "replanner": "(replan)"}
 
 
 @dataclass(slots=True)
+class Question:
+    """What a person was asked, and what they answered; None as long as nobody has."""
+
+    id: str
+    task: str | None
+    question: str
+    answer: str | None = None
+
+
+@dataclass(slots=True)
 class Steps:
     """Builds the spans of a run from its events, in order; `dropped` are those that a changed plan no longer has."""
 
@@ -66,6 +78,7 @@ class Steps:
     dropped: list[Span] = field(default_factory=list)
     streamed: int = 0
     shortened: list[SkillShortened] = field(default_factory=list)
+    questions: dict[str, Question] = field(default_factory=dict)
     _last_part: dict[str, str] = field(default_factory=dict)
     _going: set[str] = field(default_factory=set)  # steps without a task whose calls belong together
 
@@ -89,6 +102,10 @@ class Steps:
                     self.spans.pop("(plan)", None)
             case PlanChanged():
                 self._note_change(event, at)
+            case ApprovalAsked(kind="question") if event.id not in self.questions:
+                self._note_question(event)
+            case ApprovalGiven() if event.call in self.questions:
+                self.questions[event.call].answer = event.text or event.note or event.decision
             case SkillShortened() if event not in self.shortened:  # a resumed task is given it again
                 self.shortened.append(event)
             case ConditionChecked(holds=False, round=None) if event.task in self.spans:
@@ -109,6 +126,11 @@ class Steps:
                 self.spans[task].tools = dict(Counter(self.spans[task].tools) + Counter([event.name]))
             case _:
                 pass
+
+    def _note_question(self, event: ApprovalAsked) -> None:
+        self.questions[event.id] = Question(event.id, event.task, event.preview)
+        if event.task is None and (plan := self.spans.get("(plan)")) is not None:
+            plan.attempts = max(0, plan.attempts - 1)  # a call that only led to a question is no try
 
     def _note_resume(self, at: float, *, was_waiting: bool) -> None:
         self.resumes.append(round(at, 3))

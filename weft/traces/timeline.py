@@ -10,7 +10,7 @@ import msgspec
 
 from weft.traces.clock import Clock
 from weft.traces.critical_path import Segment, critical_segments
-from weft.traces.steps import Steps
+from weft.traces.steps import Question, Steps
 from weft_planner.events import PlanChanged, RecipeUse, SkillShortened, decode
 from weft_planner.plan.task_id import in_order
 
@@ -54,6 +54,7 @@ class Timeline:
     dropped: list[Span]
     streamed: int
     shortened: list[SkillShortened]
+    questions: list[Question]
 
     @property
     def critical(self) -> list[str]:
@@ -88,6 +89,7 @@ class Timeline:
             "plan_faults": self.faults,
             "plan_changes": [_change(at, event) for at, event in self.changes],
             "plan_streamed": self.streamed,
+            "questions": [asdict(one) for one in self.questions],
             "skills_shortened": [_shortened(event) for event in self.shortened],
             "spans": [span.to_dict() for span in self.spans.values()],
             "dropped": [span.to_dict() for span in self.dropped],
@@ -123,6 +125,7 @@ def timeline(rows: Iterable[Row], *, alive: bool = False) -> Timeline:
         dropped=steps.dropped,
         streamed=steps.streamed,
         shortened=steps.shortened,
+        questions=list(steps.questions.values()),
     )
 
 

@@ -106,6 +106,7 @@ ROUTES = (
     Path("DELETE", "/skills/imports/{key}", "skill_imports.cancel_import", changes=True),
     Path("GET", "/skills/{name}", "skills.show_skill"),
     Path("DELETE", "/skills/{name}", "skills.delete_skill", changes=True),
+    Path("POST", "/skills/{name}/copy", "skills.copy_skill", changes=True),
     Path("POST", "/skills/{name}/trust", "skills.trust_skill", changes=True),
     Path("GET", "/skills/{name}/files/{path:path}", "skills.read_file"),
     Path("PUT", "/skills/{name}/files/{path:path}", "skills.write_file", changes=True),

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from weft_skills.skill import Source
 
 WORKSPACE = ".agents/skills"
+# Where a project keeps skills that it shares with other agents.
+PROJECT = ("skills", ".skills", ".claude/skills")
 LIBRARY = Path(__file__).resolve().parents[1] / "library"
 
 
@@ -34,10 +36,8 @@ def locations(
     return (
         Location(workspace / ".agents" / "sys.skills", "system"),
         *([Location(given, "project")] if given is not None else []),
-        Location(workspace / ".agents" / "skills", "workspace"),
-        Location(workspace / "skills", "project"),
-        Location(workspace / ".skills", "project"),
-        Location(workspace / ".claude" / "skills", "project"),
+        Location(workspace / WORKSPACE, "workspace"),
+        *(Location(workspace / folder, "project") for folder in PROJECT),
         Location(workspace, "root", single=True),
         Location(base / "agents" / "skills", "global"),
         Location(home / ".agents" / "skills", "global"),

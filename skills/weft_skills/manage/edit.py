@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weft_skills import safe_files, untrusted_files
 from weft_skills.discovery.locations import WORKSPACE
 from weft_skills.errors import InputError
-from weft_skills.manage.owned import own
+from weft_skills.manage.owned import own, project_home
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,40 +62,43 @@ def read(skill: Skill, path: str) -> SkillText:
     return SkillText(text, hashlib.sha256(data).hexdigest())
 
 
-def write(registry: Registry, name: str, path: str, text: str, seen: str) -> SkillText:
-    """Replace one file of a workspace's skill, or create it if `seen` is empty; `seen` is the hash it was read with."""
+def write(registry: Registry, name: str, path: str, text: str, seen: str, *, project: bool = False) -> SkillText:
+    """Replace one file of a workspace's skill, or create it if `seen` is empty; `seen` is the hash it was read with.
+
+    With `project`, here as below, skills among the project's files are changed too.
+    """
     if "\0" in text or len(text.encode()) > LARGEST:
         raise InputError(f"{path}: only text of up to {LARGEST:,} bytes is written", hint="use another program")
-    _, file, home = _own_file(registry, name, path, seen)
+    _, file, home = _own_file(registry, name, path, seen, project=project)
     safe_files.write(file, text, below=home, executable=_is_executable(file))
     registry.scan()
     return SkillText(text, hashlib.sha256(text.encode()).hexdigest())
 
 
-def remove(registry: Registry, name: str, path: str, seen: str) -> None:
+def remove(registry: Registry, name: str, path: str, seen: str, *, project: bool = False) -> None:
     """Delete one file of a workspace's skill; the one that makes it a skill stays."""
-    skill, file, home = _own_file(registry, name, path, seen)
+    skill, file, home = _own_file(registry, name, path, seen, project=project)
     _refuse_main(skill, file)
     safe_files.remove_if(file, untrusted_files.read(file), below=home)
     registry.scan()
 
 
-def rename(registry: Registry, name: str, path: str, to: str, seen: str) -> None:
+def rename(registry: Registry, name: str, path: str, to: str, seen: str, *, project: bool = False) -> None:
     """Give one file of a workspace's skill another path in its folder, which nothing may have yet."""
-    skill, file, home = _own_file(registry, name, path, seen)
+    skill, file, home = _own_file(registry, name, path, seen, project=project)
     _refuse_main(skill, file)
-    _, target, _ = _own_file(registry, name, to, "")
+    _, target, _ = _own_file(registry, name, to, "", project=project)
     data = untrusted_files.read(file)
     safe_files.write(target, data, below=home, executable=_is_executable(file))
     safe_files.remove_if(file, data, below=home)
     registry.scan()
 
 
-def _own_file(registry: Registry, name: str, path: str, seen: str) -> tuple[Skill, Path, Path]:
+def _own_file(registry: Registry, name: str, path: str, seen: str, *, project: bool) -> tuple[Skill, Path, Path]:
     """A skill of the workspace, a file in its folder that still has the hash `seen`, and the folder of all skills."""
-    skill = own(registry, name, alone=False)
-    home = registry.workspace / WORKSPACE
-    if skill.source != "workspace":
+    skill = own(registry, name, alone=False, project=project)
+    home = (project and project_home(registry, skill)) or registry.workspace / WORKSPACE
+    if not skill.base_dir.is_relative_to(home):
         raise InputError(f"skill {name!r} is not in {home}", hint=f"edit {skill.base_dir} with another program")
     file = skill.base_dir.joinpath(*_parts(path))
     safe_files.refuse_links(file, below=home)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weft_skills.discovery.registry import Registry
     from weft_skills.skill import Problem, Skill
 
-__all__ = ["Exists", "Staged", "add", "delete", "files", "own", "skills_in", "stage", "write"]
+__all__ = ["Exists", "Staged", "add", "copy", "delete", "files", "own", "skills_in", "stage", "write"]
 
 _BODY = """
 # {title}
@@ -125,6 +125,16 @@ def stage(
             archive.unpack(moved, folder, packed)
             listed = tuple(sorted(member.path.as_posix() for member in moved))
             yield _staged(folder, workspace, id, listed)
+
+
+def copy(registry: Registry, skill: Skill) -> Path:
+    """Copy a skill of another source among the workspace's own, where the copy takes its place; returns its folder."""
+    if skill.path.name != "SKILL.md" or skill.base_dir == registry.workspace:
+        raise InputError(f"skill {skill.name!r} cannot be copied", hint=f"see {skill.path}")
+    with stage(skill.base_dir, registry.workspace) as staged:
+        folder = staged.commit()
+    registry.scan()
+    return folder
 
 
 def skills_in(source: Path) -> list[PurePosixPath]:

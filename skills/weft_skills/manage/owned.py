@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_skills.discovery.locations import WORKSPACE
+from weft_skills.discovery.locations import PROJECT, WORKSPACE
 from weft_skills.errors import InputError, UnknownSkill
 
 if TYPE_CHECKING:
@@ -14,15 +14,16 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 
-def own(registry: Registry, name: str, *, alone: bool = True) -> Skill:
+def own(registry: Registry, name: str, *, alone: bool = True, project: bool = False) -> Skill:
     """The workspace's own skill or tool, by its name or the name of a tool's folder; `alone` if nothing else is there.
 
-    Only one that is alone in its folder may be deleted.
+    Only one that is alone in its folder may be deleted. With `project`, skills among the project's files count too.
     """
     rows = registry.list_skills(all=True)
     named = [row for row in rows if row.name == name]
     named = named or [row for row in rows if row.kind == "executable" and row.base_dir.name == name]
-    found = next((row for row in named if home_of(registry, row) is not None), None)
+    homes = [row for row in named if home_of(registry, row) or (project and project_home(registry, row))]
+    found = next((row for row in homes if row.state == "active"), homes[0] if homes else None)
     if found is None and named:
         hide = f"hide it with SKILL_{name.upper().replace('-', '_')}_ENABLED=false"
         raise InputError(
@@ -46,3 +47,9 @@ def home_of(registry: Registry, skill: Skill) -> Path | None:
         return registry.workspace / WORKSPACE
     new = registry.workspace / "skills"
     return new if skill.base_dir.is_relative_to(new) and (skill.base_dir / "skill.yaml").is_file() else None
+
+
+def project_home(registry: Registry, skill: Skill) -> Path | None:
+    """The folder of the project's own skills that a skill is in; None elsewhere."""
+    folders = [registry.workspace / name for name in PROJECT] if skill.source == "project" else []
+    return next((folder for folder in folders if skill.base_dir.is_relative_to(folder)), None)

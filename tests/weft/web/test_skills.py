@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.weft.web.served import asking, client, make_site
+from weft.web.site import Site
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +44,41 @@ async def test_skills_are_listed_with_who_may_change_them(workspace: Path) -> No
         assert {row["state"] for row in rows.values()} == {"active"}
         everything = (await asked.get("/skills?all=1")).json()
         assert "shadowed" in {row["state"] for row in everything}  # the bundled one of the same name
+
+
+async def test_a_skill_of_another_source_says_why_it_cannot_be_edited_and_is_copied(workspace: Path) -> None:
+    async with asking(workspace) as asked:
+        rows = {row["name"]: row["locked"] for row in (await asked.get("/skills")).json()}
+        assert (rows["decision-memo"]["short"], rows["decision-memo"]["copy"]) == ("comes with weft", True)
+        assert rows["cataloging-apis"]["command"] == "weft serve --write"
+        copied = await asked.post("/skills/decision-memo/copy")
+        assert copied.json()["path"] == str(workspace / ".agents" / "skills" / "decision-memo")
+        shown = (await asked.get("/skills/decision-memo")).json()
+        assert (shown["source"], shown["editable"], shown["locked"]) == ("workspace", True, None)
+        again = await asked.post("/skills/decision-memo/copy")
+        assert again.json()["error"]["code"] == "EXISTS"
+        assert (await asked.post("/skills/nothing/copy")).status_code == 404
+
+
+async def test_the_project_s_own_skills_are_edited_where_writing_is_on(workspace: Path) -> None:
+    site = Site(workspace, {"workspace_writes": "ask"})
+    file = workspace / "skills" / "cataloging-apis" / "SKILL.md"
+    at = "/skills/cataloging-apis/files/SKILL.md"
+    async with asking(workspace) as refused:
+        tag = (await refused.get(at)).headers["etag"]
+        answer = await refused.put(at, json={"text": "x"}, headers={"if-match": tag})
+        assert answer.status_code == 400
+    async with client(site) as asked:
+        shown = (await asked.get("/skills/cataloging-apis")).json()
+        assert (shown["editable"], shown["deletable"]) == (True, False)
+        written = await asked.put(at, json={"text": SKILL}, headers={"if-match": tag})
+        assert (written.status_code, file.read_text(encoding="utf-8")) == (200, SKILL)
+        outside = await asked.put("/skills/our-notes/files/%2e%2e/x.md", json={"text": "x"}, headers={"if-match": '""'})
+        assert outside.status_code in (400, 404)
+        deleted = await asked.delete("/skills/our-notes")
+        assert deleted.status_code == 400
+        assert file.exists()
+    await site.close()
 
 
 async def test_what_the_settings_decide_about_skills_is_shown_and_kept(workspace: Path) -> None:

@@ -55,13 +55,24 @@ class _Loader(JsonLoader):
         return super().construct_mapping(node, deep)
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as they are, below a `|`."""
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
 def dump(plan: Plan, form: str, goal: str = "") -> str:
     """The plan as `json` or `yaml`; JSON also if YAML cannot represent a text exactly."""
     document = ({"goal": goal} if goal else {}) | plan.to_dict()
     as_json = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     if form == "json":
         return as_json
-    as_yaml = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    as_yaml = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     try:
         return as_yaml if load(as_yaml) == document else as_json
     except yaml.YAMLError:

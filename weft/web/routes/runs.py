@@ -48,7 +48,7 @@ def show_run(site: Site, request: Request) -> dict[str, Any]:
     held_by = site.held_by(run)
     store = site.reading()
     document = shapes.run(store.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
-    return document | {"journal": store.url, "tags": list(run.tags), "note": run.note}
+    return document | {"worked": run.seconds, "journal": store.url, "tags": list(run.tags), "note": run.note}
 
 
 @in_thread

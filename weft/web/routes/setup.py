@@ -123,6 +123,11 @@ async def set_model(site: Site, request: Request) -> Response:
     return json_reply({"model": site.settings.model, "file": str(site.paths.user_config)})
 
 
+def _chosen() -> str | None:
+    """The model that is used where none is set."""
+    return explore(os.environ, None, lambda: ollama.probe(os.environ), local_is_installed())[-1].model
+
+
 @in_thread
 def show_settings(site: Site, _: Request) -> dict[str, Any]:
     """Each setting: its value, where it comes from, and what it means."""
@@ -135,6 +140,7 @@ def show_settings(site: Site, _: Request) -> dict[str, Any]:
         rows.append({"name": setting.name, "value": shown, "origin": origin, **setting.metadata})
     return {
         "settings": rows,
+        "model": resolved.settings.model or _chosen(),
         "warnings": list(resolved.warnings),
         "files": [str(path) for path in resolved.files],
         "trusted": is_trusted(site.paths),

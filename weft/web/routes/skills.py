@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from weft.web import bodies
+from weft.web import bodies, skill_rights
 from weft.web.errors import HttpError
 from weft.web.replies import in_thread, json_reply
 from weft.workspace import skill_list
@@ -36,8 +36,10 @@ def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
     rows = workspace.skills.registry.list_skills(all=everything)
     untrusted = {row.base_dir for row in workspace.tools.untrusted()}
     others = skill_list.installed_tools(everything=everything)
-    return [_line(site, row, trusted=row.base_dir not in untrusted) for row in rows] + [
-        skill.to_dict() | {"editable": False, "trusted": True, "decided": []} for skill in others
+    writes = skill_rights.may_write_project(site)
+    more = {"editable": False, "locked": skill_rights.installed(), "trusted": True, "decided": []}
+    return [_line(site, row, trusted=row.base_dir not in untrusted, writes=writes) for row in rows] + [
+        skill.to_dict() | more for skill in others
     ]
 
 
@@ -53,7 +55,8 @@ def show_skill(site: Site, request: Request) -> dict[str, Any]:
     trust = {"needed": needed, "trusted": trusted, "fingerprint": shown}
     reports = asyncio.run(checks.review(skill.base_dir, None, root=skill.source == "root"))
     check = [report.to_dict() for report in reports]
-    return _line(site, skill, trusted=trusted) | {"files": files, "trust": trust, "check": check}
+    line = _line(site, skill, trusted=trusted, writes=skill_rights.may_write_project(site))
+    return line | {"files": files, "trust": trust, "check": check}
 
 
 async def add_skill(site: Site, request: Request) -> Response:
@@ -68,6 +71,13 @@ async def add_skill(site: Site, request: Request) -> Response:
         return str(path)
 
     return json_reply({"name": name, "path": await asyncio.to_thread(add)}, 201)
+
+
+@in_thread
+def copy_skill(site: Site, request: Request) -> dict[str, str]:
+    """Copy a skill of another source among the workspace's own, to be edited there."""
+    name = request.path_params["name"]
+    return {"name": name, "path": str(install.copy(site.workspace.skills.registry, _find(site, name)))}
 
 
 @in_thread
@@ -92,15 +102,16 @@ async def write_file(site: Site, request: Request) -> Response:
     tag = _tag(request)
     text = bodies.text(await bodies.document(request, 4 * bodies.BODY), "text")
     name, path = request.path_params["name"], request.path_params["path"]
-    registry = site.workspace.skills.registry
-    written = await asyncio.to_thread(install.write, registry, name, path, text, tag)
+    registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
+    written = await asyncio.to_thread(install.write, registry, name, path, text, tag, project=project)
     return json_reply({"path": path}, headers={"etag": f'"{written.sha256}"'})
 
 
 async def delete_file(site: Site, request: Request) -> Response:
     """Delete one file of a skill, if it still is the one that was read."""
     name, path = request.path_params["name"], request.path_params["path"]
-    await asyncio.to_thread(edit.remove, site.workspace.skills.registry, name, path, _tag(request))
+    registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
+    await asyncio.to_thread(edit.remove, registry, name, path, _tag(request), project=project)
     return json_reply({"deleted": path})
 
 
@@ -108,7 +119,8 @@ async def rename_file(site: Site, request: Request) -> Response:
     """Give one file of a skill another path, if it still is the one that was read."""
     name, path, tag = request.path_params["name"], request.path_params["path"], _tag(request)
     to = bodies.text(await bodies.document(request), "to")
-    await asyncio.to_thread(edit.rename, site.workspace.skills.registry, name, path, to, tag)
+    registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
+    await asyncio.to_thread(edit.rename, registry, name, path, to, tag, project=project)
     return json_reply({"path": to})
 
 
@@ -169,7 +181,8 @@ def _find(site: Site, name: str) -> Skill:
     raise UnknownSkill(f"there is no skill {name[:80]!r}; known skills: {near}", hint="use one of these names")
 
 
-def _line(site: Site, skill: Skill, *, trusted: bool) -> dict[str, Any]:
-    editable = skill.source == "workspace" and not site.read_only
+def _line(site: Site, skill: Skill, *, trusted: bool, writes: bool) -> dict[str, Any]:
+    locked = skill_rights.lock(site, skill, writes=writes)
+    own = {"editable": locked is None, "deletable": locked is None and skill.source == "workspace", "locked": locked}
     decided = site.workspace.skills.preferences.notes(skill) if skill.state == "active" else []
-    return skill.to_dict() | {"editable": editable, "trusted": trusted, "decided": decided}
+    return skill.to_dict() | own | {"trusted": trusted, "decided": decided}

@@ -2,30 +2,27 @@
 import { render } from "./vendor/preact.js";
 import { signal } from "./vendor/signals.js";
 import { useEffect, useState } from "./vendor/hooks.js";
-import { about, readAbout } from "./core/about.js";
+import { readAbout } from "./core/about.js";
 import { Notes } from "./core/announce.js";
 import { followToken, trouble, useToken } from "./core/api.js";
-import { asking, readAsking } from "./core/asking.js";
 import { DialogPlace } from "./core/dialog.js";
 import { Empty } from "./core/empty.js";
-import { count } from "./core/format.js";
 import { html } from "./core/html.js";
-import { Icon, Sign, Weave } from "./core/icons.js";
+import { Weave } from "./core/icons.js";
 import { listenKeys, showKeys, useKeys } from "./core/keys.js";
 import { reopen } from "./core/live.js";
+import { placesOf, Rail } from "./core/rail.js";
 import { go, listen, parts, place } from "./core/router.js";
-import { choice, followTheme, nextTheme } from "./core/theme.js";
+import { followTheme, nextTheme } from "./core/theme.js";
 import { takeToken } from "./core/token.js";
 import { Runs } from "./pages/runs.js";
 import { RunPage } from "./run/run_page.js";
 
 const app = /** @type {HTMLElement} */ (document.getElementById("app"));
 /** Where the rail leads: as the page has it before this script is there. */
-const LINKS = [...app.querySelectorAll("nav [data-icon]")].map((link) => [link.getAttribute("href") ?? "", link.textContent ?? "", /** @type {HTMLElement} */ (link).dataset.icon ?? ""]);
+const PLACES = placesOf(app);
 /** How long the other views wait for what is shown first, in milliseconds. */
 const LATER = 2000;
-/** Pages that are reached from others belong to the link of those. */
-const BELOW = /** @type {Record<string, string>} */ ({ "/plan": "/new", "/compare": "/runs", "/replay": "/runs", "/doctor": "/settings" });
 
 /** The views that are no runs, once they are there. @type {{ value: ((path: string) => any) | null }} */
 const others = signal(null);
@@ -54,20 +51,6 @@ function view(path) {
   }
 }
 
-/** @param {{ href: string, name: string, icon: string, now: string, number?: number }} props */
-const Link = ({ href, name, icon, now, number = 0 }) => html`<a class="link" href=${href} aria-current=${now === href ? "page" : undefined}><${Icon} name=${icon} />${name}${number > 0 && html`<span class="count st-waiting">${count(number)}<span class="sr"> wait for you</span></span>`}</a>`;
-
-const Rail = () => {
-  const first = `/${place.value.path.split("/")[1] || "runs"}`;
-  const now = BELOW[first] ?? first;
-  useEffect(readAsking, [first]);
-  const waiting = asking.value?.length ?? 0;
-  return html`<nav class="rail" aria-label="Main"><a class="brand" href="/runs"><${Sign} />weft</a><div class="where cut" title=${about.value?.workspace ?? ""}>${about.value?.name ?? "…"}${about.value?.read_only ? " · read-only" : ""}</div>
-    ${LINKS.map(([href, name, icon]) => html`<${Link} key=${href} href=${href} name=${name} icon=${icon} now=${now} number=${href === "/approvals" ? waiting : 0} />`)}
-    <div class="end"><${Link} href="/settings" name="Settings" icon="settings" now=${now} /><button type="button" class="link wide" onClick=${nextTheme}><${Icon} name=${{ light: "sun", dark: "moon" }[choice.value] ?? "auto"} />${{ light: "Light", dark: "Dark" }[choice.value] ?? "Automatic"}<kbd>t</kbd></button>
-      <button type="button" class="link wide" onClick=${showKeys}><${Icon} name="menu" />Keys<kbd>?</kbd></button></div></nav>`;
-};
-
 function NoToken() {
   const [text, setText] = useState("");
   const use = (/** @type {Event} */ event) => {
@@ -82,7 +65,7 @@ function NoToken() {
 function App() {
   useKeys({ n: () => go("/new"), t: () => void nextTheme(), "?": () => void showKeys() });
   if (trouble.value === "token") return html`<${NoToken} />`;
-  return html`<a class="skip" href="#main">Skip to the page</a><div class="shell"><${Rail} />${view(place.value.path)}</div><${DialogPlace} /><${Notes} />
+  return html`<a class="skip" href="#main">Skip to the page</a><div class="shell"><${Rail} places=${PLACES} />${view(place.value.path)}</div><${DialogPlace} /><${Notes} />
     ${trouble.value === "lost" && html`<div class="banner" role="alert">The server does not answer. Trying again…</div>`}`;
 }
 

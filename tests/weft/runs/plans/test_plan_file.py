@@ -10,6 +10,7 @@ from hypothesis import given
 from tests.plans import plans
 from weft.runs.plans import plan_file
 from weft_planner.plan.plan import Plan
+from weft_planner.plan.task import Task
 from weft_planner.plan.validate import Known
 from weft_skills.errors import InputError
 
@@ -69,6 +70,13 @@ def test_a_plan_as_a_person_writes_it_is_taken(tmp_path: Path) -> None:
     assert plan_file.form_of(tmp_path / "plan.yml") == "yaml"
     found = plan_file.read(path, KNOWN)
     assert ([task.id for task in found.plan.tasks], found.goal) == (["a"], "")
+
+
+def test_texts_of_several_lines_are_written_as_they_read() -> None:
+    long = Task(id="a", title="A", action_type="llm", instruction="Read the notes.\n\n- name: each one\n- id: none")
+    text = plan_file.dump(Plan((long,)), "yaml", "Goal")
+    assert "instruction: |-\n    Read the notes.\n\n    - name: each one\n" in text
+    assert plan_file.load(text)["tasks"][0]["instruction"] == long.instruction
 
 
 def test_a_day_in_yaml_is_the_text_that_it_would_be_in_json() -> None:

@@ -73,6 +73,7 @@ def turn(page: Page, number: int) -> Locator:
 
 async def say(page: Page, text: str) -> None:
     await page.get_by_role("textbox", name="Next goal").fill(text)
+    await expect(page.get_by_role("button", name="Send")).to_be_enabled()  # the turn before has ended
     await page.keyboard.press("Enter")
 
 

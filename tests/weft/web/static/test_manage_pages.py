@@ -91,7 +91,15 @@ async def test_axe_finds_nothing_on_any_page_light_or_dark(full: Served, open_pa
 
 
 async def test_no_page_is_wider_than_a_phone(full: Served, open_page: OpenPage) -> None:
-    page = await open_page(full.at("/runs"), size=(390, 844))
+    page = await open_page(full.at("/runs"), size=(390, 844), axe=True)
+    await page.get_by_role("navigation").get_by_role("button", name="More").click()
+    for theme in ("light", "dark"):
+        await clean(page, theme, part="nav")
+    for link in await page.get_by_role("navigation").get_by_role("link").all():
+        box = await link.bounding_box()
+        assert box is not None
+        assert (box["x"] >= 0, box["x"] + box["width"] <= 390, box["y"] + box["height"] <= 844) == (True, True, True)
+    await page.keyboard.press("Escape")
     for path in EVERY[:-2]:  # the checks of the doctor take long, and it was seen above
         await go(page, path)
         assert await page.evaluate("document.documentElement.scrollWidth") == 390, path
@@ -102,10 +110,12 @@ async def test_two_runs_are_chosen_and_compared(full: Served, open_page: OpenPag
     rerun = page.get_by_role("button", name=re.compile("Partial.*1 h ago"))
     await rerun.click()
     changed = page.locator("article", has_text="Profile Redis")
+    await expect(changed.locator(".hunk.added td", has_text="91.7 %")).to_be_visible()  # as it is read, not as written
+    await changed.get_by_role("button", name="Raw").click()
     await expect(changed).to_contain_text("dropped: | hit rate at 2 GiB | 94.1 % |")
     await expect(changed).to_contain_text("added: | hit rate at 2 GiB | 91.7 % |")
     await page.get_by_role("button", name="Swap").click()
-    await expect(changed).to_contain_text("added: | hit rate at 2 GiB | 94.1 % |")
+    await expect(changed.locator(".hunk.added td", has_text="94.1 %")).to_be_visible()
     await page.get_by_role("button", name="Same 15").click()
     await expect(changed).to_have_count(0)
 
@@ -131,10 +141,24 @@ async def test_a_batch_shows_how_far_it_is_and_why_goals_failed(full: Served, op
     await expect(page.get_by_role("region", name="Failures")).to_contain_text("RATE_LIMITED")
     await page.get_by_role("button", name="Failed 1").click()
     await expect(page.locator(".runs tbody tr")).to_have_count(1)
+    await page.get_by_role("link", name="Runs", exact=True).first.click()
+    await expect(page.locator(".batchruns")).to_contain_text("12 runs of 1 batch are left out.")
+    ticket = page.get_by_role("link", name=re.compile("^Summarise support ticket")).first
+    await expect(page.locator(".runs tbody tr").first).to_be_visible()
+    await expect(ticket).to_have_count(0)
+    await page.get_by_role("button", name="Show them too").click()
+    await expect(ticket).to_be_visible()
+    await page.get_by_role("button", name="Leave them out").click()
+    await expect(ticket).to_have_count(0)
+    await page.get_by_role("searchbox", name="Search runs").fill("4103")  # who looks for one finds it
+    await expect(ticket).to_be_visible()
+    await page.get_by_role("searchbox", name="Search runs").fill("no such words")
+    await expect(page.locator(".empty p")).to_have_text("Nothing recorded here has all these words.")
 
 
 async def test_settings_and_doctor_say_where_and_what_to_do(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at("/settings"))
+    await expect(page.get_by_role("row", name=re.compile("^model "))).to_contain_text("scripted")
     await page.get_by_role("searchbox", name="Search settings").fill("cost limit")
     await expect(page.get_by_role("row", name=re.compile("^max_cost"))).to_contain_text("default")
     await page.get_by_role("button", name="Only settings that are set").click()
@@ -253,6 +277,18 @@ async def test_skills_are_imported_overwritten_after_asking_edited_and_deleted(
         await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         await expect(page.get_by_role("heading", name="Skills", exact=True)).to_be_visible()
         assert not kept.exists()
+        await go(page, "/skills/decision-memo")
+        await expect(page.get_by_text("It comes with weft")).to_be_visible()
+        await expect(page.get_by_role("button", name="Edit")).to_have_count(0)
+        await page.get_by_role("button", name="Copy into the workspace").click()
+        await page.get_by_role("button", name="Edit").click()
+        await page.get_by_role("textbox", name="Text of SKILL.md").press_sequentially("x")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("button", name="Edit")).to_be_visible()
+        copied = workspace / ".agents" / "skills" / "decision-memo" / "SKILL.md"
+        assert "x" in copied.read_text(encoding="utf-8")[:1] + copied.read_text(encoding="utf-8")[-1:]
+        await go(page, "/skills/comparing-options")  # one of the project's files
+        await expect(page.get_by_text("weft serve --write", exact=True)).to_be_visible()
 
 
 @pytest.mark.changes_skills
@@ -304,7 +340,7 @@ async def test_a_request_is_answered_where_all_of_them_are(workspace: Path, open
         await page.goto(server.at(f"/runs/{run_id}"))
         await finished(page)
         await page.goto(server.at(f"/replay?run={run_id}"))
-        await page.get_by_role("button", name="Replay").click()
-        await expect(page.get_by_role("region", name="Strict replay")).to_contain_text("No drift")
+        await page.get_by_role("button", name="Check", exact=True).click()
+        await expect(page.get_by_role("region", name="What would differ today")).to_contain_text("No drift")
         await page.get_by_role("button", name="Select again").click()
         await expect(page.get_by_role("region", name="Selection")).to_contain_text("The same skills in the same order")

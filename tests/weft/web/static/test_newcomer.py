@@ -54,6 +54,17 @@ async def test_a_write_is_approved_by_its_patch_and_the_note_leads_to_the_run(
         await page.get_by_role("link", name="Open it").click()
         await finished(page)
         assert (workspace / "SUMMARY.md").read_text(encoding="utf-8") == "# Summary\n\nOne decision.\n"
+        panel = page.get_by_role("complementary", name="The run")
+        await panel.get_by_role("tab", name="Files").click()
+        await panel.get_by_role("button", name="Undo these changes…").click()
+        await page.get_by_role("dialog", name="Undo 1 change?").get_by_role("button", name="Undo").click()
+        await expect(panel).to_contain_text("Undone.")
+        await panel.get_by_role("tab", name="Answer").click()
+        await expect(panel).to_contain_text("Its changes were undoneSUMMARY.md")
+        await page.keyboard.press("Escape")
+        await expect(panel).to_have_count(0)
+        await page.get_by_role("button", name="Panel").click()
+        await expect(panel).to_be_visible()
 
 
 async def test_a_run_without_a_plan_counts_no_tasks_and_its_times_can_be_read(
@@ -133,7 +144,7 @@ async def test_who_answers_is_told_that_failed_tasks_are_tried_again(workspace: 
         await expect(page.locator(".facts")).to_contain_text("0 of 2 tasks, 1 failed")
 
 
-async def test_the_variables_of_a_prompt_lead_to_the_prompt_as_it_was_sent(
+async def test_who_looks_for_the_prompt_finds_what_was_sent_then_what_it_was_made_of(
     workspace: Path, open_page: OpenPage
 ) -> None:
     async with served(workspace) as server:
@@ -141,8 +152,11 @@ async def test_the_variables_of_a_prompt_lead_to_the_prompt_as_it_was_sent(
         run = await run_goal(page, server)
         await finished(page)
         await page.goto(server.at(f"/runs/{run}?task=local&tab=prompt"))
-        await page.get_by_role("button", name="Messages", exact=True).click()
-        await expect(page.get_by_role("tab", name="Messages")).to_have_attribute("aria-selected", "true")
+        panel = page.get_by_role("tabpanel", name="Prompt")
+        await expect(panel.locator(".msg", has_text="user").first).to_contain_text("Profile a local cache")
+        await expect(panel.get_by_text("Variables of the prompt")).to_be_hidden()
+        await panel.get_by_text("What it was made of").click()
+        await expect(panel.get_by_text("Variables of the prompt")).to_be_visible()
 
 
 async def test_a_conversation_that_cannot_be_read_says_why(workspace: Path, open_page: OpenPage) -> None:
@@ -183,4 +197,4 @@ async def test_comparing_leaves_out_what_was_only_reused_and_shows_outputs_that_
         await expect(tasks).to_have_count(3)
         await page.get_by_role("button", name="Outputs that differ 1").click()
         await expect(tasks).to_have_count(1)
-        await expect(tasks).to_contain_text("added: Shorter.")
+        await expect(tasks.locator(".hunk.added")).to_contain_text("Shorter.")

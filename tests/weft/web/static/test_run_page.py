@@ -75,10 +75,10 @@ async def test_a_run_is_watched_while_it_works_and_its_task_opened(workspace: Pa
         await expect(drawer.get_by_role("heading", name="Redis", exact=True)).to_be_visible()
         await expect(drawer.get_by_role("cell", name="0.7 ms")).to_be_visible()
         await finished(page)
-        await drawer.get_by_role("tab", name="Messages").click()
+        await drawer.get_by_role("tab", name="Prompt").click()
         await expect(drawer.locator(".msg").first).to_contain_text("system")
         await expect(drawer).to_contain_text("120 + 30 tokens")
-        await drawer.get_by_role("tab", name="Prompt").click()
+        await drawer.get_by_text("What it was made of").click()
         await expect(drawer).to_contain_text("Variables of the prompt")
         await expect(drawer).to_contain_text("Give the evidence first")
         await drawer.get_by_role("tab", name="Why").click()
@@ -186,6 +186,14 @@ async def test_a_run_is_rerun_with_an_edited_output(workspace: Path, open_page: 
         await eventually(lambda: run_id_of(page.url) != first)
         await finished(page)
         assert any("Redis is full." in str(request.messages) for request in model.asked if request.task == "recommend")
+        await expect(page.locator(".crumbs")).to_contain_text(f"made from {first}")
+        await page.get_by_role("button", name="More", exact=True).click()
+        await page.get_by_role("menuitem", name="Edit the plan as new").click()
+        again = run_id_of(page.url.replace("/plan?of=", "/runs/"))
+        await page.get_by_role("button", name="Run", exact=True).click()
+        await eventually(lambda: "/runs/" in page.url)
+        panel = page.get_by_role("complementary", name="The run")
+        await expect(panel.get_by_role("link", name=again)).to_have_attribute("href", f"/runs/{again}")
 
 
 async def test_a_run_is_stopped_and_resumed_without_paying_twice(workspace: Path, open_page: OpenPage) -> None:
@@ -222,11 +230,45 @@ async def test_a_question_is_answered_and_the_same_run_continues(workspace: Path
         drawer = page.get_by_role("complementary", name="The run")
         await expect(drawer).to_contain_text("Which API do you mean?")
         model.plan = PageModel().plan
-        await drawer.get_by_role("textbox", name="Your answer").fill("The public one")
+        await expect(drawer.get_by_role("textbox", name="Your answer")).to_be_focused()
+        await page.keyboard.type("The public one")
         await drawer.get_by_role("button", name="Answer and continue").click()
         await finished(page)
         assert run_id_of(page.url) == run_id
         assert any("The public one" in str(one.messages) for one in model.asked if one.role == "decomposer")
+        for _ in range(2):  # as it was followed, and as it is read again
+            said = drawer.locator(".note", has_text="Which API do you mean?")
+            await expect(said).to_contain_text("The public one")
+            await expect(page.get_by_role("button", name=re.compile("^Plan, .*tries"))).to_have_count(0)
+            await page.reload()
+
+
+async def test_a_tab_hidden_for_30_seconds_lets_go_and_comes_back_with_the_state_of_now(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    hide = """(hidden) => {
+        Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    model = PageModel()
+    model.held = {"redis"}
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/"))
+        await page.clock.install()
+        run_id = await run_goal(page, server)
+        status = page.locator(".facts .pill")
+        await expect(status).to_have_text("Running")
+        site = server.server._site
+        await eventually(lambda: site.streams._open == 1)
+        await page.evaluate(hide, True)
+        await page.clock.fast_forward(31_000)
+        await eventually(lambda: site.streams._open == 0)
+        model.held.clear()
+        await eventually(lambda: site.find(run_id).status == "done")
+        await expect(status).to_have_text("Running")  # nothing was heard
+        await page.evaluate(hide, False)
+        await expect(status).to_have_text("Done")
+        await expect(page.get_by_role("complementary", name="The run")).to_contain_text("Take Redis.")
 
 
 async def test_an_approval_is_denied_with_a_reason(workspace: Path, open_page: OpenPage) -> None:
@@ -271,6 +313,18 @@ async def test_a_phone_shows_the_graph_and_the_drawer_over_it(workspace: Path, o
         page = await open_page(server.at("/"), size=(390, 844))
         run_id = await run_goal(page, server)
         await finished(page)
+        panel = page.get_by_role("complementary", name="The run")
+        await expect(panel).to_be_visible()
+        for view, name in (("Graph", re.compile("^Task graph")), ("Time", "Timeline")):  # each shows what it says
+            await page.get_by_role("button", name=view, exact=True).click()
+            await expect(panel).to_have_count(0)
+            await expect(page.get_by_role("region", name=name).first).to_be_in_viewport()
+            await page.get_by_role("button", name="Panel").click()
+            await expect(panel).to_be_visible()
+        for name in ("Conversations", "Evaluations", "Models", "Settings"):
+            await page.get_by_role("navigation").get_by_role("button", name="More").click()
+            await page.get_by_role("navigation").get_by_role("link", name=name).click()
+            await expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
         await page.goto(server.at(f"/runs/{run_id}?task=-"))
         await page.get_by_role("button", name="Gather the needs").first.click()
         drawer = page.get_by_role("complementary", name="Task needs")

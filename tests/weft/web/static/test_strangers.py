@@ -166,7 +166,7 @@ async def test_a_hostile_trace_is_shown_as_text_everywhere(workspace: Path, open
                 await expect(page.locator(".db")).to_contain_text("window.hit=1>/")
                 await expect(page.locator(".db pre.change").first).to_contain_text("<script>window.hit=1</script>")
             await unharmed(page)
-        for tab in ("output", "messages", "prompt", "tools", "why", "events"):
+        for tab in ("output", "prompt", "tools", "why", "events"):
             await go(page, f"/runs/{RUN}?task=a&tab={tab}")
             await expect(page.locator(".db")).not_to_contain_text("Reading…")
             folded = page.locator(".db details:not([open]) > summary")
@@ -200,7 +200,7 @@ async def test_hostile_skills_batches_requests_and_comparisons_are_shown_as_text
         page = await open_page(server.at("/approvals"), troubled=True)
         await expect(page.locator(".page")).to_contain_text(hit)
         await unharmed(page)
-        shown = ["/batches", f"/batches/{quote(LINE, safe='')}", "/skills", "/skills/evil", "/runs",
+        shown = ["/batches", f"/batches/{quote(LINE, safe='')}", "/skills", "/skills/evil", "/runs?batches=all",
                  "/skills/evil?file=%3Cimg%20src%3Dx%20onerror%3Dwindow.hit%3D1%3E%2Fa.md",
                  f"/compare?a={RUN}&b={ASKING}", f"/runs/{ASKING}"]  # fmt: skip
         for path in shown:
@@ -279,7 +279,7 @@ async def test_an_exported_run_is_shown_from_a_file_and_stays_text(tmp_path: Pat
     page = await open_page((tmp_path / "run.html").as_uri())
     await page.locator(".card").first.click()
     await expect(page.locator(".drawer")).to_contain_text("<script>window.hit=1</script>")
-    for tab in ("Messages", "Prompt", "Tools", "Why", "Events"):
+    for tab in ("Prompt", "Tools", "Why", "Events"):
         await page.get_by_role("tab", name=tab).click()
         assert await page.evaluate(LOOK) == SAFE | {"active": 4}  # two styles and two scripts, which it came with
     await page.keyboard.press("p")

@@ -9,9 +9,9 @@ import { Page } from "../core/page.js";
 import { go, place, setQuery } from "../core/router.js";
 import { runWord } from "../core/states.js";
 import { useRead } from "../core/use_read.js";
-import { fromDocument } from "../run/fold.js";
+import { fromDocument, secondsShown } from "../run/fold.js";
 import { aligned, countKinds, ofRuns } from "./aligned.js";
-import { TextChange } from "./text_change.js";
+import { MarkdownChange, TextChange } from "./text_change.js";
 
 const KINDS = /** @type {Record<string, string>} */ ({ same: "Same", changed: "Changed", added: "Only in B", dropped: "Only in A" });
 const NAMES = /** @type {Record<string, string>} */ ({ "(plan)": "Plan", "(synthesis)": "Answer", "(detector)": "Select skills" });
@@ -51,7 +51,7 @@ function Compared({ a, b }) {
 
 /** @param {{ letter: string, run: any }} props */
 const Side = ({ letter, run }) => html`<section class="panel" aria-label="Run ${letter}"><div class="pad"><div class="bar" style="margin-bottom:6px"><b class="letter">${letter}</b><${Pill} status=${run.status} word=${runWord(run)} /><a class="mono cut" href="/runs/${part(run.run_id)}">${run.run_id}</a></div>
-  <p class="clamp" title=${run.goal}>${run.goal}</p><div class="facts"><span class="fact"><b>${counted(run.spans.filter((/** @type {any} */ span) => !span.id.startsWith("(")).length, "task")}</b></span><span class="fact"><b>${seconds(run.seconds)}</b> at work</span><span class="fact"><b>${money(run.cost_usd)}</b></span>${run.settings?.model && html`<span class="fact mono">${run.settings.model}</span>`}</div></div></section>`;
+  <p class="clamp" title=${run.goal}>${run.goal}</p><div class="facts"><span class="fact"><b>${counted(run.spans.filter((/** @type {any} */ span) => !span.id.startsWith("(")).length, "task")}</b></span><span class="fact"><b>${seconds(secondsShown(fromDocument(run)))}</b> at work</span><span class="fact"><b>${money(run.cost_usd)}</b></span>${run.settings?.model && html`<span class="fact mono">${run.settings.model}</span>`}</div></div></section>`;
 
 /** What is shown: what differs at first, since a rerun has most of its tasks in common with the run that it is of. */
 const DIFFERENT = "", EVERY = "all", OUTPUTS = "outputs";
@@ -86,7 +86,7 @@ function Task({ row, a, b }) {
       ${many && html`<button type="button" class="plain" aria-expanded=${open ? "true" : "false"} aria-label="${open ? "Hide" : "Show"} what differs in ${row.id}" onClick=${() => setOpen(!open)}><${Icon} name=${open ? "minus" : "plus"} /></button>`}</div>
     ${row.values.length > 0 && html`<div class="facts">${row.values.map((one) => html`<span class="fact">${one.what.replace("_", " ")} <b>${one.what === "inputs" ? "differ" : `${short(one.what, one.a)} → ${short(one.what, one.b)}`}</b></span>`)}</div>`}
     ${open && row.plan && html`<h3 class="sec">As planned</h3><${TextChange} a=${pretty(row.plan.a ?? "")} b=${pretty(row.plan.b ?? "")} />`}
-    ${open && row.texts.map((one) => html`<h3 class="sec">Output</h3><${TextChange} a=${String(one.a)} b=${String(one.b)} />`)}</div></article>`;
+    ${open && row.texts.map((one) => html`<${MarkdownChange} title="Output" a=${String(one.a ?? "")} b=${String(one.b ?? "")} />`)}</div></article>`;
 }
 
 /** @param {string} what @param {any} value */
@@ -98,7 +98,7 @@ function short(what, value) {
 
 /** @param {{ one: import("./aligned.js").Difference }} props */
 function Value({ one }) {
-  if (one.where === "answer") return html`<h3 class="sec">Answer</h3><${TextChange} a=${String(one.a)} b=${String(one.b)} />`;
+  if (one.where === "answer") return html`<${MarkdownChange} title="Answer" a=${String(one.a ?? "")} b=${String(one.b ?? "")} />`;
   if (one.where === "selection" || one.what === "goal") return html`<h3 class="sec">${one.where === "selection" ? "Selected skills" : "Goal"}</h3><${TextChange} a=${[one.a].flat().join("\n")} b=${[one.b].flat().join("\n")} />`;
   return html`<span class="fact">${one.what.replace("_usd", "").replace("_", " ")} <b>${short(one.what, one.a)} → ${short(one.what, one.b)}</b></span> `;
 }

@@ -30,7 +30,7 @@ export function note(text, { hint = "", bad = false, link = null } = {}) {
   const one = { key: ++number, text, hint, bad, link };
   notes.value = [...notes.value.slice(-3), one];
   announce(hint ? `${text}; ${hint}` : text);
-  setTimeout(() => close(one.key), bad || link ? 12_000 : 5_000);
+  setTimeout(() => close(one.key), bad || link ? 8_000 : 4_000);
 }
 
 /** @param {number} key */

@@ -7,18 +7,16 @@ import { approx, count, money, seconds } from "../core/format.js";
 import { classes, html } from "../core/html.js";
 import { Icon, Pill, Sign } from "../core/icons.js";
 import { listenKeys, showKeys, useKeys } from "../core/keys.js";
-import { place, setQuery, stayHere } from "../core/router.js";
+import { setQuery, stayHere } from "../core/router.js";
 import { choice, followTheme, nextTheme } from "../core/theme.js";
 import { TaskDrawer, wide } from "../run/drawer.js";
 import { GraphPane } from "../run/graph_pane.js";
-import { VIEWS, viewNow } from "../run/head.js";
 import { RunDrawer } from "../run/overview.js";
+import { chosenTask, closePanel, isClosed, VIEWS, ViewSwitch, viewNow } from "../run/panel.js";
 import { PlaybackBar } from "../run/playback.js";
 import { tasksOf } from "../run/spans.js";
 import { Timeline } from "../run/timeline.js";
 import { Recorded } from "./recorded.js";
-
-const CLOSED = "-";
 
 /** @param {{ runs: Recorded[] }} props */
 function OneFile({ runs }) {
@@ -35,8 +33,7 @@ function RecordedRun({ run, choose }) {
   const graph = useRef(/** @type {any} */ (null));
   const source = playback ?? run;
   source.tick.value;
-  const asked = place.value.query.get("task");
-  const task = asked && asked !== CLOSED ? asked : null;
+  const task = chosenTask(), closed = isClosed();
   const select = (/** @type {string | null} */ one) => setQuery({ task: one, tab: null });
   const play = () => setPlayback(playback ? null : run.again());
   const step = (/** @type {number} */ by) => {
@@ -46,17 +43,17 @@ function RecordedRun({ run, choose }) {
   useKeys({
     "/": () => void setFinding(true), "]": () => step(1), "[": () => step(-1), p: play,
     g: () => setQuery({ view: VIEWS[(VIEWS.findIndex(([one]) => one === viewNow()) + 1) % VIEWS.length][0] }),
-    Escape: () => (finding ? void setFinding(false) : task ? select(null) : setQuery({ task: CLOSED })),
+    Escape: () => (finding ? void setFinding(false) : task ? select(null) : closePanel()),
   }, [task, finding, playback, source]);
   const view = viewNow();
   return html`<main id="main" class="onefile"><${Top} source=${source} onPlay=${play} playing=${playback !== null} choose=${choose} />
-    <div class=${classes("run", asked === CLOSED && "closed", wide.value && asked !== CLOSED && "wide")}>
+    <div class=${classes("run", closed && "closed", wide.value && !closed && "wide")}>
       <div class=${classes("work", view === "split" && "split", playback && (view === "time" ? "late" : "playing"))}>
         ${view !== "time" && html`<${GraphPane} key="graph" source=${source} selected=${task} onSelect=${select} finding=${finding} onFound=${() => setFinding(false)} held=${(/** @type {any} */ one) => (graph.current = one)} />`}
         ${playback && html`<${PlaybackBar} key="bar" playback=${playback} onClose=${() => setPlayback(null)} />`}
         ${view !== "graph" && html`<${Timeline} key="time" source=${source} selected=${task} onSelect=${select} />`}</div>
       ${task ? html`<${TaskDrawer} key="task" source=${source} task=${task} onSelect=${select} actions=${null} />`
-        : asked !== CLOSED && html`<${RunDrawer} key="run" source=${source} feed=${null} onSelect=${select} onClose=${() => setQuery({ task: CLOSED })} actions=${null} />`}</div></main>`;
+        : !closed && html`<${RunDrawer} key="run" source=${source} feed=${null} onSelect=${select} onClose=${closePanel} actions=${null} />`}</div></main>`;
 }
 
 /** @param {{ source: Recorded, onPlay: () => void, playing: boolean, choose: any }} props */
@@ -69,7 +66,7 @@ function Top({ source, onPlay, playing, choose }) {
       <button type="button" class="btn icon" aria-label="Theme: ${choice.value}" title="Light, dark or as the system has it (t)" onClick=${nextTheme}><${Icon} name=${{ light: "sun", dark: "moon" }[choice.value] ?? "auto"} /></button></div></div>
     <div class="facts"><${Pill} status=${state.status} /><span class="fact"><b>${done}</b> of ${count(tasks.length)} tasks</span><span class="fact"><b>${seconds(source.now())}</b> at work</span><span class="fact less"><b>${count(state.usage.calls)}</b> calls</span>
       <span class="fact less"><b>${approx(state.usage)}${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span><span class="fact"><b>${approx(state.usage)}${money(state.cost)}</b></span>
-      <span class="seg" role="group" aria-label="View">${VIEWS.map(([id, name]) => html`<button type="button" key=${id} aria-pressed=${viewNow() === id ? "true" : "false"} onClick=${() => setQuery({ view: id })}>${name}</button>`)}</span></div></header>`;
+      <${ViewSwitch} /></div></header>`;
 }
 
 const given = JSON.parse(document.getElementById("runs")?.textContent ?? "[]");

@@ -28,7 +28,7 @@ export function NewGoal() {
     if (of) attempt(async () => {
       const run = await get(`/runs/${part(of)}`);
       const { asked_skills: skills = [], files = [] } = run.given ?? {};
-      change({ ...EMPTY, goal: run.goal, skills: skills ?? [], files: (files ?? []).map((/** @type {string} */ file) => ({ file, name: file, bytes: 0 })) });
+      change({ ...EMPTY, goal: run.goal, parent: of, skills: skills ?? [], files: (files ?? []).map((/** @type {string} */ file) => ({ file, name: file, bytes: 0 })) });
     });
     return () => planning.current?.abort();
   }, [of]);

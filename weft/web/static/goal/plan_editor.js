@@ -44,7 +44,7 @@ export function PlanEditor() {
     if (of && of !== draft.value.of) planOf(of).then((plan) => { // else it is being edited already
       if (!plan) return go("/plan", { replace: true });
       setHistory(begin(plan.text));
-      change({ ...EMPTY, goal: plan.goal, plan: plan.text, saved: plan.text, of });
+      change({ ...EMPTY, goal: plan.goal, plan: plan.text, saved: plan.text, of, parent: of });
     });
   }, [of]);
   useEffect(() => {

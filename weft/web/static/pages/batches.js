@@ -26,5 +26,5 @@ export function Batches() {
 export function Progress({ batch }) {
   const known = ORDER.filter((status) => batch.statuses[status]);
   const said = known.map((status) => `${count(batch.statuses[status])} ${WORDS[status].toLowerCase()}`).join(", ");
-  return html`<span class="progress" role="img" aria-label="${said} of ${count(batch.goals)} goals" title=${said}>${known.map((status) => html`<i class="st-${status}" key=${status} style=${{ width: `${(batch.statuses[status] / batch.goals) * 100}%` }}></i>`)}</span>`;
+  return html`<span class="progress" role="img" aria-label="${said} of ${count(batch.goals)} goals" title=${said || `none of ${count(batch.goals)} goals has begun`}>${known.map((status) => html`<i class="st-${status}" key=${status} style=${{ width: `${(batch.statuses[status] / batch.goals) * 100}%` }}></i>`)}</span>`;
 }

@@ -9,6 +9,7 @@ import { Icon, Weave } from "../core/icons.js";
 import { useKeys } from "../core/keys.js";
 import { useChanges } from "../core/lists.js";
 import { go, place, setQuery } from "../core/router.js";
+import { BatchRuns, hidesBatches, useBatchRuns } from "./batch_runs.js";
 import { Chosen, Filters, fits, isPlain, wanted } from "./filters.js";
 import { RunTable } from "./run_table.js";
 import { useSnippets } from "./snippets.js";
@@ -27,6 +28,12 @@ export function merged(lines, changed, gone, fits) {
   return [...fresh, ...lines.filter((line) => !gone.includes(line.run_id)).map((line) => now.get(line.run_id) ?? line).filter(fits)];
 }
 
+/** Why the list is empty, by what was asked for. @param {Record<string, string>} asked */
+function nothing({ q, ...filters }) {
+  const narrowed = Object.keys(filters).length > 0;
+  return `Nothing recorded here ${[q && "has all these words", narrowed && "fits these filters"].filter(Boolean).join(" and ")}.`;
+}
+
 export function Runs() {
   const asked = wanted(place.value.query);
   const { status = "", q: text = "", batch = "" } = asked;
@@ -38,12 +45,13 @@ export function Runs() {
   const [open, setOpen] = useState(false);
   const search = useRef(/** @type {HTMLInputElement | null} */ (null));
   const readOnly = about.value?.read_only ?? false;
-  const current = useRef({ asked, address });
-  current.current = { asked, address };
-  const ask = (/** @type {string} */ before) => get(`/runs?${new URLSearchParams({ ...current.current.asked, before, most: String(PAGE) })}`);
+  const alone = hidesBatches(asked), inBatches = useBatchRuns(asked, lines !== null);
+  const current = useRef({ asked, address, alone });
+  current.current = { asked, address, alone };
+  const ask = (/** @type {string} */ before) => get(`/runs?${new URLSearchParams({ ...current.current.asked, ...(current.current.alone ? { in_batch: "0" } : {}), before, most: String(PAGE) })}`);
   const read = () => attempt(async () => {
     const page = await ask("");
-    if (current.current.address !== address) return; // another search was typed meanwhile
+    if (current.current.address !== address || current.current.alone !== alone) return; // another search was typed meanwhile
     setLines(page.runs);
     setNext(page.next);
     setIndexed(page.indexed ?? true);
@@ -56,7 +64,7 @@ export function Runs() {
   useEffect(() => {
     const timer = setTimeout(read, lines ? 150 : 0);
     return () => clearTimeout(timer);
-  }, [address]);
+  }, [address, alone]);
   useEffect(() => {
     const timer = indexed ? null : setTimeout(read, 2000); // until the rest is found too
     return () => void (timer && clearTimeout(timer));
@@ -66,7 +74,8 @@ export function Runs() {
   latest.current = read;
   const heard = (/** @type {Line[]} */ changed, /** @type {string[]} */ gone) => {
     const now = current.current;
-    if (isPlain(now.asked)) setLines((known) => merged(known ?? [], changed, gone, (line) => fits(now.asked, line)));
+    inBatches.heard(changed);
+    if (isPlain(now.asked)) setLines((known) => merged(known ?? [], changed, gone, (line) => fits(now.asked, line) && !(now.alone && line.batch)));
     else latest.current();
   };
   useChanges({ runs: heard, again: () => latest.current() });
@@ -81,14 +90,16 @@ export function Runs() {
       ${marked.length > 0 && html`<a class="btn" href=${marked.length === 2 ? `/compare?a=${part(marked[1])}&b=${part(marked[0])}` : `/compare?a=${part(marked[0])}`}><${Icon} name="compare" />${marked.length === 2 ? "Compare the two" : "Compare with…"}</a>`}
       ${!readOnly && html`<${ImportButton} onDone=${read} />`}${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}</div></div></header>
     <div class="page">
-      <div class="bar"><div class="searchbox"><${Icon} name="search" /><input class="field" type="search" ref=${search} placeholder="Words of goals, answers, tasks, errors, skills, tags or notes" aria-label="Search runs" value=${text} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>
+      <div class="bar"><div class="searchbox"><${Icon} name="search" /><input class="field" type="search" ref=${search} placeholder="Words of goals, answers, task titles, errors, skills, tags or notes" aria-label="Search runs" value=${text} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>
         <div class="chips" role="group" aria-label="Status">${FILTERS.map(([value, name]) => html`<button type="button" class="chip" key=${name} aria-pressed=${status === value ? "true" : "false"} onClick=${() => setQuery({ status: value }, { replace: true })}>${name}</button>`)}</div>
         <button type="button" class="chip" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}><${Icon} name="settings" />Filters</button>
         ${batch && html`<button type="button" class="chip" aria-pressed="true" onClick=${() => setQuery({ batch: null })}>Batch ${batch}<${Icon} name="close" title="Show all batches" /></button>`}<${Chosen} asked=${asked} /></div>
       ${open && html`<${Filters} asked=${asked} />`}
       ${!indexed && html`<div class="note"><b>Some runs are still being read</b><div>They are found by their goals, skills, tags and notes until then; this takes a moment after an update.</div></div>`}
+      <${BatchRuns} batches=${inBatches.batches} runs=${inBatches.runs} />
       ${lines === null ? html`<p class="loading">Reading…</p>` : lines.length ? html`<${RunTable} lines=${lines} snippets=${snippets} marked=${marked} onMark=${mark} onTag=${readOnly ? null : tag} readOnly=${readOnly} onDeleted=${(/** @type {string} */ id) => setLines(lines.filter((line) => line.run_id !== id))} />`
-        : html`<div class="empty"><${Weave} />${filtered ? html`<h2>No run fits</h2><p>Nothing recorded here has all these words and fits these filters.</p><button type="button" class="btn" onClick=${() => go("/runs")}>Show all runs</button>`
+        : html`<div class="empty"><${Weave} />${filtered ? html`<h2>No run fits</h2><p>${nothing(asked)}</p><button type="button" class="btn" onClick=${() => go("/runs")}>Show all runs</button>`
+          : inBatches.runs ? html`<h2>All runs here belong to batches</h2><p>They are left out of this list until you ask for them.</p><a class="btn" href="/batches">Batches</a>`
           : html`<h2>Nothing has been run here yet</h2><p>Give it a goal: it selects the skills that fit, plans the tasks and runs them side by side.</p>${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}`}</div>`}
       ${next && html`<div class="actions" style="justify-content:center;margin-top:14px"><button type="button" class="btn" onClick=${more}>Show more</button></div>`}</div></main>`;
 }

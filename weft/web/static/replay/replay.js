@@ -32,8 +32,8 @@ function OneRun({ id }) {
   const crumbs = html`<a href="/runs">Runs</a><span>/</span><a class="mono cut" href="/runs/${part(id)}">${id}</a><span>/</span><span>Replay</span>`;
   if (run.error) return html`<${Page} title="Replay" crumbs=${crumbs}><${Problem} error=${run.error} /></${Page}>`;
   return html`<${Page} title=${run.value?.goal ?? "Replay"} crumbs=${crumbs}><div class="narrow stack">
-    <section class="panel" aria-label="Strict replay"><div class="pad"><div class="bar"><h2>Strict replay</h2><button type="button" class="btn primary" disabled=${strict.busy || !run.value} onClick=${strict.ask}><${Icon} name="replay" />${strict.busy ? "Replaying…" : "Replay"}</button></div>
-      <p class="muted">The run is played again against today's skills, tools and prompts. Recorded replies stand in for the model, so nothing is paid for. Every place where today differs from the record is drift.</p>
+    <section class="panel" aria-label="What would differ today"><div class="pad"><div class="bar"><h2>What would differ today</h2><button type="button" class="btn primary" disabled=${strict.busy || !run.value} onClick=${strict.ask}><${Icon} name="replay" />${strict.busy ? "Checking…" : "Check"}</button></div>
+      <p class="muted">The run is played again against today's skills, tools and prompts. Recorded replies stand in for the model, so nothing is paid for. Every place where today differs from the record is drift. <code>weft replay --strict</code> does the same.</p>
       ${strict.error && html`<${Problem} error=${strict.error} />`}${strict.value && html`<${Drift} drift=${strict.value.drift} status=${strict.value.status} run=${id} />`}</div></section>
     <section class="panel" aria-label="Selection"><div class="pad"><div class="bar"><h2>Selection, then and today</h2><button type="button" class="btn" disabled=${selection.busy || !run.value} onClick=${selection.ask}>${selection.busy ? "Selecting…" : "Select again"}</button></div>
       <p class="muted">Which skills the goal selects with today's skills and detector.</p>

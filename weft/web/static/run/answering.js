@@ -1,5 +1,5 @@
 // What a run asks: approvals of tools and tasks, and questions. Answering continues the same run.
-import { useState } from "../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
 import { part, post } from "../core/api.js";
 import { readAsking } from "../core/asking.js";
@@ -8,6 +8,7 @@ import { ChangeLines } from "../core/change_lines.js";
 import { html } from "../core/html.js";
 import { Markdown } from "../core/markdown.js";
 import { McpLogin } from "../core/mcp_login.js";
+import { place } from "../core/router.js";
 import { fullTitle } from "./names.js";
 import { filePatches } from "./patch.js";
 import { PatchHead } from "./patch_head.js";
@@ -28,9 +29,13 @@ const Again = ({ failed }) => failed > 0 && html`<small class="muted">The run co
 /** @param {{ text: string, failed: number, readOnly: boolean, onAnswer: (text: string) => void }} props */
 function Question({ text, failed, readOnly, onAnswer }) {
   const [answer, setAnswer] = useState("");
+  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  useEffect(() => {
+    if (document.activeElement === document.body || document.activeElement?.matches("h1")) field.current?.focus(); // nobody does something else
+  }, []);
   return html`<form class="note st-waiting" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); if (answer.trim()) onAnswer(answer.trim()); }}>
     <b>It asks you</b><div style="margin-top:4px"><${Markdown} text=${text} /></div>
-    ${!readOnly && html`<div class="answerbox"><textarea class="field" rows="3" aria-label="Your answer" value=${answer} onInput=${(/** @type {any} */ event) => setAnswer(event.target.value)}></textarea>
+    ${!readOnly && html`<div class="answerbox"><textarea class="field" rows="3" ref=${field} aria-label="Your answer" value=${answer} onInput=${(/** @type {any} */ event) => setAnswer(event.target.value)}></textarea>
       <div><button type="submit" class="btn primary small" disabled=${!answer.trim()}>Answer and continue</button></div><${Again} failed=${failed} /></div>`}</form>`;
 }
 
@@ -66,7 +71,7 @@ export function Request({ run, request, readOnly, onDone }) {
   const answer = async (/** @type {Record<string, any>} */ given) => {
     const done = await attempt(() => post(`/runs/${part(run)}/answers`, [{ id: request.id, ...given }]));
     if (!done) return;
-    note("Answered", { hint: done.queued ? "The run continues when its other tasks have ended." : "The run continues.", link: { href: `/runs/${part(run)}`, text: "Open it" } });
+    note("Answered", { hint: done.queued ? "The run continues when its other tasks have ended." : "The run continues.", link: place.value.path === `/runs/${part(run)}` ? null : { href: `/runs/${part(run)}`, text: "Open it" } });
     readAsking();
     onDone();
   };

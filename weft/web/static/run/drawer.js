@@ -6,26 +6,27 @@ import { Tabs } from "../core/dialog.js";
 import { counted } from "../core/format.js";
 import { address, place, setQuery } from "../core/router.js";
 import { parentOf } from "../graph/compose.js";
-import { EventsTab, MessagesTab, OutputTab, PromptTab, ToolsTab, WhyTab } from "./tabs.js";
+import { EventsTab, OutputTab, PromptTab, ToolsTab, WhyTab } from "./tabs.js";
 import { titleOf } from "./names.js";
 import { useTask } from "./use_task.js";
 
 /** Whether the drawer takes half of the page. */
 export const wide = signal(false);
 
-const TABS = [["output", "Output"], ["messages", "Messages"], ["prompt", "Prompt"], ["tools", "Tools"], ["why", "Why"], ["events", "Events"]];
-const PANELS = { output: OutputTab, messages: MessagesTab, prompt: PromptTab, tools: ToolsTab, why: WhyTab, events: EventsTab };
+const TABS = [["output", "Output"], ["prompt", "Prompt"], ["tools", "Tools"], ["why", "Why"], ["events", "Events"]];
+const PANELS = { output: OutputTab, prompt: PromptTab, tools: ToolsTab, why: WhyTab, events: EventsTab };
 
 /** @param {{ source: any, task: string, onSelect: (id: string | null) => void, actions: any }} props */
 export function TaskDrawer({ source, task, onSelect, actions }) {
   source.tick.value;
   const span = source.state.spans.get(task) ?? source.state.dropped.find((/** @type {import("./spans.js").Span} */ one) => one.id === task);
   const { detail, problem } = useTask(source, task);
-  const tab = place.value.query.get("tab") ?? "output";
+  const asked = place.value.query.get("tab") ?? "output";
+  const tab = asked === "messages" ? "prompt" : asked in PANELS ? asked : "output"; // as older addresses have it
   const Panel = PANELS[/** @type {keyof typeof PANELS} */ (tab)] ?? OutputTab;
   if (!span) return html`<aside class="drawer" aria-label="Task ${task}"><div class="dh"><div class="pills"></div><${Tools} onClose=${() => onSelect(null)} /><h2>${task}</h2><p class="sub">This run has no such task${source.isLive ? " yet" : ""}.</p></div></aside>`;
   const parts = [...source.state.spans.values()].filter((one) => parentOf(one.id) === task);
-  const counts = /** @type {Record<string, number>} */ ({ messages: detail?.calls.length ?? 0, tools: detail?.tools.length ?? 0 });
+  const counts = /** @type {Record<string, number>} */ ({ prompt: detail?.calls.length ?? 0, tools: detail?.tools.length ?? 0 });
   return html`<aside class="drawer" aria-label="Task ${task}">
     <div class="dh"><div class="pills"><${Pill} status=${span.status} />${span.attempts > 1 && html`<span class="tag ask">${counted(span.attempts, "try", "tries")}</span>`}
       ${Object.keys(span.tools).length > 0 && html`<span class="tag">${counted(Object.values(span.tools).reduce((sum, one) => sum + Number(one), 0), "tool call")}</span>`}</div>

@@ -5,7 +5,7 @@ import { announce } from "../core/announce.js";
 import { readAsking } from "../core/asking.js";
 import { listen } from "../core/live.js";
 import { WORDS } from "../core/states.js";
-import { apply, empty, fromDocument } from "./fold.js";
+import { apply, empty, fromDocument, secondsShown } from "./fold.js";
 
 /** The least time between two drawings; what comes alone is drawn at once. */
 const GATHER = 60;
@@ -139,7 +139,7 @@ export class RunFeed {
   now() {
     const { state } = this;
     const live = this.heldBy.value !== null && state.status === "running" && !Number.isNaN(state.clock);
-    return live ? Math.max(state.seconds, state.seconds + (Date.now() + this.skew - state.clock) / 1000) : state.seconds;
+    return live ? Math.max(state.seconds, state.seconds + (Date.now() + this.skew - state.clock) / 1000) : secondsShown(state);
   }
 
   get isLive() { return this.heldBy.value !== null; }

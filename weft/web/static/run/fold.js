@@ -18,6 +18,9 @@ import { close, make, noteCall, noteChange, noteTask, noteTasks } from "./spans.
  * @property {number} streamed how many tasks came while the plan was being written @property {Set<string>} going steps without a task whose calls belong together
  * @property {number[]} resumes @property {Set<string>} waited tasks that waited for a person, which is not an attempt
  * @property {{ path: string, bytes: number, task: string | null }[]} artifacts files that tools left
+ * @property {{ id: string, task: string | null, question: string, answer: string | null }[]} questions what a person was asked, and answered
+ * @property {string | null} after the run that it follows up
+ * @property {number | null} worked the seconds that lists of runs show, once it has ended
  * @property {number} seconds @property {number} clock @property {string} phase
  * @property {number} last_seq @property {number} version counts what changes the shape of the plan
  */
@@ -31,17 +34,17 @@ const TIMED = new Set([
 
 /** A run of which nothing is known yet. @returns {State} */
 export const empty = () => ({
-  run_id: "", goal: "", status: "running", started: "", parent: null, answer: null, error: null, question: null, code: null,
+  run_id: "", goal: "", status: "running", started: "", parent: null, after: null, questions: [], answer: null, error: null, question: null, code: null,
   spans: new Map([["(plan)", make({ id: "(plan)", kind: "plan" })]]), dropped: [], streamed: 0, going: new Set(), selected: [], artifacts: [], used: [], loaded: new Map(), faults: [], warnings: [], repairs: [], changes: [], waiting: [],
   usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, estimated_calls: 0 }, cost: 0, settings: {}, given: {},
-  resumes: [], waited: new Set(), seconds: 0, clock: NaN, phase: "", last_seq: 0, version: 0,
+  resumes: [], waited: new Set(), worked: null, seconds: 0, clock: NaN, phase: "", last_seq: 0, version: 0,
 });
 
 /** The state that a document of the server describes. @param {Record<string, any>} document @returns {State} */
 export function fromDocument(document) {
   const state = empty();
-  const { run_id, goal, status, started, parent, answer, error, question, usage, last_seq, code = null } = document;
-  Object.assign(state, { run_id, goal, status, started, parent, answer, error, question, usage, last_seq, code });
+  const { run_id, goal, status, started, parent, after = null, questions = [], answer, error, question, usage, last_seq, code = null } = document;
+  Object.assign(state, { run_id, goal, status, started, parent, after, questions, answer, error, question, usage, last_seq, code });
   state.spans = new Map(document.spans.map((/** @type {Span} */ span) => [span.id, span]));
   state.dropped = document.dropped ?? [];
   state.changes = document.plan_changes ?? [];
@@ -58,6 +61,7 @@ export function fromDocument(document) {
   state.resumes = document.resumes ?? [];
   state.going = new Set(document.spans.filter((/** @type {Span} */ span) => isGoing(state, span)).map((/** @type {Span} */ span) => span.id));
   state.seconds = document.seconds;
+  state.worked = document.worked ?? null;
   state.clock = instant(status === "running" ? document.now : document.last_at);
   askers(state);
   return state;
@@ -102,6 +106,9 @@ export function skillsUsed(state) {
   return [...new Set([...state.used, ...names])];
 }
 
+/** The seconds that a run worked, to be shown: as lists show them, where that is the same but for what its events leave out. @param {State} state */
+export const secondsShown = ({ worked, seconds }) => (worked !== null && Math.abs(worked - seconds) < 0.5 ? worked : seconds);
+
 /** A recorded time in milliseconds, with the microseconds that Date leaves out: they decide which of two tasks ended last. @param {string} at */
 const instant = (at) => Date.parse(at) + Number(/\.\d{3}(\d{3})/.exec(at)?.[1] ?? 0) / 1000;
 
@@ -115,7 +122,7 @@ function advance(state, row) {
 
 /** @param {State} state @param {Record<string, any>} row */
 function begin(state, row) {
-  Object.assign(state, { run_id: row.run_id, goal: row.goal, started: row.at, parent: row.parent ?? null, settings: row.settings ?? {} });
+  Object.assign(state, { run_id: row.run_id, goal: row.goal, started: row.at, parent: row.parent ?? null, after: row.after?.run_id ?? null, settings: row.settings ?? {} });
   state.given = { asked_skills: row.asked_skills, files: row.files, answers: row.answers, batch: row.batch, batch_goal: row.batch_goal, recipe: row.recipe };
   state.phase = "selecting";
   return [];
@@ -157,6 +164,11 @@ function noteTool(state, row) {
 /** @param {State} state @param {Record<string, any>} row */
 function ask(state, row) {
   const request = row.request ?? row;
+  if (request.kind === "question" && !state.questions.some((one) => one.id === request.id)) {
+    state.questions = [...state.questions, { id: request.id, task: request.task ?? null, question: request.preview ?? "", answer: null }];
+    const plan = request.task ? undefined : state.spans.get("(plan)");
+    if (plan) plan.attempts = Math.max(0, plan.attempts - 1); // a call that only led to a question is no try
+  }
   state.waiting = [...state.waiting.filter((one) => one.id !== request.id), request];
   return askers(state);
 }
@@ -164,6 +176,8 @@ function ask(state, row) {
 /** @param {State} state @param {Record<string, any>} row */
 function answered(state, row) {
   const id = row.call ?? row.id;
+  const given = row.text || row.note || row.decision;
+  state.questions = state.questions.map((one) => (one.id === id ? { ...one, answer: given } : one));
   const task = state.waiting.find((one) => one.id === id)?.task;
   state.waiting = state.waiting.filter((one) => one.id !== id);
   const span = task ? state.spans.get(task) : undefined;
@@ -186,7 +200,7 @@ function askers(state, from = ["running", "interrupted"]) {
 /** @param {State} state @param {Record<string, any>} row @param {number} at */
 function finish(state, row, at) {
   const { status, answer = null, error = null, question = null, code = null } = row;
-  Object.assign(state, { status, answer, error, question, code, phase: "" });
+  Object.assign(state, { status, answer, error, question, code, phase: "", worked: (state.worked ?? 0) + (row.seconds ?? 0) });
   const open = [...state.spans.values()].filter((span) => span.status === "running");
   for (const span of open) span.status = "interrupted";
   const asking = askers(state, ["interrupted", "pending"]);

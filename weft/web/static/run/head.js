@@ -5,13 +5,10 @@ import { approx, count, counted, money, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, Pill } from "../core/icons.js";
 import { part } from "../core/api.js";
-import { place, setQuery } from "../core/router.js";
 import { canResume, runWord } from "../core/states.js";
+import { Origin } from "./origin.js";
+import { ViewSwitch } from "./panel.js";
 import { tally } from "./spans.js";
-
-/** The views of a run, in the order that `g` goes through. */
-export const VIEWS = [["split", "Both"], ["graph", "Graph"], ["time", "Time"]];
-export const viewNow = () => place.value.query.get("view") ?? "split";
 
 /** @param {{ source: any, feed: any, actions: any, playing: boolean, readOnly: boolean }} props */
 export function Head({ source, feed, actions, playing, readOnly }) {
@@ -23,7 +20,7 @@ export function Head({ source, feed, actions, playing, readOnly }) {
   const mayResume = !live && canResume(state.status) && !readOnly;
   return html`<header class="top">
     <div class="crumbs"><a href="/runs">Runs</a><span>/</span><span class="mono cut">${state.run_id || feed.id}</span>
-      ${state.parent && html`<span>of <a class="mono" href="/runs/${part(state.parent)}">${state.parent}</a></span>`}
+      <${Origin} state=${state} />
       ${state.given.conversation && html`<span>turn ${state.given.turn} of <a href="/conversations/${part(state.given.conversation)}">a conversation</a></span>`}</div>
     <div class="title"><h1 class="goal" tabIndex=${-1} title=${state.goal}>${state.goal || "…"}</h1><div class="actions">
       ${mayResume && !state.waiting.length && html`<button type="button" class="btn primary" onClick=${actions.resume}><${Icon} name="play" />Resume…</button>`}
@@ -31,7 +28,7 @@ export function Head({ source, feed, actions, playing, readOnly }) {
       <${Menu} label="More" items=${[
         mayResume && state.waiting.length > 0 && { name: "Resume without an answer…", icon: "play", do: actions.resume },
         { name: "Compare with…", icon: "compare", href: `/compare?a=${part(feed.id)}` },
-        !live && { name: "Replay strictly", icon: "replay", href: `/replay?run=${part(feed.id)}` },
+        !live && { name: "Check what would differ today", icon: "replay", href: `/replay?run=${part(feed.id)}` },
         tasks.all > 0 && !live && !readOnly && { name: "Change the plan…", icon: "edit", do: actions.replan },
         tasks.all > 0 && { name: "Edit the plan as new", icon: "plan", href: `/plan?of=${part(feed.id)}` },
         !readOnly && { name: "New run of this goal", icon: "plus", href: `/new?of=${part(feed.id)}` },
@@ -48,7 +45,7 @@ export function Head({ source, feed, actions, playing, readOnly }) {
       <span class="fact less"><b>${approx(state.usage)}${count(state.usage.prompt_tokens + state.usage.completion_tokens)}</b> tokens</span>
       <${Spent} state=${state} />
       ${state.settings.model && html`<span class="fact mono model">${state.settings.model}</span>`}
-      <span class="seg" role="group" aria-label="View">${VIEWS.map(([id, name]) => html`<button type="button" key=${id} aria-pressed=${viewNow() === id ? "true" : "false"} onClick=${() => setQuery({ view: id === "split" ? null : id }, { replace: true })}>${name}</button>`)}</span></div></header>`;
+      <${ViewSwitch} /></div></header>`;
 }
 
 /** What else there is to say of the tasks. @param {ReturnType<typeof tally>} tasks */

@@ -13,10 +13,13 @@ import { changeTags, Tags } from "../pages/tagging.js";
 import { Changes, Grew } from "./changes.js";
 import { Tools } from "./drawer.js";
 import { FilesPart } from "./files.js";
-import { skillsUsed } from "./fold.js";
+import { secondsShown, skillsUsed } from "./fold.js";
 import { TimeSpent } from "./time_spent.js";
+import { Origin } from "./origin.js";
 import { Output } from "./output.js";
+import { Questions } from "./questions.js";
 import { Scores } from "./tabs.js";
+import { Undone } from "./undone.js";
 
 /** @param {{ source: any, feed: any | null, onClose: () => void, onSelect: (id: string) => void, actions: any }} props */
 export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
@@ -26,7 +29,7 @@ export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
   const tabs = [{ id: "answer", name: "Answer" }, { id: "skills", name: "Skills", count: state.selected.length }, { id: "details", name: "Details" }, ...(feed ? [{ id: "files", name: "Files" }] : [])];
   const shown = tabs.some((one) => one.id === tab) ? tab : "answer";
   return html`<aside class="drawer" aria-label="The run">
-    <div class="dh"><div class="pills"><${Pill} status=${state.status} word=${runWord(state)} /></div><${Tools} onClose=${onClose} /><h2>The run</h2><div class="sub">${source.isLive ? `Working for ${seconds(source.now())}` : `Worked ${seconds(state.seconds)}`}, started ${moment(state.started)}</div></div>
+    <div class="dh"><div class="pills"><${Pill} status=${state.status} word=${runWord(state)} /></div><${Tools} onClose=${onClose} /><h2>The run</h2><div class="sub">${source.isLive ? `Working for ${seconds(source.now())}` : `Worked ${seconds(secondsShown(state))}`}, started ${moment(state.started)}</div>${(state.parent || state.after) && html`<div class="sub"><${Origin} state=${state} compare=${feed !== null} /></div>`}</div>
     <${Tabs} label="About this run" tabs=${tabs} chosen=${shown} onChoose=${(/** @type {string} */ id) => setQuery({ tab: id === "answer" ? null : id }, { replace: true })} />
     <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${shown}" tabIndex=${0}>
       ${shown === "answer" && html`<${AnswerPart} source=${source} feed=${feed} onSelect=${onSelect} actions=${actions} />`}
@@ -43,13 +46,16 @@ const errorTitle = (state) => ({ partial: "A part is missing", done: "The plan w
 
 /** @param {{ source: any, feed: any | null, onSelect: (id: string) => void, actions: any }} props */
 function AnswerPart({ source, feed, onSelect, actions }) {
+  source.tick.value;
   const { state } = source;
   const streamed = source.texts.get("(synthesis)") ?? "";
   return html`${actions?.answering?.(null)}
     ${state.error && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>What is finished is kept. Resume it to continue where it stopped.</div>` : html`<div>${state.error}</div>`}</div>`}
+    ${feed && !source.isLive && html`<${Undone} state=${state} />`}
     ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Output} text=${state.answer} run=${feed ? source.id : null} />`
       : streamed ? html`<h3 class="sec">Answer, being written</h3><div class="md"><pre class="raw">${streamed}<span class="caret"></span></pre></div>`
       : !state.error && !state.question && !state.waiting.length && html`<p class="muted">${state.status === "running" ? "The answer comes when the tasks are done. Choose a task to see what it does." : "There is no answer."}</p>`}
+    <${Questions} state=${state} onSelect=${onSelect} />
     <${Changes} state=${state} onSelect=${onSelect} />
     ${state.faults.length > 0 && state.status !== "done" && html`<div class="note st-partial"><b>${counted(state.faults.length, "plan was", "plans were")} refused</b>${[...new Set(state.faults)].slice(0, 10).map((/** @type {any} */ fault) => html`<div>${fault}</div>`)}</div>`}
     <${Warnings} texts=${state.warnings} />`;
@@ -76,7 +82,7 @@ function TagLines({ id, live }) {
 const DetailsPart = ({ state, feed }) => html`<dl class="grid">
     <dt>Run</dt><dd class="mono">${state.run_id}</dd>
     ${feed && html`<${TagLines} id=${state.run_id} live=${feed.isLive} />`}
-    ${state.parent && html`<dt>Of</dt><dd><a class="mono" href=${address(`/runs/${part(state.parent)}`)}>${state.parent}</a>${feed && html` · <a href="/compare?a=${part(state.parent)}&b=${part(state.run_id)}">compare</a>`}</dd>`}
+    ${(state.parent || state.after) && html`<dt>Origin</dt><dd><${Origin} state=${state} compare=${feed !== null} /></dd>`}
     ${state.given.batch && html`<dt>Batch</dt><dd><a href=${address(`/batches/${part(state.given.batch)}`)}>${state.given.batch}</a> · ${state.given.batch_goal}</dd>`}
     ${feed && html`<dt>Held by</dt><dd>${{ here: "this server", elsewhere: "another process" }[/** @type {string} */ (feed.heldBy.value)] ?? "nobody"}</dd>`}
     ${state.given.recipe && html`<dt>Recipe</dt><dd><span class="mono">${state.given.recipe.name}</span>${state.given.recipe.used === false && ", not used"}${Object.entries(state.given.recipe.values ?? {}).map(([name, value]) => html`<div>${name}: ${String(value)}</div>`)}</dd>`}

@@ -5,19 +5,17 @@ import { about } from "../core/about.js";
 import { classes, html } from "../core/html.js";
 import { Weave } from "../core/icons.js";
 import { useKeys } from "../core/keys.js";
-import { place, setQuery } from "../core/router.js";
+import { setQuery } from "../core/router.js";
 import { actionsOf } from "./actions.js";
 import { Answering } from "./answering.js";
 import { TaskDrawer, wide } from "./drawer.js";
 import { RunFeed } from "./feed.js";
 import { GraphPane } from "./graph_pane.js";
-import { Head, VIEWS, viewNow } from "./head.js";
+import { Head } from "./head.js";
 import { RunDrawer } from "./overview.js";
+import { chosenTask, closePanel, isClosed, VIEWS, viewNow } from "./panel.js";
 import { load, PlaybackBar } from "./playback.js";
 import { Timeline } from "./timeline.js";
-
-/** What the address says is chosen: a task, the run itself, or nothing. */
-const CLOSED = "-";
 
 /** @param {{ id: string }} props */
 export function RunPage({ id }) {
@@ -29,8 +27,7 @@ export function RunPage({ id }) {
   const graph = useRef(/** @type {any} */ (null));
   const source = playback ?? feed;
   useSeconds(feed);
-  const chosen = place.value.query.get("task");
-  const task = chosen && chosen !== CLOSED ? chosen : null;
+  const task = chosenTask(), closed = isClosed();
   const select = (/** @type {string | null} */ one) => setQuery({ task: one, tab: null }, { replace: task !== null && one !== null });
   const readOnly = about.value?.read_only ?? false;
   const play = async () => {
@@ -51,23 +48,23 @@ export function RunPage({ id }) {
     "/": () => void setFinding(true), "]": () => step(1), "[": () => step(-1), p: () => void play(), v: () => graph.current?.stage.focus(),
     Escape: () => {
       if (finding) return void setFinding(false);
-      if (!chosen) return setQuery({ task: CLOSED }, { replace: true });
-      if (task) select(null);
-      else return false;
-      graph.current?.stage.querySelector(`[data-id="${CSS.escape(task ?? "")}"]`)?.focus();
+      if (closed) return false;
+      if (!task) return closePanel();
+      select(null);
+      graph.current?.stage.querySelector(`[data-id="${CSS.escape(task)}"]`)?.focus();
     },
     g: () => setQuery({ view: { split: "graph", graph: "time" }[viewNow()] ?? null }, { replace: true }),
-  }, [source, task, chosen, finding, playback]);
+  }, [source, task, closed, finding, playback]);
   if (feed.problem.value) return html`<main id="main"><header class="top"><div class="title"><h1>Run ${id}</h1></div></header><div class="empty"><${Weave} /><h2>${feed.problem.value.message}</h2><p>${feed.problem.value.hint}</p><a class="btn" href="/runs">All runs</a></div></main>`;
   const view = VIEWS.some(([one]) => one === viewNow()) ? viewNow() : "split";
   return html`<main id="main"><${Head} source=${source} feed=${feed} actions=${actions} playing=${playback !== null} readOnly=${readOnly} />
-    <div class=${classes("run", chosen === CLOSED && "closed", wide.value && chosen !== CLOSED && "wide")}>
+    <div class=${classes("run", closed && "closed", wide.value && !closed && "wide")}>
       <div class=${classes("work", view === "split" && "split", playback && (view === "time" ? "late" : "playing"))}>
         ${view !== "time" && html`<${GraphPane} key="graph" source=${source} selected=${task} onSelect=${select} finding=${finding} onFound=${() => setFinding(false)} held=${(/** @type {any} */ one) => (graph.current = one)} />`}
         ${playback && html`<${PlaybackBar} key="bar" playback=${playback} onClose=${() => setPlayback(null)} />`}
         ${view !== "graph" && html`<${Timeline} key="time" source=${source} selected=${task} onSelect=${select} />`}</div>
       ${task ? html`<${TaskDrawer} key="task" source=${source} task=${task} onSelect=${select} actions=${actions} />`
-        : chosen !== CLOSED && html`<${RunDrawer} key="run" source=${source} feed=${feed} onSelect=${select} onClose=${() => setQuery({ task: CLOSED }, { replace: true })} actions=${actions} />`}</div></main>`;
+        : !closed && html`<${RunDrawer} key="run" source=${source} feed=${feed} onSelect=${select} onClose=${closePanel} actions=${actions} />`}</div></main>`;
 }
 
 /** Draw again every second while a run works. @param {RunFeed} feed */

@@ -1,11 +1,11 @@
 // The tabs of a step: what came out, what was sent, with which variables and tools, and why.
 import { useState } from "../vendor/hooks.js";
 import { copy } from "../core/clipboard.js";
-import { approx, count, money, pretty, score, seconds } from "../core/format.js";
+import { approx, count, counted, money, pretty, score, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
 import { LongText } from "../core/long_text.js";
-import { address, setQuery } from "../core/router.js";
+import { address } from "../core/router.js";
 import { conversation } from "./detail.js";
 import { ChangesOf } from "./changes.js";
 import { Checked } from "./checked.js";
@@ -48,14 +48,14 @@ export function OutputTab({ source, span, detail, parts, text, onSelect, actions
       ${output && html`<button type="button" class="btn small" onClick=${() => actions.rerun(span.id, output)}><${Icon} name="edit" />Rerun with this output edited…</button>`}</div>`}`;
 }
 
-/** @param {Props} props */
-export function MessagesTab({ source, span, detail, text }) {
+/** The messages of each call as they were sent, and the replies. @param {Props} props */
+function Sent({ source, span, detail, text }) {
   if (!detail) return html`<p class="muted">Reading…</p>`;
   if (!detail.calls.length) return html`<p class="muted">${span.kind === "tool" ? "A tool task: no model was called." : "No model has been called yet."}</p>`;
   return conversation(detail.calls).map(({ call, messages, repeated }, index) => html`
     <div class="call"><b>Call ${index + 1}</b><span class="mono">${call.model}</span>${call.seconds !== null && html`<span class="num">${seconds(call.seconds)}</span>`}
       ${call.reply && html`<span class="num">${approx(call.reply.usage)}${count(call.reply.usage?.prompt_tokens ?? 0)} + ${count(call.reply.usage?.completion_tokens ?? 0)} tokens · ${money(call.reply.cost)}</span>`}
-      ${call.tools.length > 0 && html`<span title=${call.tools.join(", ")}>${call.tools.length} tools offered</span>`}</div>
+      ${call.tools.length > 0 && html`<span title=${call.tools.join(", ")}>${counted(call.tools.length, "tool")} offered</span>`}</div>
     ${repeated > 0 && html`<p class="muted" style="margin:0 0 8px;font-size:12.5px">The ${repeated} messages above, then:</p>`}
     ${messages.map((message, at) => html`<${Message} message=${message} source=${source} open=${at > 0 || messages.length === 1} />`)}
     ${call.retries.map((row) => html`<div class="note st-partial">${row.reason}: tried again after ${seconds(row.wait)}</div>`)}
@@ -63,15 +63,17 @@ export function MessagesTab({ source, span, detail, text }) {
     ${call.reply ? html`<${Reply} reply=${call.reply} />` : !call.error && html`<${Folded} title="assistant" open=${true}><${Text} text=${text || "…"} /></${Folded}>`}`);
 }
 
-/** @param {Props} props */
-export function PromptTab({ detail }) {
-  if (!detail) return html`<p class="muted">Reading…</p>`;
-  if (!detail.prompts.length && !detail.skills.length) return html`<p class="muted">No prompt was made for this step.</p>`;
-  return html`${detail.calls.length > 0 && html`<p class="muted small">What the prompt was made of. <button type="button" class="linkish" onClick=${() => setQuery({ tab: "messages" }, { replace: true })}>Messages</button> has it as it was sent.</p>`}${detail.prompts.map((row) => html`<h3 class="sec">Variables of the prompt (${row.role})</h3>
+/** What was sent, first; then what it was made of. @param {Props} props */
+export function PromptTab(props) {
+  const { detail } = props;
+  return html`<${Sent} ...${props} />${detail && (detail.prompts.length > 0 || detail.skills.length > 0) && html`<details class="madeof"><summary>What it was made of</summary><${MadeOf} detail=${detail} /></details>`}`;
+}
+
+/** The variables of a prompt, and the skill in it. @param {{ detail: import("./detail.js").Detail }} props */
+const MadeOf = ({ detail }) => html`${detail.prompts.map((row) => html`<h3 class="sec">Variables of the prompt (${row.role})</h3>
       ${Object.entries(row.variables ?? {}).map(([name, value]) => html`<${Folded} title=${name} hint=${typeof value === "string" ? "" : "value"} open=${pretty(value).length < 600}><${Text} text=${pretty(value) || "(empty)"} /></${Folded}>`)}`)}
     ${detail.shortened.map((row) => html`<div class="note st-partial"><b>${row.name}</b> was shortened for this model by ${count(row.characters)} characters${row.left_out?.length ? `: ${row.left_out.join(", ")}` : ""}</div>`)}
     ${detail.skills.map((row) => html`<h3 class="sec">Skill as loaded</h3><${Folded} title=${row.name} open=${true}><${Text} text=${row.content} /></${Folded}>`)}`;
-}
 
 /** @param {Props} props */
 export function ToolsTab({ detail }) {

@@ -2,6 +2,7 @@
 import { seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { timeSpent } from "./critical_path.js";
+import { secondsShown } from "./fold.js";
 import { fullTitle } from "./names.js";
 
 /** @param {{ source: any, onSelect: (id: string) => void }} props */
@@ -14,5 +15,5 @@ export function TimeSpent({ source, onSelect }) {
   return html`<h3 class="sec">Where the time went</h3><table class="spent"><tbody>${seen.map(({ step, seconds: took }) => html`<tr><td>${step === null ? html`<span class="muted">Between steps: waiting, selecting, ending</span>`
       : state.spans.has(step) ? html`<button type="button" class="linkish" onClick=${() => onSelect(step)}>${fullTitle(state.spans.get(step), state.spans)}</button>` : step}</td>
     <td class="num r">${seconds(took)}</td><td class="share"><span class="meter"><i style=${{ width: `${(took / Math.max(total, 0.001)) * 100}%` }}></i></span></td></tr>`)}
-    <tr class="sum"><td>The critical path, as long as the run</td><td class="num r">${seconds(total)}</td><td></td></tr></tbody></table>`;
+    <tr class="sum"><td>The critical path, as long as the run</td><td class="num r">${seconds(source.isLive ? total : secondsShown(state))}</td><td></td></tr></tbody></table>`;
 }

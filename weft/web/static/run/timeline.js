@@ -10,7 +10,8 @@ import { criticalPath } from "./critical_path.js";
 import { titleOf } from "./names.js";
 
 const ROW = 25;
-const ROOM = 0.9;
+/** Where a share of the time stands in a row, which keeps room for labels at its end. @param {number} percent */
+const x = (percent) => `calc((100% - var(--room)) * ${percent / 100})`;
 
 /** The order of the rows: as planned, or as started. */
 const order = signal("plan");
@@ -27,8 +28,8 @@ export function Timeline({ source, selected, onSelect }) {
   const rows = useMemo(() => sorted([...spans.values(), ...dropped], order.value), [source.tick.value, order.value, source]);
   const critical = useMemo(() => new Set(criticalPath(source.state)), [source.tick.value, source]);
   const marks = [...resumes.map((/** @type {number} */ at) => ({ at, what: "resumed" })), ...changes.map((/** @type {any} */ { at }) => ({ at, what: "the plan changed" }))];
-  const whole = Math.max(now, source.end ?? 0, 0.1);
-  const [from, to] = range.value ?? [0, whole / ROOM];
+  const whole = Math.max(now, source.state.seconds, source.end ?? 0, 0.1);
+  const [from, to] = range.value ?? [0, whole];
   const percent = (/** @type {number} */ time) => ((time - from) / (to - from)) * 100;
   const lines = ticks(to - from).map((tick) => tick + (from ? Math.ceil(from) : 0)).filter((tick) => tick <= to);
   const step = lines.length > 1 ? lines[1] - lines[0] : to - from;
@@ -40,9 +41,9 @@ export function Timeline({ source, selected, onSelect }) {
     const lane = /** @type {HTMLElement} */ (event.currentTarget).querySelector(".axis, .lane")?.getBoundingClientRect();
     if (!lane) return;
     const at = from + ((event.clientX - lane.left) / lane.width) * (to - from);
-    range.value = event.ctrlKey ? zoomed([from, to], Math.exp(event.deltaY * 0.002), at, whole / ROOM) : moved([from, to], (event.deltaY || event.deltaX) * 0.001, whole / ROOM);
+    range.value = event.ctrlKey ? zoomed([from, to], Math.exp(event.deltaY * 0.002), at, whole) : moved([from, to], (event.deltaY || event.deltaX) * 0.001, whole);
   };
-  const zoom = (/** @type {number} */ factor) => (range.value = zoomed([from, to], factor, (from + to) / 2, whole / ROOM));
+  const zoom = (/** @type {number} */ factor) => (range.value = zoomed([from, to], factor, (from + to) / 2, whole));
   const measure = (/** @type {HTMLElement | null} */ element) => {
     box.current = element;
     if (element && Math.abs(element.clientHeight - height.value) > 1) height.value = element.clientHeight;
@@ -77,21 +78,21 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
   const tries = span.attempts > 1 ? ` · ${span.attempts} tries` : "";
   const said = start === null ? (span.error ?? "") : `${seconds(end - start)}${tries}${gone ? " · no longer in the plan" : ""}`;
   const left = start === null ? 0 : percent(end);
-  const where = left <= 84 ? "" : percent(start) > 14 ? "before" : "inside"; // where there is room for it
+  const where = left <= 100.01 ? "" : percent(first) > 14 ? "before" : "inside"; // behind its bars, if their end is in view
   return html`<button type="button" class=${classes("row", `st-${status}`, critical && "crit", parentOf(span.id) !== null && "part")} aria-current=${selected ? "true" : undefined} onClick=${() => onSelect(span.id)}
     aria-label=${`${titleOf(span)}${said ? `, ${said}` : ""}, ${WORDS[status] ?? status}${critical ? ", on the critical path" : ""}`}>
     <span class="name"><${Icon} d=${ICONS[status] ?? ICONS.pending} /><span>${titleOf(span)}${" "}</span></span>
-    <span class="lane" style=${{ backgroundSize: `${step}% 100%`, backgroundPositionX: `${offset / (1 - step / 100)}%` }}>
-      ${marks.map((/** @type {{ at: number, what: string }} */ { at, what }) => html`<span class=${classes("mark", what !== "resumed" && "changed")} style=${{ left: `${percent(at)}%` }} title=${what}></span>`)}
-      ${start !== null && html`${first - ready > 0.05 && !span.id.startsWith("(") && html`<span class="wait" style=${{ left: `${percent(ready)}%`, width: `${percent(first) - percent(ready)}%` }}></span>`}
+    <span class="lane" style=${{ "--step": `${step}%`, "--offset": `${step < 100 ? offset / (1 - step / 100) : 0}%` }}>
+      ${marks.map((/** @type {{ at: number, what: string }} */ { at, what }) => html`<span class=${classes("mark", what !== "resumed" && "changed")} style=${{ left: x(percent(at)) }} title=${what}></span>`)}
+      ${start !== null && html`${first - ready > 0.05 && !span.id.startsWith("(") && html`<span class="wait" style=${{ left: x(percent(ready)), width: x(percent(first) - percent(ready)) }}></span>`}
         ${span.tries.map((/** @type {any} */ one, /** @type {number} */ at) => html`<${Bar} one=${one} until=${isLive ? now : one.start} last=${at === span.tries.length - 1} percent=${percent} />`)}
-        ${span.retries.map((/** @type {number} */ at) => html`<span class="retry" style=${{ left: `${percent(at)}%` }} title="tried again"></span>`)}`}
-      ${said && html`<span class=${classes("dur", where)} style=${{ left: `${where ? Math.max(0, percent(start)) : left}%` }}>${said}</span>`}</span></button>`;
+        ${span.retries.map((/** @type {number} */ at) => html`<span class="retry" style=${{ left: x(percent(at)) }} title="tried again"></span>`)}`}
+      ${said && html`<span class=${classes("dur", where)} style=${{ left: x(where ? Math.max(0, percent(first)) : left) }}>${said}</span>`}</span></button>`;
 }
 
 /** One time that a step ran; those before the last are lower. @param {{ one: { start: number, end: number | null, status: string }, until: number, last: boolean, percent: (time: number) => number }} props */
 const Bar = ({ one: { start, end, status }, until, last, percent }) => html`<span class=${classes("span", `st-${status}`, end === null && "open", !last && "before")} title=${WORDS[status] ?? status}
-  style=${{ left: `${percent(start)}%`, width: `${Math.max(0, percent(end ?? until) - percent(start))}%` }}></span>`;
+  style=${{ left: x(percent(start)), width: x(Math.max(0, percent(end ?? until) - percent(start))) }}></span>`;
 
 /** A range made smaller or larger around a time. @param {[number, number]} range @param {number} factor @param {number} at @param {number} whole @returns {[number, number] | null} */
 export function zoomed([from, to], factor, at, whole) {

@@ -13,6 +13,7 @@ import { go, place } from "../core/router.js";
 import { useRead } from "../core/use_read.js";
 import { SkillFile } from "./skill_file.js";
 import { addFile } from "./file_actions.js";
+import { Locked } from "./locked.js";
 import { Files } from "./unfolded.js";
 
 /** @param {{ name: string }} props */
@@ -25,7 +26,7 @@ export function SkillPage({ name }) {
   const crumbs = html`<a href="/skills">Skills</a><span>/</span><span class="cut">${name}</span>`;
   if (error) return html`<${Page} title=${name} crumbs=${crumbs}><${Problem} error=${error} /></${Page}>`;
   if (!value) return html`<${Page} title=${name} crumbs=${crumbs}><p class="loading">Reading…</p></${Page}>`;
-  const editable = value.editable && !about.value?.read_only;
+  const { editable, locked } = value;
   const shown = place.value.query.get("file") ?? value.files.find((/** @type {any} */ file) => file.path === "SKILL.md")?.path ?? value.files[0]?.path;
   const erase = async () => {
     const sure = await confirm({ title: `Delete ${name}?`, text: "Its folder and all its files are deleted. This cannot be undone.", yes: "Delete", danger: true });
@@ -34,12 +35,12 @@ export function SkillPage({ name }) {
     go("/skills");
   };
   const facts = html`<span class="tag">${value.source}</span><span class="tag">${value.kind === "context" ? "instructions" : "tool"}</span>${value.state !== "active" && html`<span class="tag bad">${value.state}</span>`}<span class="fact mono cut">${value.base_dir}</span>`;
-  return html`<${Page} title=${name} crumbs=${crumbs} facts=${facts} bare=${true} actions=${editable ? html`<button type="button" class="btn danger" onClick=${erase}><${Icon} name="trash" />Delete</button>` : html`<span class="muted">read-only</span>`}>
-    <div class="skillpage"><div class="side"><p>${value.description}</p>${value.state !== "active" && value.reason && html`<div class="note st-failed">${value.reason}</div>`}
+  return html`<${Page} title=${name} crumbs=${crumbs} facts=${facts} bare=${true} actions=${value.deletable && html`<button type="button" class="btn danger" onClick=${erase}><${Icon} name="trash" />Delete</button>`}>
+    <div class="skillpage"><div class="side"><p>${value.description}</p>${locked && html`<${Locked} name=${name} locked=${locked} onCopied=${again} />`}${value.state !== "active" && value.reason && html`<div class="note st-failed">${value.reason}</div>`}
       ${value.trust.needed && html`<${TrustPart} name=${name} trust=${value.trust} seen=${seen ?? now} onSeen=${() => setSeen(now)} onDone=${again} />`}
       <h2 class="sec">Files</h2><${Files} name=${name} files=${value.files} now=${shown} />${editable && html`<button type="button" class="btn small" onClick=${() => addFile(name, again)}><${Icon} name="plus" />Add a file…</button>`}
       <${Check} reports=${value.check} /></div>
-      ${shown ? html`<${SkillFile} key=${`${name}/${shown}/${seen}`} skill=${name} path=${shown} editable=${editable} onSaved=${again} />` : html`<p class="loading">It has no files.</p>`}</div></${Page}>`;
+      ${shown ? html`<${SkillFile} key=${`${value.base_dir}/${shown}/${seen}`} skill=${name} path=${shown} editable=${editable} onSaved=${again} />` : html`<p class="loading">It has no files.</p>`}</div></${Page}>`;
 }
 
 /** @param {{ name: string, trust: { trusted: boolean, fingerprint: string }, seen: string, onSeen: () => void, onDone: () => void }} props */

@@ -77,13 +77,13 @@ export function SkillFile({ skill, path, editable, onSaved }) {
   };
   const editing = draft !== null;
   useUnsaved(editing && file !== null && draft !== file.text);
-  return html`<section class="skillfile" aria-label="File ${path}"><div class="filehead"><b class="mono cut">${path}</b>
+  return html`<section class="skillfile" aria-label="File ${path}"><div class="filehead"><b class="mono cut">${path}</b>${!editable && html`<span class="tag">read-only</span>`}
       ${editing ? html`<button type="button" class="btn small" onClick=${() => { edit(null); setOther(null); read(); }}>Discard</button><button type="button" class="btn small primary" disabled=${busy !== "" || draft === file?.text} title="Ctrl+S" onClick=${() => save()}>${busy || "Save"}</button>`
         : file && html`${path.endsWith(".md") && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Markdown" : "Raw"}</button>`}<button type="button" class="plain" onClick=${() => copy(file.text)}><${Icon} name="copy" />Copy</button>${editable && html`<button type="button" class="btn small" onClick=${() => edit(file.text)}><${Icon} name="edit" />Edit</button>${path !== "SKILL.md" && html`<${Menu} label=${html`<span class="sr">More about ${path}</span>`} icon="more" small=${true} items=${[{ name: "Rename…", icon: "edit", do: () => renameFile(skill, path, file.tag, onSaved) }, { name: "Delete the file…", icon: "trash", danger: true, do: () => deleteFile(skill, path, file.tag, onSaved) }]} />`}`}`}</div>
     ${error && html`<div class="filenote"><${Problem} error=${error} /></div>`}
     ${other && file && draft !== null && html`<${Conflict} base=${file.text} mine=${draft} theirs=${other.text} onMine=${() => save(other.tag)} onTheirs=${() => settle(null)} onMerge=${settle} />`}
     ${!file ? !error && html`<p class="loading">Reading…</p>` : editing ? html`<${CodeField} text=${draft ?? ""} faults=${[]} here=${0} label="Text of ${path}" onChange=${(/** @type {string} */ text) => edit(text)} onKey=${key} />`
-      : raw ? html`<div class="filebody" tabIndex=${0} role="region" aria-label="Text"><${LongText} text=${file.text} /></div>` : html`<div class="filebody" tabIndex=${0} role="region" aria-label="Text"><${Readable} text=${file.text} /></div>`}</section>`;
+      : raw ? html`<div class="filebody sunk" tabIndex=${0} role="region" aria-label="Text"><${LongText} text=${file.text} /></div>` : html`<div class="filebody" tabIndex=${0} role="region" aria-label="Text"><${Readable} text=${file.text} /></div>`}</section>`;
 }
 
 /** @param {{ text: string }} props */

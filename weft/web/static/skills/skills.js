@@ -56,7 +56,7 @@ export function Skills() {
     <div class="bar"><div class="searchbox"><${Icon} name="search" /><input class="field" type="search" ref=${search} aria-label="Search skills" placeholder="Search names and descriptions" value=${text} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>
       <div class="chips" role="group" aria-label="Kind">${KINDS.map(([value, name]) => html`<button type="button" class="chip" key=${name} aria-pressed=${kind === value ? "true" : "false"} onClick=${() => setQuery({ kind: value }, { replace: true })}>${name}</button>`)}</div></div>
     ${everything.error ? html`<${Problem} error=${everything.error} />` : !everything.value ? html`<p class="loading">Reading…</p>`
-      : rows.length ? html`<${Table} rows=${rows} scores=${scores} readOnly=${readOnly} onChanged=${everything.again} />`
+      : rows.length ? html`<${Table} rows=${rows} scores=${scores} onChanged=${everything.again} />`
       : html`<${Empty} title=${found ? "No skill fits this goal" : "No skill fits"} text=${found ? "The model would plan with what it knows." : "Nothing matches this name, these words or this kind."}>${found ? "" : html`<button type="button" class="btn" onClick=${() => go("/skills")}>Show all skills</button>`}</${Empty}>`}
     ${!found && !text && !kind && html`<${McpServers} />`}</div></${Page}>`;
 }
@@ -76,8 +76,8 @@ function useTried(goal) {
   return { found, scores: new Map((found ?? []).map((one) => [one.name, one])) };
 }
 
-/** @param {{ rows: Skill[], scores: Map<string, any>, readOnly: boolean, onChanged: () => void }} props */
-function Table({ rows, scores, readOnly, onChanged }) {
+/** @param {{ rows: Skill[], scores: Map<string, any>, onChanged: () => void }} props */
+function Table({ rows, scores, onChanged }) {
   const [open, setOpen] = useState("");
   const erase = async (/** @type {string} */ name) => {
     const sure = await confirm({ title: `Delete ${name}?`, text: "Its folder and all its files are deleted. This cannot be undone.", yes: "Delete", danger: true });
@@ -85,13 +85,13 @@ function Table({ rows, scores, readOnly, onChanged }) {
     note(`${name} is deleted`);
     onChanged();
   };
-  return html`<div class="tablebox"><table class="list skills"><thead><tr><th>Skill</th><th>What it does</th><th class="opt">Source</th><th class="opt">Kind</th><th>State</th><th class="r"><span class="sr">Actions</span></th></tr></thead><tbody>${rows.map((one) => html`<${Row} key=${one.path} one=${one} tried=${scores.get(one.name)} open=${open === one.path} onOpen=${() => setOpen(open === one.path ? "" : one.path)} readOnly=${readOnly} onDelete=${erase} />`)}</tbody></table></div>`;
+  return html`<div class="tablebox"><table class="list skills"><thead><tr><th>Skill</th><th>What it does</th><th class="opt">Source</th><th class="opt">Kind</th><th>State</th><th class="r"><span class="sr">Actions</span></th></tr></thead><tbody>${rows.map((one) => html`<${Row} key=${one.path} one=${one} tried=${scores.get(one.name)} open=${open === one.path} onOpen=${() => setOpen(open === one.path ? "" : one.path)} onDelete=${erase} />`)}</tbody></table></div>`;
 }
 
-/** @param {{ one: Skill, tried: any, open: boolean, onOpen: () => void, readOnly: boolean, onDelete: (name: string) => void }} props */
-const Row = ({ one, tried, open, onOpen, readOnly, onDelete }) => html`<tr class=${classes(open && "open")}><td class="name"><button type="button" class="plain" aria-expanded=${open ? "true" : "false"} aria-label="Files of ${one.name}" onClick=${onOpen}><${Icon} name=${open ? "down" : "forward"} /></button><a class="mono" href="/skills/${part(one.name)}">${one.name}</a></td>
+/** @param {{ one: Skill, tried: any, open: boolean, onOpen: () => void, onDelete: (name: string) => void }} props */
+const Row = ({ one, tried, open, onOpen, onDelete }) => html`<tr class=${classes(open && "open")}><td class="name"><button type="button" class="plain" aria-expanded=${open ? "true" : "false"} aria-label="Files of ${one.name}" onClick=${onOpen}><${Icon} name=${open ? "down" : "forward"} /></button><a class="mono" href="/skills/${part(one.name)}">${one.name}</a></td>
     <td class="what">${tried ? html`<span class="num">${score(tried.score)}</span> ${tried.reason}` : html`<span class="clamp2" title=${one.description}>${one.description}</span>`}${one.state !== "active" && one.reason && html`<small class="sub">${one.reason}</small>`}</td>
     <td class="opt"><span class="tag">${one.source}</span></td><td class="opt"><span class="tag">${one.kind === "context" ? "instructions" : "tool"}</span></td>
     <td><span class="tag ${one.state !== "active" ? "bad" : one.trusted ? "good" : "ask"}">${one.state !== "active" ? one.state : one.trusted ? "ok" : "untrusted"}</span>${(one.decided ?? []).map((/** @type {string} */ note) => html` <span class="tag" key=${note}>${note}</span>`)}</td>
-    <td class="r">${one.editable && !readOnly ? html`<button type="button" class="btn small danger" onClick=${() => onDelete(one.name)}>Delete<span class="sr"> ${one.name}</span></button>` : html`<span class="muted">read-only</span>`}</td></tr>
+    <td class="r">${one.deletable ? html`<button type="button" class="btn small danger" onClick=${() => onDelete(one.name)}>Delete<span class="sr"> ${one.name}</span></button>` : one.locked && html`<span class="muted" title=${one.locked.why}>${one.locked.short}</span>`}</td></tr>
   ${open && html`<tr class="unfolded"><td colspan="6"><${Unfolded} name=${one.name} /></td></tr>`}`;

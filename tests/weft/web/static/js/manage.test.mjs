@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { aligned, countKinds } from "../../../../../weft/web/static/compare/aligned.js";
 import { difference, lineDifference } from "../../../../../weft/web/static/core/text_diff.js";
 import { crc32, zip } from "../../../../../weft/web/static/skills/zip.js";
+import { blockDifference, blocksOf } from "../../../../../weft/web/static/compare/blocks.js";
 
 const longest = (a, b) => {
   const table = Array.from({ length: a.length + 1 }, () => new Array(b.length + 1).fill(0));
@@ -73,4 +74,11 @@ test("a task that was done and is reused has not changed", () => {
   const spans = new Map(["a", "b"].map((id) => [id, { id, title: id }]));
   const rows = aligned([{ where: "a", what: "status", a: "done", b: "reused" }, { where: "b", what: "status", a: "done", b: "failed" }], spans, spans);
   assert.deepEqual(rows.map((row) => row.kind), ["same", "changed"]);
+});
+
+test("texts are compared by blocks, and code with blank lines is one", () => {
+  const code = "```py\na = 1\n\nb = 2\n```";
+  assert.deepEqual(blocksOf(`One.\n\n${code}\n\nTwo.\n`), ["One.", code, "Two."]);
+  assert.deepEqual(blockDifference("One.\n\nTwo.\n", "One.\n\nThree.\n"), [{ kind: "same", text: "One." }, { kind: "dropped", text: "Two." }, { kind: "added", text: "Three." }]);
+  assert.deepEqual(blockDifference("", "New."), blockDifference("", "New.\n"));
 });

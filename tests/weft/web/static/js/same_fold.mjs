@@ -29,6 +29,7 @@ for (const line of readFileSync(process.argv[2], "utf8").split("\n").filter(Bool
   const sum = document.critical_segments.reduce((all, one) => all + one.end - one.start, 0);
   same(sum, document.seconds, `${document.run_id}: the time on the critical path`);
   same(folded.changes, read.changes, document.run_id);
+  assert.deepEqual(folded.questions, document.questions, document.run_id);
   same(folded.dropped.map((span) => span.id), read.dropped.map((span) => span.id), document.run_id);
   for (const name of ["usage", "cost", "seconds", "answer", "question", "error", "status", "parent"]) same(folded[name], read[name], `${document.run_id}.${name}`);
   assert.deepEqual([...skillsUsed(folded)].sort(), [...document.skills_used].sort(), document.run_id);
