@@ -59,6 +59,31 @@ def test_importing_weft_loads_no_heavy_packages(tmp_path: Path) -> None:
     assert done.stdout.strip() == "[]"
 
 
+FIRST_CALL = """
+import asyncio, os, sys
+from weft import Weft
+from weft.cli import execution, model_download, plan_review
+
+class Model:
+    name = "openai/test-model"
+
+    async def complete(self, request):
+        heavy = "litellm", "networkx", "httpx", "weft.local.model", "weft.local.server"
+        print([name for name in heavy if name in sys.modules], flush=True)
+        os._exit(0)
+
+model_download.offer([Model.name], yes=False, quiet=False)
+asyncio.run(Weft(".", {"model": Model.name}, open_model=lambda name: Model()).run("Say hi"))
+"""
+
+
+def test_the_first_call_of_a_run_waits_for_no_package_that_it_does_not_need(workspace: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_CALL], cwd=workspace, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
 def test_skills_list_has_the_contracts_fields(workspace: Path, weft: Weft) -> None:
     add_skill(workspace, "broken", "no frontmatter here")
     ran = weft("skills", "list", "--json", "--workspace", str(workspace))

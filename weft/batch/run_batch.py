@@ -129,7 +129,7 @@ class Batch:
                 results.refuse_existing(self.output, self.errors)  # another batch may have ended since
                 results.forget_runs(self.output)
             _ = self.weft.journal  # a journal that cannot be used is reported before any goal starts
-            self.weft.workspace.prompts().check()  # likewise
+            self.weft.workspace.prompts().check_overrides()  # likewise
             if self.options.resume:
                 self._read_earlier()
             self.id = self.id or self._earlier_id() or new_batch_id(self.output)

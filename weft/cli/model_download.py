@@ -34,16 +34,22 @@ def is_missing(names: Sequence[str]) -> bool:
 
 def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     """Download the missing local models among these after asking; raises if declined or if nobody can be asked."""
+    from weft.settings.default_model import is_local
+
+    if local := [name for name in names if is_local(name)]:
+        _offer(local, yes=yes, quiet=quiet)
+
+
+def _offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     from weft.local import catalogue, model
     from weft.local.backends.choose import fetchable
     from weft.local.backends.install import install_faster
     from weft.local.progress import megabytes
     from weft.local.pull import pull
     from weft.local.store import ModelStore, models_dir
-    from weft.settings.default_model import is_local
 
     store = ModelStore(models_dir())
-    for name in (model.entry_name(name) for name in names if is_local(name)):
+    for name in map(model.entry_name, names):
         if store.find(name) is not None:
             continue
         if name not in {entry.name for entry in catalogue.read().entries}:
@@ -59,7 +65,7 @@ def offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
         with reporting(quiet=quiet) as report:
             pull(name, store=store, report=report)
             install_faster(store.root, report)
-    if not quiet and any(map(is_local, names)) and (program := fetchable()) is not None:
+    if not quiet and (program := fetchable()) is not None:
         size = megabytes(program.bytes)
         output.say(
             f"Local models are faster on this processor with {program.name}: `weft models pull` fetches it ({size})"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan
     from weft_planner.plan.task import Task
@@ -15,6 +13,8 @@ _SWEEPS = 4
 
 def layers(plan: Plan) -> list[list[Task]]:
     """The tasks by layer, ordered so that few edges cross."""
+    import networkx as nx  # slow to import, and a run's first call leaves without it
+
     by_id = {task.id: task for task in plan.tasks}
     depth: dict[str, int] = {}
     for task_id in nx.topological_sort(plan.graph):

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
 from weft_skills.errors import InputError
+from weft_skills.format import safe_yaml
 from weft_skills.text.nearest import guess
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -82,7 +81,7 @@ class ModelCatalogue:
 
 def read() -> ModelCatalogue:
     """The catalogue that ships with weft."""
-    document = yaml.safe_load(files("weft.local").joinpath("catalogue.yaml").read_text(encoding="utf-8"))
+    document = safe_yaml.load_own(files("weft.local").joinpath("catalogue.yaml").read_text(encoding="utf-8"))
     return ModelCatalogue(document["default"], tuple(_entry(row) for row in document["models"]))
 
 

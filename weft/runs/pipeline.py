@@ -40,7 +40,7 @@ class Pipeline:
     async def run(self) -> RunFinished:
         """Run the goal; returns how it ended."""
         context = self.context
-        context.prompts.check()  # before anything is spent
+        context.prompts.check_overrides()  # before anything is spent
         await sum_up(context)
         await give_images(context)
         catalogue = await Selecting(context).catalogue()

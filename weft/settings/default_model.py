@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 
-import yaml
-
 from weft_skills.errors import SetupError
+from weft_skills.format import safe_yaml
 
 LOCAL = "local"
 NO_MODEL = "no model is configured, and none was found"
@@ -108,7 +107,7 @@ def providers() -> tuple[Provider, ...]:
 
 def parse(text: str) -> tuple[Provider, ...]:
     """The providers listed in a YAML text."""
-    return tuple(Provider(**row) for row in yaml.safe_load(text)["providers"])
+    return tuple(Provider(**row) for row in safe_yaml.load_own(text)["providers"])
 
 
 def _named(name: str, missing: str, model: str | None) -> Link:

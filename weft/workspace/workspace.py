@@ -265,7 +265,7 @@ class Workspace:
 
     def check(self, goal: GoalText) -> None:
         """Raise before a run starts if the goal requests an unknown skill or a prompt cannot be used."""
-        self.prompts().check()
+        self.prompts().check_overrides()
         if goal.skills or self.skills.use:  # else there is nothing to look up
             forced = mcp_prompts.split(goal.skills)[0] if self.tools.has_mcp or self._replayed else goal.skills
             self.skills.check(forced, self.skills.active())

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-import yaml
-
 from weft_planner.prompting.prompts import SEED
+from weft_skills.format import safe_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +94,7 @@ class Language:
 @cache
 def languages() -> Mapping[str, Language]:
     """The languages by name, as a run of these rules has them; `other` is for all that are not listed."""
-    document = yaml.safe_load((SEED / "languages.yaml").read_text(encoding="utf-8"))
+    document = safe_yaml.load_own((SEED / "languages.yaml").read_text(encoding="utf-8"))
     return {name: Language(**row) for name, row in document.items()}
 
 

@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
 from jinja2 import BaseLoader, ChoiceLoader, PrefixLoader, StrictUndefined, TemplateNotFound, meta, nodes
 from jinja2 import TemplateError as JinjaError
 from jinja2.sandbox import SandboxedEnvironment
@@ -22,6 +21,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from weft_planner.errors import TemplateError
 from weft_planner.model import Message
 from weft_skills import untrusted_files
+from weft_skills.format import safe_yaml
 from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
@@ -127,21 +127,38 @@ class Prompts:
 
     def check(self) -> None:
         """Raise if any template is missing, broken, lacks a required variable, or uses an unknown one."""
+        self._check_all(self.load)
+
+    def check_overrides(self) -> None:
+        """Check the templates as `check` does if any is a user's: weft's own are known to be sound."""
+        if not self._is_own():
+            self._check_all(self._layers)
+
+    def _check_all(self, load: Callable[[str], tuple[_Layer, ...]]) -> None:
         faults: list[TemplateError] = []
         for agent in self._agents:
             try:
-                self._layers(agent)
+                load(agent)
             except TemplateError as error:
                 faults.append(error)
         if faults:
             raise TemplateError("; ".join(fault.message for fault in faults), hint=faults[0].hint) from faults[0]
 
+    def _is_own(self) -> bool:
+        """Whether all templates are weft's own."""
+        return self._seed == SEED and not any(map(_has_files, self._overrides))
+
     def _load(self, agent: str) -> tuple[_Layer, ...]:
-        shared = self._seed == SEED and not any(map(_has_files, self._overrides))
-        return _seed_layers(agent) if shared else self.load(agent)
+        return _own_layers(agent) if self._is_own() else self.load(agent)
 
     def load(self, agent: str) -> tuple[_Layer, ...]:
         """The layers of an agent's template, read and checked."""
+        layers = self.read(agent)
+        self._check(self._agents[agent], layers)
+        return layers
+
+    def read(self, agent: str) -> tuple[_Layer, ...]:
+        """The layers of an agent's template; raises if one is missing or broken."""
         definition = self._agents[agent]
         try:
             layers = tuple(self._chain(definition.template))
@@ -154,7 +171,6 @@ class Prompts:
             line = f", line {error.lineno}" if hasattr(error, "lineno") else ""
             file = getattr(error, "filename", None) or self._where(agent)  # it may be an included one
             raise TemplateError(f"the template {file}{line} is broken: {error}", hint=_FIX) from error
-        self._check(definition, layers)
         return layers
 
     def _chain(self, name: str | None) -> Iterator[_Layer]:
@@ -215,9 +231,14 @@ def _text(path: Path) -> str:
 
 
 @cache
-def _seed_layers(agent: str) -> tuple[_Layer, ...]:
-    """The layers of one of weft's own templates, parsed once: that takes most of the time of a short run."""
-    return Prompts().load(agent)
+def _own() -> Prompts:
+    return Prompts()
+
+
+@cache
+def _own_layers(agent: str) -> tuple[_Layer, ...]:
+    """The layers of one of weft's own templates, compiled once in a process."""
+    return _own().read(agent)
 
 
 def _has_files(folder: Path) -> bool:
@@ -256,7 +277,7 @@ def _variables(block: nodes.Block) -> set[str]:
 
 @cache
 def _agents(path: Path) -> dict[str, Agent]:
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = safe_yaml.load_own(path.read_text(encoding="utf-8"))
     return {
         name: Agent(
             name,

@@ -112,7 +112,7 @@ def test_an_unknown_variable_is_found_before_anything_is_rendered(
     tmp_path: Path, template: str, line: int, meant: str
 ) -> None:
     with pytest.raises(TemplateError) as caught:
-        override(tmp_path, template).check()
+        override(tmp_path, template).check_overrides()
     assert f"{tmp_path / 'task.j2'}, line {line}: there is no <<" in caught.value.message
     assert (f"did you mean <<{meant}>>?" in caught.value.hint) == bool(meant)
     assert "the variables of the block" in caught.value.hint

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from weft.local.backends.backend import Backend
 from weft.local.store import backends_of
+from weft_skills.format import safe_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +110,7 @@ def read() -> tuple[ProgramEntry, ...]:
 
 def parse(text: str) -> tuple[ProgramEntry, ...]:
     """The programs of a YAML text."""
-    return tuple(map(_entry, yaml.safe_load(text)["backends"]))
+    return tuple(map(_entry, safe_yaml.load_own(text)["backends"]))
 
 
 def _entry(row: dict[str, Any]) -> ProgramEntry:

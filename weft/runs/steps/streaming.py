@@ -13,8 +13,6 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 from weft_planner.events import PlanChanged, TextStreamed, Warned
 from weft_planner.plan.changes.early_parts import parts_in, with_parts
 from weft_planner.plan.task_id import parent_of, root_of
@@ -98,6 +96,8 @@ class EarlyTasks:
 
     async def settle(self, plan: Plan) -> None:
         """Keep of what began what stands in the plan that was accepted, with all that it waits for; stop the rest."""
+        import networkx as nx  # slow to import, and a run's first call leaves without it
+
         planned = {name: task for name, task in self.recorded.items() if parent_of(name) is None}
         began, kept = planned | self.begun, set[str]()
         for task_id in nx.topological_sort(plan.graph):
