@@ -24,6 +24,7 @@ class Say:
     tool_calls: tuple[tuple[str, dict[str, Any] | str], ...] = ()
     finish: str | None = None
     after: float = 0.0
+    once: threading.Event | None = None  # it waits for this too
     tokens: tuple[int, int] = (10, 5)
 
 
@@ -170,6 +171,8 @@ class OpenAIServer:
                 return web.json_response(error, status=answer.status, headers=answer.headers)
             case Say():
                 await asyncio.sleep(answer.after)
+                while answer.once is not None and not answer.once.is_set():
+                    await asyncio.sleep(0.02)
                 if call.body.get("stream"):
                     return await self._stream(request, call, answer)
                 return web.json_response(_document(call, answer))

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -22,7 +23,7 @@ from tests.evaluated import SKILL, TEXT, letters, write_cases
 from tests.evaluated import answering as evaluated
 from tests.needs import needs_ray_metrics
 from tests.openai_server import Answer, Call, OpenAIServer, Say
-from tests.ray_batch import RayBatch, Swapped
+from tests.ray_batch import SLOTS, RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
 from tests.weft.batch.test_shared_plans import planner as poems
@@ -157,17 +158,26 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     skill.write_text("---\nname: tallying\ndescription: Adds up votes.\n---\nCount.\n", encoding="utf-8")
     process = batch.start("--workers", "2", "--json")
     batch.wait_for_calls(GOALS, process)
+    held, lost = list[Call](), threading.Event()
+
+    def holding(call: Call) -> Say:
+        held.append(call)
+        return replace(slowly(call), once=lost)
+
+    batch.answer(holding)
+    batch.wait(process, lambda: len(held) == 2 * SLOTS)  # then both workers have all the calls that they can have
     (limiter,) = batch.cluster.workers("Limiter")
     os.kill(limiter, signal.SIGKILL)  # without a rate, another one is closed for a second
     killed = batch.cluster.workers()[0]
     os.kill(killed, signal.SIGKILL)
+    lost.set()
     out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert f"process {killed}) is lost; its goals continue on other workers" in err
     assert json.loads(out)["done"] == GOALS, "and nothing else is on standard output"
     batch.check()
     assert {row["model"] for row in batch.rows()} == {"openai/test-model"}
-    assert 0 < batch.repeated() <= 8, "no more than the killed worker had under way"
+    assert 0 < batch.repeated() <= SLOTS, "no more than the killed worker had under way"
     node = batch.cluster.home / ".cache" / "weft" / "bundles"
     assert len(list(node.glob(f"*/workspace/{skill.relative_to(batch.folder)}"))) == 1, "once a node"
     assert all("tallying" in call.system for call in batch.server.calls if call.role == "decomposer")
