@@ -19,18 +19,18 @@ DEEP = {
 
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_toml_that_nests_too_deeply_is_refused_at_once(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(TooDeep, match="deeper than 100 levels"):
         parse_toml(text)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize("text", ['\\"""\n' * 150_000, "a = '''" * 100_000, '"""' + "a" * 900_000 + "\\"])
 def test_strings_that_never_close_take_no_longer_than_others(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(ValueError, match="at line"):
         parse_toml(text)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_brackets_and_dots_in_strings_and_comments_do_not_nest() -> None:
