@@ -68,14 +68,13 @@ class TimeLimit:
     again at once when the last one is answered, so for a moment there may be more tasks at a time than allowed.
     """
 
-    task: asyncio.Task[None]
+    task: asyncio.Task[None] | None  # until its end: its context has this limit
     when: float
     limits: TimeLimits
     waiting: int = 0
     left: float = 0.0
     timer: asyncio.TimerHandle | None = None
     was_released: bool = False
-    ended: bool = False
     expired: bool = False
 
     def release(self) -> None:
@@ -98,16 +97,15 @@ class TimeLimit:
 
     def expire(self) -> None:
         """Cancel the task, because its time is up."""
-        if not self.ended:
+        if self.task is not None:
             self.expired = True
             self.task.cancel()
 
     def end(self) -> bool:
         """Say that the work has ended; returns whether this limit cancelled it, and nothing else did."""
-        self.ended = True
+        task, self.task = self.task, None
         self._stop()
-        expired, self.expired = self.expired, False
-        return expired and self.task.uncancel() == 0
+        return self.expired and task is not None and task.uncancel() == 0
 
     def _stop(self) -> None:
         if self.timer is not None:
@@ -135,7 +133,7 @@ class TimeLimits:
         if self.seconds is None:
             return TimeLimit(task, 0.0, self)
         limits = self._running_out
-        while limits and limits[0].ended:
+        while limits and limits[0].task is None:
             limits.popleft()
         limit = TimeLimit(task, self.loop.time() + self.seconds, self)
         limits.append(limit)
@@ -152,7 +150,7 @@ class TimeLimits:
     def _ring(self) -> None:
         """Cancel the tasks whose time is up, and wait for the next; those that were released have their own timers."""
         now, limits = self.loop.time(), self._running_out
-        while limits and (limits[0].ended or limits[0].was_released or limits[0].when <= now):
+        while limits and (limits[0].task is None or limits[0].was_released or limits[0].when <= now):
             limit = limits.popleft()
             if not limit.was_released:
                 limit.expire()

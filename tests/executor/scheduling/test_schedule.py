@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,6 +68,25 @@ async def test_a_task_starts_as_soon_as_its_own_dependencies_are_done() -> None:
     plan = graph(slow="", fast="", next_of_fast="fast", end_of_fast="next_of_fast", last="slow end_of_fast")
     await asyncio.wait_for(run_plan(plan, run_task, Recorder(), ScheduleLimits()), 5)
     assert order == ["fast", "next_of_fast", "end_of_fast", "slow", "last"]
+
+
+async def test_what_a_task_held_is_free_once_it_has_ended_not_when_garbage_is_collected() -> None:
+    begun: list[weakref.ref[object]] = []
+
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
+        begun.append(weakref.ref(asyncio.current_task()))
+        if task.id == "b":
+            await asyncio.sleep(60)
+        return ""
+
+    gc.disable()
+    try:
+        outcomes = await run_plan(graph(a="", b=""), run_task, Recorder(), ScheduleLimits(2, task_seconds=0.1))
+        await asyncio.sleep(0)
+        assert {name: type(outcome) for name, outcome in outcomes.items()} == {"a": Done, "b": Failed}
+        assert [ref() for ref in begun] == [None, None]
+    finally:
+        gc.enable()
 
 
 async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the_reason() -> None:
