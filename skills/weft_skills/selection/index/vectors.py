@@ -115,6 +115,15 @@ class Vectors:
         weights = Weights(vector)
         return Cosines(self._lanes.products(weights.whole, weights.lift), weights.zero, weights.unit)
 
+    def alike(self, documents: Sequence[int], count: int) -> list[int]:
+        """The skills nearest to the mean of some, nearest first; these are among them."""
+        size = self.dimensions
+        rows = [decoded(bytes(self.rows[at * size : (at + 1) * size])) for at in documents]
+        sums = [math.fsum(column) for column in zip(*filter(None, rows), strict=True)]
+        length = math.hypot(*sums)
+        cosines = self.cosines([value / length for value in sums]) if length else None
+        return cosines.nearest(count) if cosines is not None else []
+
 
 def exact(vector: Sequence[float], row: Iterable[float]) -> float:
     """The cosine of one skill by its row."""

@@ -1,4 +1,8 @@
-"""The best skills for a goal in order, without a threshold; every part of the goal has at least one among them."""
+"""The best skills for a goal in order, without a threshold; every part of the goal has at least one among them.
+
+The last places are shared with skills that are like the best ones: a goal for a film's images says nothing of searching
+for the film, but whoever plans it needs that.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,10 @@ from weft_skills.selection.ranking import reasons
 
 if TYPE_CHECKING:
     from weft_skills.selection.ranking.reading import GoalReading
+
+# How many places are for what fits best, how many of these others are compared with, and how little the order among
+# those that share the rest counts (reciprocal ranks are added up).
+FITTING, _BEST, _EVEN = 16, 8, 10
 
 
 def ranked(reading: GoalReading, limit: int) -> list[Selection]:
@@ -24,6 +32,19 @@ def ranked(reading: GoalReading, limit: int) -> list[Selection]:
 def _order(reading: GoalReading, limit: int) -> list[int]:
     """The numbers of the best skills; the last places are for parts that have none among the others."""
     best = [document for document, _ in reading.ranked[:limit]]
+    if limit > FITTING:
+        best = _with_alike(reading, best, limit)
     firsts = dict.fromkeys(part.ranked[0].candidate.document for part in reading.parts if part.ranked)
     missing = [document for document in firsts if document not in best][: limit // 2]
     return [*best[: limit - len(missing)], *missing]
+
+
+def _with_alike(reading: GoalReading, best: list[int], limit: int) -> list[int]:
+    """The best skills; the last of them fit, or are like the best ones."""
+    fitting, rest = best[:FITTING], best[FITTING:]
+    alike = [at for at in reading.pool.vectors.alike(best[:_BEST], FITTING + limit) if at not in fitting]
+    scores: dict[int, float] = {}
+    for order in (rest, alike):
+        for place, document in enumerate(order):
+            scores[document] = scores.get(document, 0.0) + 1 / (_EVEN + place)
+    return [*fitting, *sorted(scores, key=lambda at: (-scores[at], at))[: limit - len(fitting)]]
