@@ -1,7 +1,7 @@
 """The best skills for a goal in order, without a threshold; every part of the goal has at least one among them.
 
 The last places are shared with skills that are like the best ones: a goal for a film's images says nothing of searching
-for the film, but whoever plans it needs that.
+for the film, but a plan for it needs that.
 """
 
 from __future__ import annotations

@@ -54,6 +54,17 @@ def test_the_nearest_come_first() -> None:
     assert [found[at] for at in order] == sorted((found[at] for at in range(40)), reverse=True)
 
 
+def test_skills_like_some_others_are_nearest_to_their_mean() -> None:
+    chance = random.Random(6)
+    one, other, *rest = (unit(chance) for _ in range(40))
+    between = [(a + b) / math.sqrt(2) for a, b in zip(one, other, strict=True)]
+    found = pool([one, other, *rest, between])
+    assert found.alike([0, 1], 3)[0] == 40
+    assert set(found.alike([0, 1], 3)) == {0, 1, 40}
+    assert found.alike([], 3) == []
+    assert pool([[0.0] * DIMENSIONS]).alike([0], 3) == []
+
+
 def test_vectors_of_another_length_and_no_vectors_have_no_cosines() -> None:
     assert pool([[0.1] * DIMENSIONS]).cosines([1.0, 0.0]) is None
     assert Vectors(memoryview(b""), memoryview(b""), 3).cosines([]) is None

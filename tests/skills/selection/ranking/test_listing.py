@@ -1,0 +1,71 @@
+"""The list that a planner chooses from: what fits first, then what is like it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.skills.tree import put, registry
+from weft_skills.selection.ranked import LISTED, RankedDetector
+from weft_skills.selection.ranking.listing import FITTING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft_skills.skill import Skill
+
+# Functions of one service, of which a goal names what it wants, and never the search that gives the id.
+FILMS = {
+    "film-poster": "Fetch the poster images of a film using its ID.",
+    "film-credits": "Fetch the cast and crew of a film using its ID.",
+    "film-reviews": "Fetch what users wrote about a film using its ID.",
+    "film-search": "Search and find films.",
+    "episode-stills": "Fetch the images of a TV episode using its ID.",
+    "episode-credits": "Fetch the cast and crew of a TV episode using its ID.",
+    "season-details": "Fetch a TV season with its episodes using its ID.",
+    "show-details": "Fetch a TV show using its ID.",
+    "show-search": "Search and find TV shows.",
+}
+OTHERS = (
+    ("garden", "Plans beds, seeds and watering of a {} garden."),
+    ("tax", "Prepares {} tax returns for small companies."),
+    ("knots", "Ties {} knots for sailing boats."),
+    ("soup", "Cooks {} soup for many guests."),
+    ("contract", "Reviews {} contracts for risky clauses."),
+    ("welding", "Welds {} pipes without cracks."),
+)
+KINDS = ("winter", "spring", "summer", "autumn", "northern", "southern", "large", "small")
+GOAL = "Give me a picture of the second episode of the first season of The Witcher"
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> list[Skill]:
+    described = FILMS | {f"{kind}-{name}": text.format(kind) for name, text in OTHERS for kind in KINDS}
+    for name, description in described.items():
+        put(tmp_path / "skills" / name, name, f'"{description}"', "")
+    return registry(tmp_path).list_skills()
+
+
+def listed(pool: list[Skill], limit: int) -> list[str]:
+    return [one.name for one in RankedDetector().rank(GOAL, pool, limit)]
+
+
+def test_the_last_places_are_for_skills_like_the_best_ones(pool: list[Skill]) -> None:
+    found = listed(pool, LISTED)
+    assert len(found) == len(set(found)) == LISTED
+    assert set(FILMS) <= set(found), "the searches too, which the goal says nothing of"
+
+
+def test_the_first_places_are_for_what_fits(pool: list[Skill]) -> None:
+    assert listed(pool, LISTED)[:FITTING] == listed(pool, FITTING)
+
+
+def test_scores_of_a_list_fall(pool: list[Skill]) -> None:
+    scores = [one.score for one in RankedDetector().rank(GOAL, pool, LISTED)]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_list_is_as_long_as_the_pool_has_skills(pool: list[Skill]) -> None:
+    few = [skill for skill in pool if skill.name in FILMS]
+    assert sorted(listed(few, LISTED)) == sorted(FILMS)
