@@ -104,10 +104,6 @@ class LeadingVectors:
         mean = exact(vector, self._mean)
         return NearCosines(found, weights, mean, spread, lambda at: exact(vector, self._row(at)))
 
-    def alike(self, _documents: Sequence[int], _count: int) -> list[int]:
-        """None: among so many skills those that fit a goal fill every list."""
-        return []
-
     @cached_property
     def _sample(self) -> Lanes:
         """The columns of skills taken evenly from all."""

@@ -1,7 +1,7 @@
 """The best skills for a goal in order, without a threshold; every part of the goal has at least one among them.
 
-The last places are shared with skills that are like the best ones: a goal for a film's images says nothing of searching
-for the film, but a plan for it needs that.
+Among a few hundred skills the last places are shared with those that are like the best ones: a goal for a film's images
+says nothing of searching for the film, but a plan for it needs that.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.detector import Selection
+from weft_skills.selection.index.vectors import Vectors
 from weft_skills.selection.ranking import reasons
 
 if TYPE_CHECKING:
     from weft_skills.selection.ranking.reading import GoalReading
 
+# Where there are more skills, enough of them fit.
+SMALL = 500
 # How many places are for what fits best, how many of these others are compared with, and how little the order among
 # those that share the rest counts (reciprocal ranks are added up).
 FITTING, _BEST, _EVEN = 16, 8, 10
@@ -32,17 +35,18 @@ def ranked(reading: GoalReading, limit: int) -> list[Selection]:
 def _order(reading: GoalReading, limit: int) -> list[int]:
     """The numbers of the best skills; the last places are for parts that have none among the others."""
     best = [document for document, _ in reading.ranked[:limit]]
-    if limit > FITTING:
-        best = _with_alike(reading, best, limit)
+    vectors = reading.pool.vectors
+    if limit > FITTING and isinstance(vectors, Vectors) and vectors.count <= SMALL:
+        best = _with_alike(vectors, best, limit)
     firsts = dict.fromkeys(part.ranked[0].candidate.document for part in reading.parts if part.ranked)
     missing = [document for document in firsts if document not in best][: limit // 2]
     return [*best[: limit - len(missing)], *missing]
 
 
-def _with_alike(reading: GoalReading, best: list[int], limit: int) -> list[int]:
+def _with_alike(vectors: Vectors, best: list[int], limit: int) -> list[int]:
     """The best skills; the last of them fit, or are like the best ones."""
     fitting, rest = best[:FITTING], best[FITTING:]
-    alike = [at for at in reading.pool.vectors.alike(best[:_BEST], FITTING + limit) if at not in fitting]
+    alike = [at for at in vectors.alike(best[:_BEST], FITTING + limit) if at not in fitting]
     scores: dict[int, float] = {}
     for order in (rest, alike):
         for place, document in enumerate(order):
