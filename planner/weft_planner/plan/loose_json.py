@@ -80,7 +80,8 @@ def _json(text: str) -> Any:
 
 
 def _corrected(text: str) -> Any:
-    return _json(repair(text) or "")
+    """JSON with commas, comments and inner brackets corrected; without its end, more than a bracket may be lost."""
+    return _json(repair(text, ended=True) or "")
 
 
 def _relaxed(text: str) -> Any:
@@ -189,7 +190,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _READERS: tuple[tuple[Callable[[str], Any], str], ...] = (
     (_json, ""),
-    (_corrected, "commas, comments or a closing bracket corrected"),
+    (_corrected, "commas, comments or an inner bracket corrected"),
     (_relaxed, "bare keys or Python literals read as JSON"),
     (_python, "a Python literal read as JSON"),
     (_curly, "curly quotes read as straight ones"),

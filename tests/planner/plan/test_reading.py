@@ -126,11 +126,17 @@ def test_a_plan_that_breaks_off_behind_a_task_is_said_to() -> None:
         read_answer(text, SHAPES["full"], KNOWN)
 
 
-@pytest.mark.parametrize("number", [2, 3, 5, 20])
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 20])
 def test_a_plan_whose_end_is_lost_is_refused(number: int) -> None:
     for text in (json.dumps(PLAN), repr(PLAN)):
         with pytest.raises(NotJson):
             read_answer(text[:-number], SHAPES["full"], KNOWN)
+
+
+def test_a_bracket_that_is_missing_inside_a_plan_is_put_back() -> None:
+    reading = read_answer('{"tasks": [{"id": "a", "action_type": "llm", "instruction": "go"]}', SHAPES["full"], KNOWN)
+    repairs = ("commas, comments or an inner bracket corrected",)
+    assert (reading.faults, reading.repairs, len(reading.document["tasks"])) == ((), repairs, 1)
 
 
 @pytest.mark.parametrize(
