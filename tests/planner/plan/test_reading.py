@@ -374,3 +374,9 @@ def test_arguments_of_a_skill_that_are_no_text_are_read_as_json(arguments: objec
 def test_a_question_needs_no_tasks() -> None:
     reading = read_answer('{"clarification": "Which one?"}', SHAPES["full"], KNOWN)
     assert (reading.document["clarification"], reading.faults) == ("Which one?", ())
+
+
+def test_a_question_beside_tasks_is_not_asked_and_said() -> None:
+    reading = read_plan({"tasks": [row(id="a")], "clarification": "Which one? "}, KNOWN)
+    assert (reading.faults, reading.repairs) == ((), ("the question beside the tasks was not asked: 'Which one?'",))
+    assert read_plan({"tasks": [row(id="a")], "clarification": " "}, KNOWN).repairs == ()
