@@ -135,6 +135,8 @@ def _value(node: ast.expr) -> Any:
 def _key(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
+    if isinstance(node, ast.Name):  # a bare key
+        return node.id
     raise ValueError("a key must be a string")
 
 

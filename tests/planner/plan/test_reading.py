@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -68,6 +69,7 @@ EXACT = {
     "python": repr(PLAN),
     "python with null": repr(PLAN).replace("'clarification': None", "'clarification': null"),
     "bare keys": bare_keys(PLAN),
+    "bare keys and single quotes": re.sub(r"'(\w+)':", r"\1:", repr(PLAN)),
     "None in JSON": json.dumps(PLAN).replace("null", "None"),
     "escaped single quotes": json.dumps(PLAN).replace("'", "\\'"),
     "yaml": yaml.safe_dump(PLAN, sort_keys=False),
@@ -148,6 +150,8 @@ def test_a_bracket_that_is_missing_inside_a_plan_is_put_back() -> None:
         """{"tasks": [{"id": "a", "action_type": "llm", "depends_on": ["b"], "depends_on": []}]}""",
         """{'tasks': [{'id': 'a', 'action_type': 'llm', 'instruction': f'{1}', 'depends_on': []}]}""",
         """{'tasks': [{'id': 'a', 'action_type': 'llm', 'instruction': __import__('os').name, 'depends_on': []}]}""",
+        "{tasks: [{id: 'a', action_type: 'llm', instruction: go, depends_on: []}]}",
+        "{tasks: [{id: 'a', action_type: 'llm', depends_on: ['b'], depends_on: []}]}",
         "tasks:\n- id: a\n  action_type: llm\n  depends_on: [b]\n  depends_on: []\n",
     ],
 )
