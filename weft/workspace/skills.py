@@ -179,8 +179,9 @@ class WorkspaceSkills:
             return split.selectable, [], goal
         from weft_skills.selection import triggers  # here, as below: a list of skills needs none
 
-        named = triggers.named(goal, split.by_name_only)
-        return split.selectable, named, triggers.without_names(goal, split.by_name_only) if named else goal
+        named = triggers.named(goal, split.by_name_only, bare=True)
+        rest = triggers.without_names(goal, split.by_name_only, bare=True) if named else goal
+        return split.selectable, named, rest
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise if a requested skill does not exist, or is not for people to call."""

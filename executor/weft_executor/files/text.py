@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft_skills.format.frontmatter import decode
+from weft_skills.text.binary import why_not_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SIZE_LIMIT = 20 * 1024 * 1024
-_START = 65_536
-_WIDE = (b"\xff\xfe", b"\xfe\xff")
-# Formats whose first bytes may look like text.
-_FORMATS = {b"%PDF-": "a PDF", b"PK\x03\x04": "an archive or an office document", b"{\\rtf": "an RTF document"}
 
 
 class FileRefused(Exception):
@@ -48,11 +45,8 @@ def read(path: Path) -> FileText:
         raise FileRefused("it no longer exists") from error
     except OSError as error:
         raise FileRefused(f"it cannot be read: {error.strerror or error}") from error
-    for start, name in _FORMATS.items():
-        if data.startswith(start):
-            raise FileRefused(f"it is {name}, not a text file; give its text, or use a model that calls tools")
-    if b"\0" in data[:_START] and data[:2] not in _WIDE:
-        raise FileRefused("it is not a text file; give its text, or use a model that calls tools")
+    if (why := why_not_text(data)) is not None:
+        raise FileRefused(f"it is {why}; give its text, or use a model that calls tools")
     text = decode(data).lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return FileText(text.strip("\n"), hashlib.sha256(data).hexdigest())
 

@@ -63,8 +63,11 @@ def without_thinking(text: str) -> str:
     return without
 
 
-def repair(text: str) -> str | None:
-    """The text with comments removed and commas and closing brackets corrected; None if that is not possible."""
+def repair(text: str, *, ended: bool = False) -> str | None:
+    """The text with comments removed and commas and closing brackets corrected; None if that is not possible.
+
+    A text that must have `ended` may lack inner brackets, but not its last one.
+    """
     written: list[str] = []
     open_brackets: list[str] = []
     after_value = False
@@ -91,7 +94,7 @@ def repair(text: str) -> str | None:
             open_brackets.append(token)
         written.append(token)
         after_value = kind in ("string", "scalar")
-    if len(open_brackets) != 1 or not after_value:
+    if ended or len(open_brackets) != 1 or not after_value:
         return None  # cut off inside a value: completing it would invent a plan
     return "".join(written) + _CLOSER[open_brackets[0]]
 

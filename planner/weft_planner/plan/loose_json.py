@@ -80,7 +80,8 @@ def _json(text: str) -> Any:
 
 
 def _corrected(text: str) -> Any:
-    return _json(repair(text) or "")
+    """JSON with commas, comments and inner brackets corrected; without its end, more than a bracket may be lost."""
+    return _json(repair(text, ended=True) or "")
 
 
 def _relaxed(text: str) -> Any:
@@ -134,6 +135,8 @@ def _value(node: ast.expr) -> Any:
 def _key(node: ast.expr) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
+    if isinstance(node, ast.Name):  # a bare key
+        return node.id
     raise ValueError("a key must be a string")
 
 
@@ -189,7 +192,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _READERS: tuple[tuple[Callable[[str], Any], str], ...] = (
     (_json, ""),
-    (_corrected, "commas, comments or a closing bracket corrected"),
+    (_corrected, "commas, comments or an inner bracket corrected"),
     (_relaxed, "bare keys or Python literals read as JSON"),
     (_python, "a Python literal read as JSON"),
     (_curly, "curly quotes read as straight ones"),

@@ -18,6 +18,7 @@ from weft_planner.plan.edges.left_out import is_dots, says_left_out
 from weft_planner.plan.edges.stated import WAITS
 from weft_planner.plan.edges.task_names import TaskNames, folded
 from weft_planner.plan.task import ACTION_TYPES
+from weft_skills.text.shorten import clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,7 @@ _INPUTS = tuple(
 )  # fmt: skip
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
 PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal", unused_skills.KEY, "joined")
+_MOST_QUOTED = 200
 _LISTS = ("steps", "subtasks", "nodes", "plan")
 _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
 _READ_AS = {key: (key, *aliases) for key, aliases in (_ALIASES | ADAPTIVE).items()}
@@ -72,6 +74,9 @@ def normal_form(document: Any) -> NormalForm:
     rows = form.document.get("tasks")
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return form
+    question = form.document.get("clarification")
+    if rows and isinstance(question, str) and question.strip():
+        form.repairs.append(f"the question beside the tasks was not asked: {clip(question.strip(), _MOST_QUOTED)!r}")
     tasks = [_with_right_keys(row, form) for row in rows]
     names = TaskNames.of(tasks)
     for task in tasks:

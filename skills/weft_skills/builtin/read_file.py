@@ -12,6 +12,7 @@ import msgspec
 from weft_skills import image_file
 from weft_skills.builtin.file_answer import ReadingTool, in_thread, number
 from weft_skills.builtin.parameters import takes, text, whole
+from weft_skills.text.binary import why_not_text
 from weft_skills.tools.envelope import TEXT_LIMIT
 from weft_skills.tools.fault import ToolFault
 
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
     from weft_skills.tools.envelope import Envelope
 
 SIZE_LIMIT = 20 * 1024 * 1024
-EXTENSIONS = frozenset(
-    """
-    .md .mdx .txt .rst .adoc .log .json .jsonl .yml .yaml .toml .ini .cfg .csv .tsv .xml .html .htm .css .scss
-    .svg .py .pyi .js .mjs .cjs .jsx .ts .tsx .vue .cs .fs .go .rs .java .kt .kts .scala .c .h .cc .cpp .hpp
-    .rb .php .pl .lua .r .jl .swift .dart .ex .exs .erl .hs .clj .sql .graphql .proto .sh .bash .zsh .ps1
-    .bat .tf .tex .bib .ipynb .j2 .tmpl .template .gradle .cmake .diff .patch
-    """.split()
-)
 
 
 class ReadFile(ReadingTool):
@@ -105,14 +98,8 @@ class ReadFile(ReadingTool):
             return file.read(SIZE_LIMIT + 1)
 
     def _text(self, real: Path, data: bytes) -> str:
-        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
-        if b"\0" in data[:65_536] and not wide:
-            raise ToolFault("BINARY_FILE", f"{real} is not a text file; read another file, or use a tool made for it")
-        if real.suffix.lower() not in EXTENSIONS:
-            known = " ".join(sorted(EXTENSIONS))
-            kind = real.suffix or repr(real.name)
-            what = f"files of type {kind} cannot be read: {real}; read one of these types: {known}"
-            raise ToolFault("INVALID_PARAM", what)
+        if (why := why_not_text(data)) is not None:
+            raise ToolFault("BINARY_FILE", f"{real} is {why}; read another file, or use a tool made for it")
         from weft_skills.format.frontmatter import decode
 
         return decode(data).lstrip("\ufeff")

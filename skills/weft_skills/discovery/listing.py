@@ -71,9 +71,10 @@ def render(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A skill's entry, with the description still to be cut to a width, unless the skill is pinned.
+    """A skill's entry, with the description still to be cut to a width.
 
-    `spare` is room reserved for its path.
+    That of a pinned skill is whole, unless it alone is longer than a listing is meant to be. `spare` is room reserved
+    for its path.
     """
 
     before: str
@@ -101,7 +102,7 @@ class _Item:
         return len(self.before) + _shown_length(self.description, self._width(width)) + len(self.after) + self.spare
 
     def _width(self, width: int) -> int:
-        return _MAX_DESCRIPTION if self.pinned else width
+        return BUDGET if self.pinned else width
 
 
 def _drop_last(items: list[_Item]) -> bool:

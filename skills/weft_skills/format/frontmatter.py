@@ -86,6 +86,9 @@ def split(text: str) -> Split:
         start = opening.end()
         line = text.count("\n", 0, start) + 1
     end, after = _closing(text, start)
+    if not end and len(text) - start > FRONTMATTER_LIMIT:  # of a longer file only the beginning is read
+        what = f"its frontmatter is not closed within {FRONTMATTER_LIMIT} characters"
+        return Split("", text, line - 1, what, "end it with a line `---`, or shorten it")
     if not end:
         return Split("", text, line - 1, "its frontmatter is not closed", "end it with a line `---`")
     if end - start > FRONTMATTER_LIMIT:

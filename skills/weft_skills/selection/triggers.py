@@ -1,4 +1,7 @@
-"""Skills that a goal names outright: `use skill NAME`, `use the NAME skill`, `--skill NAME`, `$NAME`."""
+"""Skills that a goal names outright: `use skill NAME`, `use the NAME skill`, `--skill NAME`, `$NAME`.
+
+A name of several words, such as `release-notes`, stands for itself where that is asked for too (`bare`).
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ _FORMS = (
     re.compile(rf"\b(?:use|load)\s+(?:the\s+)?{_NAME}\s+skill\b", re.IGNORECASE),
     re.compile(rf"(?<![\w-])--skill(?:\s+|=){_NAME}{_END}"),
 )
+# Not a part of a path, a file's name, an option or a longer name.
+_BARE = re.compile(r"(?<![A-Za-z0-9_/.$@-])([A-Za-z0-9]+(?:-[A-Za-z0-9]+)+)(?![A-Za-z0-9_/-]|\.[A-Za-z0-9_])")
 # A mention begins a word and ends one: `$NAME/bin`, `$NAME=1`, `$NAME[0]` and `x=$NAME` are code.
 _DOLLAR = re.compile(
     rf"(?<![A-Za-z0-9_$\\=/{{:.&|@%+*<-])\$([A-Za-z0-9][A-Za-z0-9_-]*){_END}(?![$/=\[({{\\^<]|[.:][A-Za-z0-9_])"
@@ -37,10 +42,10 @@ _FORMULA = re.compile(r"\$\$.*?\$\$|\$(?=[^\s$])[^$\n]*?(?<=[^\s$])\$(?![A-Za-z0
 _MATHEMATICS = re.compile(r"[\\^_={}<>+*|∈≤≥×·]|^\$\w\$$|^\$\w\b")
 
 
-def named(goal: str, skills: Sequence[Skill]) -> list[Selection]:
+def named(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> list[Selection]:
     """The known skills that the goal names and that may be called by name, in the order it names them."""
     first: dict[str, Selection] = {}
-    for match, skill in sorted(_mentions(goal, skills), key=lambda found: found[0].start()):
+    for match, skill in sorted(_mentions(goal, skills, bare=bare), key=lambda found: found[0].start()):
         if skill.user_invocable:
             reason = f"the goal asks for it: {match[0].strip()!r}"
             first.setdefault(skill.name, Selection(skill.name, 1.0, reason, certain=True))
@@ -53,15 +58,16 @@ def uncallable(goal: str, skills: Sequence[Skill]) -> list[Skill]:
     return list(found.values())
 
 
-def without_names(goal: str, skills: Sequence[Skill]) -> str:
+def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> str:
     """The goal without the words that name known skills, which say nothing about what to do."""
-    for start, end in [match.span() for match, _ in _mentions(goal, skills)]:
+    for start, end in [match.span() for match, _ in _mentions(goal, skills, bare=bare)]:
         goal = goal[:start] + " " * (end - start) + goal[end:]
     return goal
 
 
-def _mentions(goal: str, skills: Sequence[Skill]) -> Iterator[tuple[re.Match[str], Skill]]:
-    matches = [*(found for form in _FORMS for found in form.finditer(goal)), *_dollars(goal)]
+def _mentions(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> Iterator[tuple[re.Match[str], Skill]]:
+    forms = (*_FORMS, _BARE) if bare else _FORMS
+    matches = [*(found for form in forms for found in form.finditer(goal)), *_dollars(goal)]
     known = {skill.name: skill for skill in skills} if matches else {}
     for match in matches:
         name = match[1] if match[1] in known else match[1].lower()

@@ -129,8 +129,10 @@ def test_a_path_that_the_schema_excludes_is_a_fault(path: str, why: str) -> None
         assert faults(llm("a", output_schema=FACTS), row) == [f"task 'b' refers to {text}, {why}"]
 
 
-def test_a_field_of_a_result_without_a_form_is_a_fault() -> None:
-    assert faults(llm("a"), llm("b", "a", instruction="<<a.output.city>>")) == [
+def test_a_result_without_a_form_may_have_any_field_and_the_joined_text_of_items_none() -> None:
+    task = llm("b", "a", instruction="<<a.output.city>>")
+    assert faults(llm("a"), task) == []
+    assert faults(llm("a", for_each=["x"], instruction="<<item>>"), task) == [
         (
             "task 'b' refers to <<a.output.city>>, but 'a' has no output_schema; give it one with that field, "
             "or write <<a.output>>"

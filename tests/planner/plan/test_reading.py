@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -68,6 +69,7 @@ EXACT = {
     "python": repr(PLAN),
     "python with null": repr(PLAN).replace("'clarification': None", "'clarification': null"),
     "bare keys": bare_keys(PLAN),
+    "bare keys and single quotes": re.sub(r"'(\w+)':", r"\1:", repr(PLAN)),
     "None in JSON": json.dumps(PLAN).replace("null", "None"),
     "escaped single quotes": json.dumps(PLAN).replace("'", "\\'"),
     "yaml": yaml.safe_dump(PLAN, sort_keys=False),
@@ -126,11 +128,17 @@ def test_a_plan_that_breaks_off_behind_a_task_is_said_to() -> None:
         read_answer(text, SHAPES["full"], KNOWN)
 
 
-@pytest.mark.parametrize("number", [2, 3, 5, 20])
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 20])
 def test_a_plan_whose_end_is_lost_is_refused(number: int) -> None:
     for text in (json.dumps(PLAN), repr(PLAN)):
         with pytest.raises(NotJson):
             read_answer(text[:-number], SHAPES["full"], KNOWN)
+
+
+def test_a_bracket_that_is_missing_inside_a_plan_is_put_back() -> None:
+    reading = read_answer('{"tasks": [{"id": "a", "action_type": "llm", "instruction": "go"]}', SHAPES["full"], KNOWN)
+    repairs = ("commas, comments or an inner bracket corrected",)
+    assert (reading.faults, reading.repairs, len(reading.document["tasks"])) == ((), repairs, 1)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +150,8 @@ def test_a_plan_whose_end_is_lost_is_refused(number: int) -> None:
         """{"tasks": [{"id": "a", "action_type": "llm", "depends_on": ["b"], "depends_on": []}]}""",
         """{'tasks': [{'id': 'a', 'action_type': 'llm', 'instruction': f'{1}', 'depends_on': []}]}""",
         """{'tasks': [{'id': 'a', 'action_type': 'llm', 'instruction': __import__('os').name, 'depends_on': []}]}""",
+        "{tasks: [{id: 'a', action_type: 'llm', instruction: go, depends_on: []}]}",
+        "{tasks: [{id: 'a', action_type: 'llm', depends_on: ['b'], depends_on: []}]}",
         "tasks:\n- id: a\n  action_type: llm\n  depends_on: [b]\n  depends_on: []\n",
     ],
 )
@@ -368,3 +378,9 @@ def test_arguments_of_a_skill_that_are_no_text_are_read_as_json(arguments: objec
 def test_a_question_needs_no_tasks() -> None:
     reading = read_answer('{"clarification": "Which one?"}', SHAPES["full"], KNOWN)
     assert (reading.document["clarification"], reading.faults) == ("Which one?", ())
+
+
+def test_a_question_beside_tasks_is_not_asked_and_said() -> None:
+    reading = read_plan({"tasks": [row(id="a")], "clarification": "Which one? "}, KNOWN)
+    assert (reading.faults, reading.repairs) == ((), ("the question beside the tasks was not asked: 'Which one?'",))
+    assert read_plan({"tasks": [row(id="a")], "clarification": " "}, KNOWN).repairs == ()

@@ -332,7 +332,7 @@ def test_a_reference_that_cannot_be_read_is_a_fault_wherever_it_stands(reference
 
 
 def test_statuses_counts_and_items_may_be_referred_to_wherever_texts_are_filled() -> None:
-    text = "<<e.status>> <<e.count>> <<each[2].output>> <<each[1].status>> <<each[1].count>>"
+    text = "<<e.status>> <<e.count>> <<each[2].output>> <<each[1].status>> <<each[1].count>> <<each[1].output.price>>"
     each = llm("each", "e", instruction="Do <<item>>", for_each="<<e.output>>")
     task = llm("b", "each", instruction=text, check={"ask": text}, needs_approval=text)
     assert faults(llm("e"), each, task, synthesis=text) == []
@@ -345,7 +345,7 @@ def test_statuses_counts_and_items_may_be_referred_to_wherever_texts_are_filled(
     [
         ("<<e[1].output>>", "but 'e' has no for_each, so it has no items; write <<e.output[0]>> for a value"),
         ("<<each[3].output>>", "but 'each' has 2 items, and the first is [1]"),
-        ("<<each[1].output.price>>", "but 'each' has no output_schema; give it one with that field"),
+        ("<<each.output[0].price>>", "but 'each' has no output_schema; give it one with that field"),
         ("<<zzz.count>>", "but there is no task 'zzz'; tasks are: e, each, b"),
         ("<<later.status>>", "but there is no task 'later'"),
         ("<<b.status>>", "its own; leave that out, or name another task"),

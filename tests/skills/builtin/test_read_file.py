@@ -105,12 +105,10 @@ async def test_a_registrys_skills_are_roots(workspace: Path) -> None:
 
 async def test_anything_but_a_plain_text_file_is_refused(workspace: Path) -> None:
     (workspace / "b.md").write_bytes(b"a\0b")
-    (workspace / "c.exe").write_text("text")
     (workspace / "d.md").write_bytes(b"")
     os.truncate(workspace / "d.md", 21 * 1024 * 1024)
     os.mkfifo(workspace / "e.md")
     assert code(await read(workspace, "b.md")) == "BINARY_FILE"
-    assert code(await read(workspace, "c.exe")) == "INVALID_PARAM"
     assert code(await read(workspace, "d.md")) == "INVALID_PARAM"
     assert code(await read(workspace, "e.md")) == "ACCESS_DENIED"
     assert code(await read(workspace, "sub")) == "IS_DIRECTORY"
@@ -170,19 +168,31 @@ def test_no_path_escapes(workspace: Path, path: str) -> None:
         assert Path(envelope.data["path"]).is_relative_to(workspace.resolve())
 
 
+@pytest.mark.parametrize("name", ["LICENSE", "Makefile", ".gitignore", "go.mod", "nginx.conf", "notes.org", "a.exe"])
+async def test_what_is_text_is_read_whatever_its_name(workspace: Path, name: str) -> None:
+    (workspace / name).write_text("plain text")
+    envelope = await read(workspace, name)
+    assert (envelope.status, envelope.text) == ("success", "plain text")
+
+
+@pytest.mark.parametrize(
+    ("data", "what"), [(b"\x7fELF\0\0", "not a text file"), (b"%PDF-1.7 looks", "a PDF, not a text")]
+)
+async def test_what_is_not_text_is_said_to_be_so_whatever_its_name(workspace: Path, data: bytes, what: str) -> None:
+    (workspace / "notes.md").write_bytes(data)
+    envelope = await read(workspace, "notes.md")
+    assert code(envelope) == "BINARY_FILE"
+    assert f"notes.md is {what}" in envelope.text
+
+
 async def test_every_error_says_which_value_and_what_to_do_next(workspace: Path) -> None:
     (workspace / "b.md").write_bytes(b"x\0y")
-    (workspace / "tool.exe").write_text("text")
     past = await read(workspace, "a.md", offset=99)
     assert "offset 99" in past.text
     assert "use an offset from 0 to 6" in past.text
     binary = await read(workspace, "b.md")
     assert f"{workspace}/b.md" in binary.text
     assert "read another file" in binary.text
-    kind = await read(workspace, "tool.exe")
-    assert "type .exe cannot be read" in kind.text
-    assert "read one of these types: " in kind.text
-    assert " .md " in kind.text
     wrong = await read(workspace, "a.md", limit="many")
     assert "'many'; omit it" in wrong.text
     for tool in (ReadFile(ReadableRoots(workspace)), ListFiles(ReadableRoots(workspace))):
@@ -240,8 +250,10 @@ async def test_a_listing_leaves_them_out(workspace: Path) -> None:
 async def test_a_file_that_the_user_gave_is_exempt(workspace: Path) -> None:
     hide(workspace)
     (workspace / "weft.toml").write_text("given")
-    given = ReadableRoots(workspace, extra=[workspace / "weft.toml"])
+    (workspace / "service.key").write_text("given too")
+    given = ReadableRoots(workspace, extra=[workspace / "weft.toml", workspace / "service.key"])
     assert (await ReadFile(given).call({"path": "weft.toml"})).text == "given"
+    assert (await ReadFile(given).call({"path": "service.key"})).text == "given too"
     assert "weft.toml" in (await ListFiles(given).call({"path": "."})).text
     assert code(await ReadFile(given).call({"path": ".env"})) == "ACCESS_DENIED"
 

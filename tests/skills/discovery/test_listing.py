@@ -129,6 +129,13 @@ def test_pinned_skills_follow_the_selected_ones_in_full_and_are_never_dropped() 
     assert tree(small)[0].findtext("description") == text.strip()
 
 
+def test_only_the_description_of_a_pinned_skill_is_longer_than_the_format_allows() -> None:
+    long = [skill("pinned", "word " * 1_000), skill("other", "word " * 1_000)]
+    pinned, other = tree(render([], long, budget=20_000, pinned=["pinned"]))
+    assert pinned.findtext("description") == ("word " * 1_000).strip()
+    assert len(other.findtext("description") or "") <= 1_024
+
+
 def test_a_pinned_skill_that_is_selected_is_listed_once_with_its_mark() -> None:
     block = render(["b"], [skill("a"), skill("b")], pinned=["b"])
     assert names(block) == ["b", "a"]

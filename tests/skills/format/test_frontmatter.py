@@ -75,6 +75,7 @@ def test_a_description_is_text_whatever_yaml_would_make_of_it(value: str) -> Non
         ("# Title\n", 1, "no frontmatter"),
         ("", 1, "no frontmatter"),
         ("---\nname: demo\ndescription: x\n", 1, "not closed"),
+        (f"---\nname: demo\ndescription: {'x' * 70_000}\n", 1, "not closed within 65536 characters"),
         ("---\nname: demo\n---\n", 2, "no description"),
         ("---\nname: demo\ndescription:\n---\n", 3, "no description"),
         ("---\nname: demo\ndescription: '  '\n---\n", 3, "no description"),

@@ -57,10 +57,27 @@ def test_formulas_variables_and_code_name_no_skill(goal: str) -> None:
     assert named(goal, SKILLS) == []
 
 
+@pytest.mark.parametrize(
+    ("goal", "names"),
+    [
+        ("Check src with code-review", ["code-review"]),
+        ("Code-Review, please", ["code-review"]),
+        ("用code-review检查", ["code-review"]),
+        ("Do the code review of docs/code-review and code-review.md with --code-review", []),
+        ("the code-review-report, my-code-review, expenses and the file", []),
+    ],
+)
+def test_a_name_of_several_words_stands_for_itself_where_that_is_asked_for(goal: str, names: list[str]) -> None:
+    assert [one.name for one in named(goal, SKILLS, bare=True)] == names
+    assert named(goal, SKILLS) == []
+
+
 def test_hostile_goals_are_read_quickly() -> None:
     started = time.thread_time()
     for goal in ("$" * 50_000, "$x " * 30_000, "`" * 50_000, "```" * 20_000, "$x\\" * 30_000, "echo $" * 20_000):
         named(goal, SKILLS)
+    for goal in ("a-" * 50_000, "a-a " * 30_000, "-a" * 50_000):
+        named(goal, SKILLS, bare=True)
     assert time.thread_time() - started < 5
 
 

@@ -179,6 +179,27 @@ def test_a_small_planner_is_offered_none_of_it() -> None:
     assert not any(word in asked for word in ("output_schema", '"check"', "quickest"))
 
 
+@pytest.mark.parametrize(
+    ("said", "end"),
+    [
+        ('Here it is:\n```json\n{"city": "Ulm", "rows": [1, {"name": "x"}]}\n```', ("done", None)),
+        ("Ulm is a city.", ("failed", "<<facts.output.city>> cannot be read: it is not JSON")),
+    ],
+)
+async def test_fields_of_json_can_be_used_without_a_form(
+    workspace: Path, serve: Serve, said: str, end: tuple[str, str | None]
+) -> None:
+    facts = {key: value for key, value in FACTS.items() if key != "output_schema"}
+    server = serve(scripted({"tasks": [facts, ABOUT]}, task=answers(Find=said)))
+    result, record = await run(workspace, max_replans=0)
+    about = result.tasks[1]
+    assert (record.of(PlanRefused), about.status) == ([], end[0])
+    if end[1] is None:
+        assert instruction(server.asked("task")[1]) == 'Write of Ulm, x: [1,{"name":"x"}]'
+    else:
+        assert (about.error or "").startswith(end[1])
+
+
 async def test_a_field_that_a_result_lacks_fails_the_task_that_wants_it(workspace: Path, serve: Serve) -> None:
     loose = CITY | {"required": ["rows"]}
     plan = {"tasks": [FACTS | {"output_schema": loose}, ABOUT]}

@@ -131,6 +131,8 @@ async def test_a_manual_skill_is_neither_selected_nor_listed_unless_the_goal_nam
         (taken,) = record.of(CatalogueTaken)
         assert named.skills[:2] == (STYLE, "from-author")
         assert "<name>from-author</name>" in taken.skill_listing
+        bare = await runtime.run(f"Greet readers with {STYLE}")
+        assert bare.skills[0] == STYLE
         forced = await runtime.run(Goal(GOAL, skills=(STYLE,)))
     assert forced.skills[0] == STYLE
 

@@ -43,6 +43,9 @@ _ORDERS = (
     "topological_order", "levels", "execution_levels", "stages", "phases", "waves", "layers", "tiers", "steps", "chain",
     "schedule", "execution_plan", "batches", "rounds", "groups", "parallel_groups", "execution_groups",
 )  # fmt: skip
+# What stands under these is about the order of tasks, whatever it says: it is read or a fault, and never dropped.
+_ALWAYS_ORDER = frozenset(map(folded, (*_EDGES, "dag", "order")))
+_PARALLEL = ("parallel", "inparallel", "concurrent", "concurrently", "any", "none", "unordered")
 _NODES = ("nodes", "tasks", "vertices", "task_ids", "ids")
 _MODES = ("execution", "execution_mode", "mode", "strategy", "process", "execution_strategy", "run", "scheduling")
 _SEQUENTIAL = (
@@ -85,6 +88,8 @@ def stated(key: str, value: Any, names: TaskNames) -> Stated | None:
     kind = _KIND.get(folded(key))
     if _is_sequential(key, value):
         return Stated.of(list(pairwise(names.ids)), order=True)
+    if folded(key) in _ALWAYS_ORDER and not _names_tasks(value, names) and not isinstance(value, Mapping | list):
+        return None if isinstance(value, str) and folded(value) in _PARALLEL else Stated(None)
     if isinstance(value, str) and not (_names_tasks(value, names) or (kind and has_arrow(value))):
         return None
     if not isinstance(value, str | list | tuple | Mapping) or not _is_about_tasks(kind, value, names):

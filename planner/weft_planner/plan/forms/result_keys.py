@@ -106,7 +106,8 @@ def _model_faults(name: object, where: str, models: Sequence[str]) -> Iterator[s
 def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: bool = True) -> str | None:
     """Why the result of a task cannot have the field that a reference names; None if it may.
 
-    A reference that `needs_form` is filled in, and cannot be empty; a condition reads whatever there is.
+    Without a schema a result may be JSON all the same, unless it is the joined text of a list's items. A reference that
+    `needs_form` is filled in, and cannot be empty; a condition reads whatever there is.
     """
     schema, many = row.get("output_schema"), row.get("for_each") is not None
     if reference.item is not None:
@@ -115,7 +116,7 @@ def field_fault(reference: Reference, row: Mapping[str, Any], *, needs_form: boo
         many = False
     if not reference.path:
         return None
-    if schema is None and needs_form and (many or row.get("action_type") != "tool"):
+    if schema is None and needs_form and many:
         whole = f"<<{reference.of}.output>>"
         return f"but {reference.id!r} has no output_schema; give it one with that field, or write {whole}"
     if not isinstance(schema, Mapping) or next(schema_faults(schema), None) is not None:

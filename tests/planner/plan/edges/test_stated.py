@@ -74,6 +74,10 @@ FAULTS: dict[str, dict[str, Any]] = {
     "a map that does not say which side waits": {"dag": {"brief": ["survey", "sheet"]}},
     "dependencies as pairs": {"dependencies": [["brief", "survey"]]},
     "dependencies as arrows": {"dependencies": ["brief -> survey"]},
+    "edges in words that name no task": {"edges": "the first two before the last"},
+    "edges that are a number": {"links": 2},
+    "a graph in words that name no task": {"dag": "a fork, then a join"},
+    "an order in words that name no task": {"order": "first to last"},
     "an order without a task": {"order": ["survey", "brief"]},
     "an order with a task twice": {"order": ["survey", "sheet", "survey", "brief"]},
     "an order with unknown tasks": {"order": ["survey", "sheet", "brief", "publish"]},
@@ -198,3 +202,9 @@ def test_inputs_of_a_tool_are_its_arguments() -> None:
     reading = read_plan({"tasks": [ROWS[0], tool | {"inputs": {"x": "<<survey.output>>"}}]}, known)
     assert reading.faults == ()
     assert reading.document["tasks"][1]["arguments"] == {"x": "<<survey.output>>"}
+
+
+def test_an_order_that_asks_for_none_is_dropped_and_said() -> None:
+    reading = read_plan({"tasks": ROWS, "order": "in parallel", "edges": []}, Known())
+    dropped = ("the unknown key 'order' of the plan was dropped", "the unknown key 'edges' of the plan was dropped")
+    assert (reading.faults, reading.repairs) == ((), dropped)
