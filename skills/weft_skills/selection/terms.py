@@ -70,6 +70,11 @@ def dense(term: str) -> bool:
 def spelled(text: str) -> dict[str, str]:
     """Each term of a text with its spelling there."""
     found: dict[str, str] = {}
+    if text.isascii():
+        for word in _WORD.findall(fold(text)):
+            if term := _STEMS[word]:
+                found.setdefault(term, word)
+        return found
     for dense, word in _RUN.findall(fold(text)):
         for term in terms(dense or word):
             found.setdefault(term, term if dense else word)
@@ -91,7 +96,7 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if word in STOP_WORDS:
             found = ""
-        elif len(word) < 3 or not word.isascii():
+        elif len(word) < 3 or not word.isascii() or word.isdecimal():
             found = word[:TERM_LIMIT]
         elif _ABBREVIATIONS.fullmatch(word):
             found = word[:-1]

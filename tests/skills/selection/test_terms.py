@@ -6,8 +6,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from weft_skills.selection.terms import _STEMS, fold, spelled, terms
+from weft_skills.selection.terms import _STEMS, _stemmer, fold, spelled, terms
 
 
 def test_inflections_and_scripts_share_terms() -> None:
@@ -20,6 +22,18 @@ def test_inflections_and_scripts_share_terms() -> None:
     assert terms("C# and c++ code") == ["c#", "c++", "code"]
     assert fold("ＦＵＬＬ　Width") == "full width"
     assert spelled("Deploying pods") == {"deploy": "deploying", "pod": "pods"}
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_the_terms_of_a_text_are_those_that_are_spelled_in_it(text: str) -> None:
+    assert list(spelled(text)) == list(dict.fromkeys(terms(text)))
+    assert all(terms(word) == [term] for term, word in spelled(text).items())
+
+
+@given(st.integers(min_value=0))
+def test_numbers_have_no_other_stem(number: int) -> None:
+    assert terms(str(number)) == [str(number)[:40]]
+    assert _stemmer().stemWord(str(number)) == str(number)
 
 
 def test_words_are_stemmed_right_in_several_threads_at_once() -> None:

@@ -14,6 +14,6 @@ A large collection is several such files:
 
     division      which skills belong together; `numbering`, their numbers in the pool
     stored        what the files have of a collection; `shortlist`, what may be for a goal among the rest
-    segments      several files read as one; `leading`, their vectors
+    segments      several files read as one; `leading`, their vectors; `likely`, the best of all by words
     background    making them, in a process of its own
 """

@@ -18,7 +18,7 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.index.numbering import DEAD
-from weft_skills.selection.index.vectors import Lanes, Weights, columns, deviation, exact
+from weft_skills.selection.index.vectors import Exact, Lanes, Weights, columns, deviation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,9 @@ AGAIN = 20
 SAMPLE = 512
 _ZERO = 128
 _LANE = 2
-_BELOW = bytes(range(256))
+# How many products tell where the largest begin, and by how much that is lowered if they are too few.
+_SAMPLED, _STEP = 1_000, 4
+_MARK = re.compile(b"\1")
 
 
 def lanes_of(rows: Sequence[bytes], dimensions: int) -> bytes:
@@ -80,11 +82,14 @@ class LeadingVectors:
         return self.dimensions > 0
 
     @cached_property
-    def _columns(self) -> list[list[int]]:
-        """For each index its leading columns as numbers, and at last ones in every lane."""
-        return [
-            [*_numbers(one.leading, one.count), int.from_bytes(b"\1\0" * one.count, "little")] for one in self._parts
-        ]
+    def _columns(self) -> list[int]:
+        """The leading columns of all indexes as numbers, and at last ones in every lane."""
+        count = self._firsts[-1]
+        found = []
+        for at in range(min(LEADING, self.dimensions)):
+            lanes = (one.leading[at * _LANE * one.count : (at + 1) * _LANE * one.count] for one in self._parts)
+            found.append(int.from_bytes(b"".join(lanes), "little"))
+        return [*found, int.from_bytes(b"\1\0" * count, "little")]
 
     @cached_property
     def _mean(self) -> list[float]:
@@ -101,8 +106,8 @@ class LeadingVectors:
         products = lanes.products(weights.whole, weights.lift) if rows else []
         found = dict(zip(near, products, strict=True))
         spread = deviation(self._sample.products(weights.whole, weights.lift)) / weights.unit
-        mean = exact(vector, self._mean)
-        return NearCosines(found, weights, mean, spread, lambda at: exact(vector, self._row(at)))
+        exact = Exact(vector)
+        return NearCosines(found, weights, exact(self._mean), spread, lambda at: exact(self._row(at)))
 
     @cached_property
     def _sample(self) -> Lanes:
@@ -116,21 +121,18 @@ class LeadingVectors:
         scale = _LENGTH / (math.hypot(*leading) or 1.0)
         weights = [round(value * scale) for value in leading]
         weights.append(_MIDDLE - _ZERO * sum(weights))
-        totals = (
-            sum(map(mul, weights, numbers)).to_bytes(_LANE * one.count, "little")
-            for one, numbers in zip(self._parts, self._columns, strict=True)
-        )
-        products = b"".join(totals)
-        return _largest(products, most)
+        return _largest(_weighed(self._columns, weights).to_bytes(_LANE * self._firsts[-1], "little"), most)
 
-    def _rows(self, places: Sequence[int]) -> tuple[list[int], list[bytes]]:
+    def _rows(self, places: Sequence[int]) -> tuple[list[int], list[memoryview]]:
         """The numbers in the pool of the skills at these places, and their rows."""
-        size, documents, rows = self.dimensions, [], []
+        size = self.dimensions
+        documents: list[int] = []
+        rows: list[memoryview] = []
         for part, first, numbers in zip(self._parts, self._firsts, self._numbering.numbers, strict=False):
             here = places[bisect_left(places, first) : bisect_left(places, first + part.count)]
-            for local in [place - first for place in here if numbers[place - first] != DEAD]:
-                documents.append(numbers[local])
-                rows.append(bytes(part.rows[local * size : (local + 1) * size]))
+            alive = [place - first for place in here if numbers[place - first] != DEAD]
+            documents += [numbers[local] for local in alive]
+            rows += [part.rows[local * size : (local + 1) * size] for local in alive]
         return documents, rows
 
     def _row(self, document: int) -> memoryview:
@@ -138,34 +140,38 @@ class LeadingVectors:
         return self._parts[part].rows[local * self.dimensions : (local + 1) * self.dimensions]
 
 
-def _numbers(lanes: memoryview, count: int) -> list[int]:
-    size = _LANE * count
-    return [int.from_bytes(lanes[start : start + size], "little") for start in range(0, len(lanes), size)]
+def _weighed(columns: Sequence[int], weights: Sequence[int]) -> int:
+    """The sum of the columns times their weights; those of the same weight are multiplied together."""
+    alike: dict[int, int] = {}
+    for column, weight in zip(columns, weights, strict=True):
+        if weight in alike:
+            alike[weight] += column
+        elif -weight in alike:
+            alike[-weight] -= column
+        else:
+            alike[weight] = column
+    return sum(map(mul, alike.keys(), alike.values()))
 
 
 def _largest(products: bytes, most: int) -> list[int]:
-    """The places of the largest of 16-bit numbers, `most` or a few more: by their bytes, without sorting them all."""
-    upper = products[1::_LANE]
-    least, above = _threshold(upper, most)
-    places = [match.start() for match in re.finditer(b"[%s-\xff]" % re.escape(bytes([least])), upper)]
-    equal = [place for place in places if upper[place] == least]
-    lower = bytes([products[_LANE * place] for place in equal])
-    lowest, _ = _threshold(lower, most - above)
-    low = {place for place, value in zip(equal, lower, strict=True) if value < lowest}
-    return [place for place in places if place not in low]
+    """The places of the largest of 16-bit numbers, `most` or a few more that are equal, without sorting them all.
+
+    A sample tells from which upper byte on there may be that many; only these are looked at.
+    """
+    upper, numbers = products[1::_LANE], memoryview(products).cast("H")
+    sample = sorted(upper[:: max(1, len(upper) // _SAMPLED)])
+    least = sample[max(0, len(sample) - 2 - 3 * most * len(sample) // (2 * len(upper)))] if sample else 0
+    while len(places := from_value(upper, least)) < most and least:
+        least = max(0, least - _STEP)
+    values = [numbers[place] for place in places]
+    bound = sorted(values)[-most] if len(values) > most else 0
+    return [place for place, value in zip(places, values, strict=True) if value >= bound]
 
 
-def _threshold(values: bytes, most: int) -> tuple[int, int]:
-    """The value from which there are `most` or more, and how many are above it."""
-    least, over, above = 0, 256, 0
-    while over - least > 1:
-        middle = (least + over) // 2
-        found = len(values.translate(None, _BELOW[:middle]))
-        if found >= most:
-            least = middle
-        else:
-            over, above = middle, found
-    return least, above
+def from_value(values: bytes | bytearray, least: int) -> list[int]:
+    """The places of the bytes that are `least` or more."""
+    marked = values.translate(bytes(least) + b"\1" * (256 - least))
+    return [match.start() for match in _MARK.finditer(marked)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ class Numbering:
         self._firsts = list(accumulate(map(len, self.kept), initial=0))
         self.count = self._firsts[-1]
         self.numbers = [_numbers(first, *one) for first, one in zip(self._firsts, kept, strict=False)]
+        # For each index the numbers there of the skills that do not count.
+        self.gone = [_gone(numbers) for numbers in self.numbers]
 
     def locate(self, document: int) -> tuple[int, int]:
         """The index that has a skill, and its number there."""
@@ -39,3 +41,7 @@ def _numbers(first: int, count: int, kept: Sequence[int]) -> Sequence[int]:
     for number, local in enumerate(kept, first):
         found[local] = number
     return found
+
+
+def _gone(numbers: Sequence[int]) -> list[int]:
+    return [] if isinstance(numbers, range) else [at for at, number in enumerate(numbers) if number == DEAD]

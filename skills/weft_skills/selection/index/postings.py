@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING, Any
 from weft_skills.discovery.file_stamp import NONE, RACY
 from weft_skills.discovery.index import write
 from weft_skills.selection.index.leading import LEADING, Rows
+from weft_skills.selection.index.likely import added, highest
 from weft_skills.selection.index.term_table import TermTable, spelled
 from weft_skills.selection.index.vectors import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from weft_skills.skill import Skill
@@ -71,10 +72,10 @@ class Postings:
         self._parts = {name: view[start:end] for name, (start, end) in head["sections"].items()}
         self._text = self._parts["text"]
         self._bounds = self._parts["bounds"].cast("I")
-        self._table = TermTable(self._text, self._bounds, self._parts["slots"].cast("I"))
+        self.table = TermTable(self._text, self._bounds, self._parts["slots"].cast("I"))
         self._starts = self._parts["starts"].cast("I")
-        self._ids = self._parts["ids"].cast("I")
-        self._adds = self._parts["adds"].cast("f")
+        self.ids = self._parts["ids"].cast("I")
+        self.adds = self._parts["adds"].cast("f")
         self.brief = self._parts["brief"].cast("I")
         self.having = self._parts["having"].cast("I")
         self.named = self._parts["named"].cast("I")
@@ -98,12 +99,8 @@ class Postings:
         if text not in self._known:
             if len(self._known) >= _LOOKUP_LIMIT:
                 self._known.clear()
-            self._known[text] = self.find(*spelled(text))
+            self._known[text] = self.table.find(*spelled(text))
         return self._known[text]
-
-    def find(self, word: bytes, hashed: int) -> int | None:
-        """The number of a term as it is written here."""
-        return self._table.find(word, hashed)
 
     @property
     def rows(self) -> Rows:
@@ -113,20 +110,14 @@ class Postings:
             raise ValueError("vectors of another pool")
         return Rows(self._parts["vectors"], self.count, leading, sums)
 
-    def listed(self, term: int, most: int | None = None) -> tuple[list[int], Sequence[float]]:
-        """The skills that a term adds most to, and what it adds to each: all that are listed, or the first `most`."""
-        first, last = self._starts[term], self._starts[term + 1]
-        if most is not None:
-            last = min(last, first + most)
-        return self._ids[first:last].tolist(), self._adds[first:last].tolist()
+    def listed(self, term: int) -> tuple[int, int]:
+        """Where in `ids` and `adds` the skills are that a term adds most to, and what it adds to each."""
+        return self._starts[term], self._starts[term + 1]
 
-    def positions(self, document: int, term: int) -> list[int]:
-        """The positions of a term in a skill's text."""
-        start, _, end = self.spans[document]
-        first = bisect_left(self._sorted, term, start, end)
-        if first == end or self._sorted[first] != term:
-            return []
-        return self._positions[first : bisect_right(self._sorted, term, first, end)].tolist()
+    def likely(self, shares: Mapping[int, float], limit: int) -> list[int]:
+        """The skills that terms add most to, as far as they are listed; each term counts by its share."""
+        spans = [(*self.listed(term), 1.0, share) for term, share in shares.items()]
+        return highest(added(self, spans), limit)
 
     def places(self, document: int, terms: Sequence[int]) -> dict[int, list[int]]:
         """The positions in a skill's text of those terms that it has; the terms are in the order of their numbers."""

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.index.leading import LeadingVectors
+from weft_skills.selection.index.likely import Likely, highest
 from weft_skills.selection.index.numbering import DEAD, Numbering
-from weft_skills.selection.index.term_table import spelled
+from weft_skills.selection.index.term_table import found_in, spelled
 from weft_skills.selection.index.weights import MIN_POOL, WHOLE, idf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from weft_skills.selection.index.likely import Span
     from weft_skills.selection.index.postings import Postings
 
 # How many skills a term lists in all, and in each index at least: the shares follow how many have it there.
 LISTED, FEWEST = 2_000, 32
-# The lists of how many terms are kept.
-_LISTS_KEPT = 2_000
 _RARITIES_KEPT = 50_000
 
 
@@ -52,11 +51,11 @@ class Segments:
         self.brief: list[int] = []
         self.having: list[int] = []
         self.named: list[int] = []
-        # For each term the indexes that have it, its number there, and what its adds there are multiplied by.
-        self._where: list[list[tuple[int, int, float]]] = []
-        self._local: list[dict[int, int]] = [{} for _ in parts]
+        self._tables = [part.data.table for part in parts]
+        # For each term the indexes that have it, and its number there.
+        self._where: list[dict[int, int]] = []
         self._known: dict[str, int | None] = {}
-        self._lists: dict[int, tuple[array[int], array[float]]] = {}
+        self._listed: dict[int, list[tuple[int, int, int, float]]] = {}
 
     @property
     def bounds(self) -> list[int]:
@@ -75,58 +74,47 @@ class Segments:
     def term(self, text: str) -> int | None:
         """The number of a term."""
         if text not in self._known:
-            word, hashed = spelled(text)
-            numbers = [part.find(word, hashed) for part in self._parts]
-            found = [(at, number) for at, number in enumerate(numbers) if number is not None]
+            found = found_in(self._tables, *spelled(text))
             self._known[text] = self._add(text, found) if found else None
         return self._known[text]
 
-    def _add(self, text: str, found: Sequence[tuple[int, int]]) -> int:
-        term, more = len(self._where), self._unseen.having.get(text, 0)
-        self.brief.append(more + sum(self._parts[at].brief[number] for at, number in found))
-        self.having.append(more + sum(self._parts[at].having[number] for at, number in found))
-        self.named.append(sum(self._parts[at].named[number] for at, number in found))
-        rarity = _rarity(self.total, self.brief[term], self.having[term])
-        where = []
-        for at, number in found:
-            part = self._parts[at]
-            self._local[at][term] = number
-            where.append((at, number, rarity / _rarity(part.count, part.brief[number], part.having[number])))
-        self._where.append(where)
-        return term
+    def _add(self, text: str, found: dict[int, int]) -> int:
+        more = self._unseen.having.get(text, 0)
+        there = [(self._parts[at], number) for at, number in found.items()]
+        self.brief.append(more + sum([part.brief[number] for part, number in there]))
+        self.having.append(more + sum([part.having[number] for part, number in there]))
+        self.named.append(sum([part.named[number] for part, number in there]))
+        self._where.append(found)
+        return len(self._where) - 1
 
-    def listed(self, term: int) -> tuple[list[int], Sequence[float]]:
-        """The skills that a term adds most to, and what it adds to each, as if the pool were one index."""
-        if term not in self._lists:
-            if len(self._lists) >= _LISTS_KEPT:
-                self._lists.clear()
-            self._lists[term] = self._listed(term)
-        ids, adds = self._lists[term]
-        return ids.tolist(), adds.tolist()
+    def likely(self, shares: Mapping[int, float], limit: int) -> list[int]:
+        """The skills that terms add most to, as far as they are listed; each term counts by its share."""
+        spans: list[list[Span]] = [[] for _ in self._parts]
+        for term, share in shares.items():
+            for at, first, end, times in self._lists(term):
+                spans[at].append((first, end, times, share))
+        scores = Likely(self._parts, spans, limit).scores(self._numbering.numbers, self._numbering.gone)
+        return highest(scores, limit)
 
-    def _listed(self, term: int) -> tuple[array[int], array[float]]:
-        ids, adds = array("I"), array("f")
-        share = min(1.0, LISTED / max(1, self.having[term]))
-        for at, number, times in self._where[term]:
-            part = self._parts[at]
-            there, more = part.listed(number, max(FEWEST, int(share * part.having[number])))
-            numbers = self._numbering.numbers[at]
-            if not isinstance(numbers, range):  # some of its skills are gone
-                alive = [(one, add) for one, add in zip(there, more, strict=True) if numbers[one] != DEAD]
-                there, more = [one for one, _ in alive], [add for _, add in alive]
-            ids.extend(map(numbers.__getitem__, there))
-            adds.extend([times * add for add in more])
-        return ids, adds
-
-    def positions(self, document: int, term: int) -> list[int]:
-        """The positions of a term in a skill's text."""
-        return self.places(document, [term]).get(term, [])
+    def _lists(self, term: int) -> list[tuple[int, int, int, float]]:
+        """Which indexes list a term, where, and what the adds there are multiplied by to be those of one index."""
+        if term not in self._listed:
+            share = min(1.0, LISTED / max(1, self.having[term]))
+            rarity = _rarity(self.total, self.brief[term], self.having[term])
+            found = self._listed[term] = []
+            for at, number in self._where[term].items():
+                part = self._parts[at]
+                first, end = part.listed(number)
+                having = part.having[number]
+                end = min(end, first + max(FEWEST, int(share * having)))
+                found.append((at, first, end, rarity / _rarity(part.count, part.brief[number], having)))
+        return self._listed[term]
 
     def places(self, document: int, terms: Sequence[int]) -> dict[int, list[int]]:
         """The positions in a skill's text of those terms that it has."""
         at, local = self._numbering.locate(document)
-        known = self._local[at]
-        there = {known[term]: term for term in terms if term in known}
+        where = self._where
+        there = {where[term][at]: term for term in terms if at in where[term]}
         found = self._parts[at].places(local, sorted(there))
         return {there[number]: positions for number, positions in found.items()}
 

@@ -36,16 +36,26 @@ class TermTable:
     def __init__(self, text: memoryview, bounds: memoryview, slots: memoryview) -> None:
         if len(slots) < _LEAST or len(slots) & (len(slots) - 1):
             raise ValueError("a hash table of no power of two")
-        self._text, self._bounds, self._slots = text, bounds, slots
-        self._last = len(slots) - 1
+        self._text, self._bounds, self.slots = text, bounds, slots
+        self.last = len(slots) - 1
 
     def find(self, word: bytes, hashed: int) -> int | None:
         """The number of a term; None where the index lacks it."""
-        slots, bounds, at = self._slots, self._bounds, hashed & self._last
-        for _ in range(self._last):  # a table without an empty slot makes no sense, but has to end
+        slots, bounds, at = self.slots, self._bounds, hashed & self.last
+        for _ in range(self.last):  # a table without an empty slot makes no sense, but has to end
             if not (number := slots[at]):
                 return None
             if self._text[bounds[number - 1] : bounds[number]] == word:
                 return number - 1
-            at = (at + 1) & self._last
+            at = (at + 1) & self.last
         return None
+
+
+def found_in(tables: Sequence[TermTable], word: bytes, hashed: int) -> dict[int, int]:
+    """Which of several indexes have a term, and its number in each."""
+    found = {}
+    for at, table in enumerate(tables):
+        # Most words are in few indexes: an empty slot tells so without a call.
+        if table.slots[hashed & table.last] and (number := table.find(word, hashed)) is not None:
+            found[at] = number
+    return found

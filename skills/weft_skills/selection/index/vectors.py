@@ -51,7 +51,7 @@ def beginning(body: str) -> str:
     return _MARKS.sub(" ", _CODE.sub(" ", body[: 8 * BODY_LIMIT])).strip()[:BODY_LIMIT]
 
 
-def columns(rows: Sequence[bytes], dimensions: int) -> bytes:
+def columns(rows: Sequence[bytes | memoryview], dimensions: int) -> bytes:
     """The columns of these rows, one after the other, 32 bits for each skill."""
     size = _LANE * len(rows)
     packed = b"".join(rows)
@@ -125,9 +125,14 @@ class Vectors:
         return cosines.nearest(count) if cosines is not None else []
 
 
-def exact(vector: Sequence[float], row: Iterable[float]) -> float:
-    """The cosine of one skill by its row."""
-    return (math.fsum(map(mul, vector, row)) - _ZERO * math.fsum(vector)) / _SCALE
+class Exact:
+    """The cosines of single skills with a vector of length one, each by its row."""
+
+    def __init__(self, vector: Sequence[float]) -> None:
+        self._vector, self._zero = vector, _ZERO * math.fsum(vector)
+
+    def __call__(self, row: Iterable[float]) -> float:
+        return (math.fsum(map(mul, self._vector, row)) - self._zero) / _SCALE
 
 
 def deviation(lanes: Sequence[int]) -> float:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from heapq import nlargest
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -124,18 +123,19 @@ class Scorer:
         places.update((at, _asked_for(known[at], query)) for at in others if at not in places)
         return [self._candidate(at, pairs.get(at, 0.0), query, there) for at, there in places.items()]
 
-    def shared(self, at: int, words: Mapping[str, str], known: Places) -> tuple[list[str], list[str]]:
+    def shared(self, at: int, words: Mapping[str, str], known: Places | None) -> tuple[list[str], list[str]]:
         """Which of the words, as spelled in the goal, are in a skill's short text, and which only in its body.
 
-        `known` are the places of the skill's terms, as far as they have been looked up.
+        `known` are the places of these words in the skill, if they have been looked up.
         """
         short = self.data.short_length(at)
+        numbers = {number: word for term, word in words.items() if (number := self.data.term(term)) is not None}
+        if known is None:
+            known = self.data.places(at, sorted(numbers))
         brief: list[str] = []
         body: list[str] = []
-        for term, word in words.items():
-            number = self.data.term(term)
-            positions = (known.get(number) or self.data.positions(at, number)) if number is not None else []
-            if positions:
+        for number, word in numbers.items():
+            if positions := known.get(number):
                 (brief if positions[0] < short else body).append(word)
         return brief, body
 
@@ -146,16 +146,7 @@ class Scorer:
 
     def likely(self, query: Query, limit: int) -> list[int]:
         """The skills with the highest scores by single words, as far as the index lists them."""
-        scores: dict[int, float] = {}
-        known = scores.get
-        for term, share in query.shares.items():
-            for at, add in zip(*self.data.listed(term), strict=True):
-                scores[at] = known(at, 0.0) + share * add
-        if len(scores) > limit:
-            least = nlargest(limit, scores.values())[-1]
-            scores = {at: score for at, score in scores.items() if score >= least}
-        order = sorted(scores)
-        return order if len(order) <= limit else sorted(order, key=lambda at: -scores[at])[:limit]
+        return self.data.likely(query.shares, limit)
 
     def _candidate(self, at: int, pairs: float, query: Query, places: Places) -> Candidate:
         brief, short, whole = self.data.short_length(at), self.rule.short[at], self.rule.whole[at]

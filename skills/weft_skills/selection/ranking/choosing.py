@@ -183,7 +183,9 @@ class Choosing:
             for term, add in candidate.adds.items()
             if term in evidence and add > NEW * self._covered.get(term, 0.0)
         }
-        return sum(evidence[term] for term in new) + (not new.isdisjoint(self._pool.name(candidate.document)))
+        name = self._pool.spelled_name(candidate.document).keys() & self._whole.words.evidence.keys()
+        named = not new.isdisjoint(map(self._scorer.data.term, name))
+        return sum(evidence[term] for term in new) + named
 
     def _partner(self, document: int) -> tuple[int | None, float]:
         """The chosen skill that names this one or is named by it, and how close they are."""

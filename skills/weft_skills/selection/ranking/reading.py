@@ -175,12 +175,12 @@ class Passage:
 
     def shared(self, document: int) -> tuple[list[str], list[str]]:
         """Which words of the text are in a skill's name and description, and which only in its body."""
-        return self.pool.scorer.shared(document, self.words.spelling, self._places.get(document, {}))
+        return self.pool.scorer.shared(document, self.words.spelling, self._places.get(document))
 
     def asked_of(self, document: int) -> list[str]:
         """The terms that the text asks for without saying them, and that a skill's description has."""
         asked = {term: term for term in self.words.asked}
-        return self.pool.scorer.shared(document, asked, self._places.get(document, {}))[0]
+        return self.pool.scorer.shared(document, asked, self._places.get(document))[0]
 
     def probability(self, fit: Fit) -> float:
         """The probability that a skill is the right one."""

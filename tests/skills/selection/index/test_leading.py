@@ -8,8 +8,10 @@ from array import array
 from statistics import pstdev
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from weft_skills.selection.index.leading import LeadingVectors, Rows, lanes_of, sums
+from weft_skills.selection.index.leading import LeadingVectors, Rows, _largest, _weighed, lanes_of, sums
 from weft_skills.selection.index.numbering import Numbering
 
 DIMENSIONS = 96
@@ -70,3 +72,26 @@ def test_vectors_of_another_length_have_no_cosines() -> None:
     large = LeadingVectors([rows_of([[0.1] * DIMENSIONS])], Numbering([(1, range(1))]))
     assert large.cosines([1.0, 0.0], 1) is None
     assert not LeadingVectors([], Numbering([]))
+
+
+@given(
+    st.lists(st.one_of(st.integers(0, 65_535), st.sampled_from([7, 258, 259, 65_535])), max_size=300),
+    st.integers(1, 40),
+)
+def test_the_largest_products_are_those_of_sorting_all(products: list[int], most: int) -> None:
+    least = sorted(products)[-most] if len(products) > most else 0
+    found = _largest(array("H", products).tobytes(), most)
+    assert found == [place for place, product in enumerate(products) if product >= least]
+
+
+def test_the_largest_of_very_many_are_found_where_a_sample_misses_them() -> None:
+    products = [7] * 50_000
+    products[1:41] = range(300, 340)  # none of them is in the sample
+    assert _largest(array("H", products).tobytes(), 30) == list(range(11, 41))
+    assert len(_largest(array("H", products).tobytes(), 41)) == 50_000
+
+
+@given(st.lists(st.tuples(st.integers(-60, 60), st.integers(0, 255)), max_size=40))
+def test_columns_of_the_same_weight_count_as_each_alone(pairs: list[tuple[int, int]]) -> None:
+    weights, columns = [weight for weight, _ in pairs], [column for _, column in pairs]
+    assert _weighed(columns, weights) == sum(weight * column for weight, column in pairs)

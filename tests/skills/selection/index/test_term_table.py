@@ -8,7 +8,7 @@ from zlib import crc32
 
 import pytest
 
-from weft_skills.selection.index.term_table import TermTable, slots_of, spelled
+from weft_skills.selection.index.term_table import TermTable, found_in, slots_of, spelled
 
 
 def table_of(words: list[str], slots: bytes | None = None) -> TermTable:
@@ -50,3 +50,9 @@ def test_a_table_without_an_empty_slot_ends() -> None:
 def test_a_table_of_no_power_of_two_is_refused(slots: bytes) -> None:
     with pytest.raises(ValueError, match="power of two"):
         table_of(["a"], slots)
+
+
+def test_a_term_is_found_in_those_of_several_indexes_that_have_it() -> None:
+    tables = [table_of(["apple", "pear"]), table_of([]), table_of(["fig", "kiwi", "pear"])]
+    assert found_in(tables, *spelled("pear")) == {0: 1, 2: 2}
+    assert found_in(tables, *spelled("plum")) == {}

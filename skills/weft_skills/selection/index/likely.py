@@ -1,0 +1,114 @@
+"""The skills that terms add most to, as far as the indexes list them."""
+
+from __future__ import annotations
+
+from array import array
+from heapq import nlargest
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from weft_skills.selection.index.postings import Postings
+
+# Where an index lists a term, what the adds there are multiplied by, and the share that the term counts by.
+Span = tuple[int, int, float, float]
+# What a rough sum may be beside the exact one, whose adds are floats of 32 bits, and what is left of one at most.
+_ROUGHLY = 1 - 1e-6
+
+
+def highest(scores: Mapping[int, float], limit: int) -> list[int]:
+    """The skills with the highest scores."""
+    if len(scores) > limit:
+        least = nlargest(limit, scores.values())[-1]
+        scores = {at: score for at, score in scores.items() if score >= least}
+    order = sorted(scores)
+    return order if len(order) <= limit else sorted(order, key=lambda at: -scores[at])[:limit]
+
+
+def added(data: Postings, spans: Iterable[Span]) -> dict[int, float]:
+    """What terms add to the skills that an index lists."""
+    scores: dict[int, float] = {}
+    known = scores.get
+    for first, end, times, share in spans:
+        weight = times * share
+        for at, add in zip(data.ids[first:end].tolist(), data.adds[first:end].tolist(), strict=True):
+            scores[at] = known(at, 0.0) + weight * add
+    return scores
+
+
+class Likely:
+    """The skills with the highest scores in several indexes, of which `spans` are the lists.
+
+    Scores are first added up roughly, one index after the other, the one that may have the highest first. An index is
+    left out where all terms together, and a skill where the terms that list it, cannot reach the best so far. Only of
+    the few that may be among the best, scores are then added up as those of one index.
+    """
+
+    def __init__(self, parts: Sequence[Postings], spans: Sequence[Sequence[Span]], limit: int) -> None:
+        self._parts, self._spans, self._limit = parts, spans, limit
+        self._best: list[float] = []
+        self._least = 0.0
+        self._found: list[tuple[float, int, int]] = []
+
+    def scores(self, numbers: Sequence[Sequence[int]], gone: Sequence[Sequence[int]]) -> dict[int, float]:
+        """The scores of the skills that may be among the best, by their `numbers`; without those that are `gone`."""
+        bounds = [self._bounds(*one) for one in zip(self._parts, self._spans, strict=True)]
+        for at in sorted(range(len(bounds)), key=lambda at: -bounds[at][0]):
+            self._look(at, *bounds[at], gone[at])
+        found: dict[int, list[int]] = {}
+        for score, at, local in self._found:
+            if score >= self._least:
+                found.setdefault(at, []).append(local)
+        scores: dict[int, float] = {}
+        for at, locals_ in found.items():
+            there = map(numbers[at].__getitem__, locals_)
+            scores.update(zip(there, _exactly(self._parts[at], self._spans[at], locals_), strict=True))
+        return scores
+
+    @staticmethod
+    def _bounds(data: Postings, spans: Sequence[Span]) -> tuple[float, list[tuple[float, float, int, int]]]:
+        """The most that all terms add to a skill together, and each term with the most that it adds, most first."""
+        adds = data.adds
+        lists = [
+            (times * share * adds[first], times * share, first, end)
+            for first, end, times, share in spans
+            if first < end
+        ]
+        lists.sort(reverse=True)
+        return sum(map(itemgetter(0), lists)) / _ROUGHLY, lists
+
+    def _look(
+        self, index: int, left: float, lists: Sequence[tuple[float, float, int, int]], gone: Iterable[int]
+    ) -> None:
+        """Note the skills of an index that may be among the best; `left` is what its lists add at most."""
+        data, least = self._parts[index], self._least
+        if left < least:
+            return
+        scores = [0.0] * data.count
+        lifted: list[list[int]] = []
+        for most, weight, first, end in lists:
+            ids = data.ids[first:end].tolist()
+            for at, add in zip(ids, data.adds[first:end].tolist(), strict=True):
+                scores[at] += weight * add
+            if left >= least:
+                lifted.append(ids)
+            left -= most
+        near = {at for ids in lifted for at in ids if scores[at] >= least}.difference(gone)
+        if near:
+            self._found += [(scores[at], index, at) for at in near]
+            self._best = sorted([*self._best, *[scores[at] for at in near]])[-self._limit :]
+            if len(self._best) == self._limit:
+                self._least = _ROUGHLY * self._best[0]
+
+
+def _exactly(data: Postings, spans: Iterable[Span], wanted: Sequence[int]) -> list[float]:
+    """What terms add to these skills of an index, each add being a float of 32 bits."""
+    scores = [0.0] * len(wanted)
+    for first, end, times, share in spans:
+        adds = dict(zip(data.ids[first:end].tolist(), data.adds[first:end].tolist(), strict=True))
+        for place, at in enumerate(wanted):
+            if (add := adds.get(at)) is not None:
+                scores[place] += share * array("f", [times * add])[0]
+    return scores

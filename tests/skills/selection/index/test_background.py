@@ -1,0 +1,31 @@
+"""What the process in the background is asked to index."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from weft_skills.selection.index import background
+from weft_skills.skill import Skill
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLAIN = Skill("notes", "Writes notes: “größer”.", "/notes/SKILL.md", "project", "context", stamp=7)
+
+
+@pytest.mark.parametrize(
+    "skill",
+    [
+        PLAIN,
+        replace(PLAIN, extra={"when_to_use": "for notes"}),
+        replace(PLAIN, extra={"level": math.inf, "tools": ["a", {"b": None}], "large": 10**30}),
+        replace(PLAIN, description="half a pair: \ud800", extra={"note": "\udc00", "level": -math.inf}),
+    ],
+)
+def test_skills_are_wanted_as_they_are(tmp_path: Path, skill: Skill) -> None:
+    background.want(tmp_path, [skill, PLAIN])
+    assert background._read(tmp_path / "wanted.json") == [skill, PLAIN]

@@ -1,0 +1,92 @@
+"""The skills that terms add most to, found index by index: the same as by adding up everything."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from heapq import nlargest
+from typing import TYPE_CHECKING, cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft_skills.selection.index.likely import Likely, Span, highest
+from weft_skills.selection.index.numbering import Numbering
+
+if TYPE_CHECKING:
+    from weft_skills.selection.index.postings import Postings
+
+COUNT = 40
+FLOATS = st.floats(1 / 64, 30.0, width=32)
+# Few different adds make ties.
+ADDS = st.one_of(FLOATS, st.sampled_from([1.0, 2.0, 3.0, 0.1]))
+LIST = st.dictionaries(st.integers(0, COUNT - 1), ADDS, max_size=COUNT)
+
+
+@dataclass
+class Index:
+    """The lists of an index, one after the other."""
+
+    ids: memoryview
+    adds: memoryview
+    count: int
+
+
+def indexed(lists: list[dict[int, float]]) -> tuple[Index, list[tuple[int, int]]]:
+    ids, adds, spans = array("I"), array("f"), []
+    for one in lists:
+        order = sorted(one, key=lambda at: -one[at])
+        spans.append((len(ids), len(ids) + len(order)))
+        ids.extend(order)
+        adds.extend(one[at] for at in order)
+    return Index(memoryview(ids), memoryview(adds), COUNT), spans
+
+
+def plain(parts: list[Index], spans: list[list[Span]], numbering: Numbering, limit: int) -> list[int]:
+    """The highest by adding up all lists, term by term, with what they add as floats of 32 bits."""
+    scores: dict[int, float] = {}
+    for term in range(max(map(len, spans), default=0)):
+        for at, part in enumerate(parts):
+            first, end, times, share = spans[at][term]
+            adds = array("f", [times * add for add in part.adds[first:end]])
+            for local, add in zip(part.ids[first:end], adds, strict=True):
+                if (number := numbering.numbers[at][local]) >= 0:
+                    scores[number] = scores.get(number, 0.0) + share * add
+    if len(scores) <= limit:
+        return sorted(scores)
+    least = nlargest(limit, scores.values())[-1]
+    order = sorted(at for at, score in scores.items() if score >= least)
+    return order if len(order) == limit else sorted(order, key=lambda at: -scores[at])[:limit]
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> tuple[list[Index], list[list[Span]], Numbering]:
+    shares = draw(st.lists(st.one_of(st.floats(0.05, 1.0), st.just(0.0), st.just(1.0)), max_size=6))
+    parts, spans, kept = [], [], []
+    for _ in range(draw(st.integers(1, 5))):
+        part, where = indexed([draw(LIST) for _ in shares])
+        times = [draw(st.one_of(st.floats(0.2, 4.0), st.just(1.0))) for _ in shares]
+        parts.append(part)
+        spans.append([(*one, more, share) for one, more, share in zip(where, times, shares, strict=True)])
+        gone = draw(st.sets(st.integers(0, COUNT - 1), max_size=5))
+        kept.append((COUNT, [at for at in range(COUNT) if at not in gone]))
+    return parts, spans, Numbering(kept)
+
+
+@given(pools(), st.integers(1, 40))
+def test_the_best_are_those_of_adding_up_everything(
+    pool: tuple[list[Index], list[list[Span]], Numbering], limit: int
+) -> None:
+    parts, spans, numbering = pool
+    likely = Likely(cast("list[Postings]", parts), spans, limit)
+    found = highest(likely.scores(numbering.numbers, numbering.gone), limit)
+    assert found == plain(parts, spans, numbering, limit)
+
+
+def test_an_index_that_cannot_have_the_best_is_not_added_up() -> None:
+    high, where = indexed([{at: 9.0 + at for at in range(5)}])
+    low, there = indexed([dict.fromkeys(range(COUNT, COUNT + 5), 1.0)])  # no such skills: adding them up would fail
+    numbering = Numbering([(COUNT, range(COUNT)), (COUNT, range(COUNT))])
+    spans: list[list[Span]] = [[(*there[0], 1.0, 1.0)], [(*where[0], 1.0, 1.0)]]
+    likely = Likely(cast("list[Postings]", [low, high]), spans, 3)
+    assert likely.scores(numbering.numbers, numbering.gone) == {COUNT + 2: 11.0, COUNT + 3: 12.0, COUNT + 4: 13.0}
