@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # How many skills a term lists in all, and in each index at least: the shares follow how many have it there.
 LISTED, FEWEST = 2_000, 32
+# The lists of how many terms are kept.
+_LISTS_KEPT = 2_000
 _RARITIES_KEPT = 50_000
 
 
@@ -99,6 +101,8 @@ class Segments:
     def _lists(self, term: int) -> list[tuple[int, int, int, float]]:
         """Which indexes list a term, where, and what the adds there are multiplied by to be those of one index."""
         if term not in self._listed:
+            if len(self._listed) >= _LISTS_KEPT:
+                self._listed.clear()
             share = min(1.0, LISTED / max(1, self.having[term]))
             rarity = _rarity(self.total, self.brief[term], self.having[term])
             found = self._listed[term] = []
