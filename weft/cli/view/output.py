@@ -42,6 +42,17 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return "--json" in before
 
 
+def prints_lines(arguments: Sequence[str]) -> bool:
+    """Whether a command prints documents as JSON lines, one of which an error is."""
+    match [*arguments]:
+        case ["chat", *_]:
+            return True
+        case ["skills", "select", *rest]:
+            return any(argument.partition("=")[0] == "--from" for argument in rest)
+        case _:
+            return False
+
+
 def print_json(document: Any, *, indent: int | None = 2) -> None:
     """Print one JSON document to stdout; a list has one row per line, because indenting a long one is slow."""
     import json  # --help does without
