@@ -47,6 +47,8 @@ def files_in(folder: Path) -> dict[str, bytes]:
         ("batch", "goals.jsonl", "-o", "results.jsonl"),
         ("journal", "status"),
         ("journal", "migrate"),
+        ("serve", "--no-open", "--port", "0"),
+        ("serve", "--no-open", "--port", "0", "--read-only"),
     ],
     ids=" ".join,
 )

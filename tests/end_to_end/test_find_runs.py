@@ -33,6 +33,7 @@ def test_a_run_is_tagged_noted_found_counted_and_untagged(workspace: Path, weft:
         "for Ada",
         "done",
     )
+    assert weft("trace", "note", "last", "-", stdin="two\nlines\n").out == f"{RUN}: two\nlines\n"
     assert json.loads(weft("trace", "list", "latency", "--status", "failed", "--json").out) == []
     assert "No run fits" in weft("trace", "list", "nowhere").err
     assert weft("trace", "untag", "last", "b").out == f"{RUN}: to review\n"

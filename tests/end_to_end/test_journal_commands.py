@@ -222,6 +222,8 @@ def test_a_rerun_runs_only_downstream_tasks(workspace: Path, serve: Serve, weft:
     first, second = (run["run_id"] for run in json.loads(weft("trace", "list", "--json", cwd=workspace).out))
     found = json.loads(weft("trace", "diff", second, first, "--json", cwd=workspace).out)
     assert {"where": "survey", "what": "status", "a": "done", "b": "reused"} in found
+    exported = weft("trace", "export", second, cwd=workspace).out
+    assert json.loads(weft("trace", "diff", "-", first, "--json", cwd=workspace, stdin=exported).out) == found
     assert weft("rerun", "last", cwd=workspace).status == 2
 
 

@@ -7,17 +7,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import add_skill, trust
-from tests.nursery import Ran
+from tests.nursery import Nursery, Ran
 from weft_executor.journal.journal import Journal
 from weft_executor.stores.urls import url_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Weft = Callable[..., Ran]
 
@@ -141,6 +138,20 @@ def test_a_closed_stdout_is_no_failure(workspace: Path) -> None:
     ran = subprocess.run(command, cwd=workspace, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
     os.close(write)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [["skills", "list", "--json"], ["resume", "nothing", "--json"]])
+def test_a_log_on_a_full_disk_changes_neither_what_is_printed_nor_the_exit_status(
+    workspace: Path, nursery: Nursery, arguments: list[str]
+) -> None:
+    add_skill(workspace, "broken", "no frontmatter")  # warned of
+    whole = nursery.run(arguments, cwd=workspace)
+    assert whole.err
+    with Path("/dev/full").open("w") as full:
+        process = nursery.start(["-m", "weft", *arguments], cwd=workspace, stdout=subprocess.PIPE, stderr=full)
+        out, _ = process.communicate(120)
+    assert (process.returncode, out) == (whole.status, whole.out)
 
 
 def test_doctor_says_what_is_missing_and_what_to_do(workspace: Path, weft: Weft) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import weft
-from weft import Settings, Weft, WeftError, run_goal
+from weft import InputError, Settings, Weft, WeftError, run_goal, run_goal_sync
 
 ROOT = Path(weft.__file__).parent.parent
 
@@ -98,3 +98,10 @@ def test_wrong_settings_and_wrong_files_are_told_together(tmp_path: Path) -> Non
     with pytest.raises(WeftError, match=r"weft.toml: 'max_tasks' must be .*; 'max_tokens' must be") as caught:
         Weft(tmp_path, {"max_tokens": -1})
     assert "flag" not in caught.value.message
+
+
+@pytest.mark.filterwarnings("error")
+async def test_in_an_event_loop_the_call_without_one_names_the_other(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="while an event loop runs") as refused:
+        run_goal_sync("g", workspace=tmp_path, model="openai/x")
+    assert "await run_goal" in refused.value.hint

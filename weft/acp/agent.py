@@ -31,6 +31,8 @@ from acp.schema import (
 from weft.acp import history, mcp_servers, modes
 from weft.acp.modes import KeptModes
 from weft.acp.session import CONTINUE, Session
+from weft.models.choice import ModelChoice
+from weft.providers.price import unloaded_vision
 from weft.runs.conversations.conversation import Conversation
 from weft.runs.runtime import Weft
 from weft.version import __version__
@@ -94,13 +96,25 @@ class WeftAgent:
             protocol_version=PROTOCOL_VERSION,
             agent_capabilities=AgentCapabilities(
                 load_session=True,
-                prompt_capabilities=PromptCapabilities(embedded_context=True, image=True, audio=False),
+                prompt_capabilities=PromptCapabilities(
+                    embedded_context=True, image=await asyncio.to_thread(self._sees_images), audio=False
+                ),
                 mcp_capabilities=McpCapabilities(http=True, sse=True),
                 session_capabilities=SessionCapabilities(list=SessionListCapabilities()),
             ),
             agent_info=Implementation(name="weft", title="weft", version=__version__),
             auth_methods=[],
         )
+
+    def _sees_images(self) -> bool:
+        """Whether a model sees images that is set for the folder the agent runs in: sessions have not begun."""
+        try:
+            _, settings = self._configure(Path.cwd())
+            names = ModelChoice(settings).names
+        except WeftError:  # each session says what is wrong
+            return False
+        words = ((settings.sees(name), name) for name in names)
+        return any(unloaded_vision(name) if word is None else word for word, name in words)
 
     async def authenticate(self, method_id: str, **_: Any) -> None:
         """There is no way to log in: keys are the providers'."""

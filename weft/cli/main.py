@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -155,29 +156,29 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
     """Print what went wrong and what to do next; returns the exit status."""
-    as_json = output.wants_json(arguments)
+    say_error = partial(
+        output.say_error, as_json=output.wants_json(arguments), indent=None if output.prints_lines(arguments) else 2
+    )
     match error:
         case click.exceptions.Abort():
-            return output.say_error("interrupted", "", code="INTERRUPTED", status=130, as_json=False)
+            return say_error("interrupted", "", code="INTERRUPTED", status=130, as_json=False)
         case click.exceptions.NoArgsIsHelpError():
             output.say(error.format_message())  # not an error, but nothing was done either
             return 2
         case click.ClickException():
             hint = _usage_hint(error, arguments)
-            return output.say_error(error.format_message(), hint, code="USAGE", status=2, as_json=as_json)
+            return say_error(error.format_message(), hint, code="USAGE", status=2)
         case WeftError():
-            return output.say_error(
-                error.message, error.hint, code=error.code, status=error.exit_status, as_json=as_json
-            )
+            return say_error(error.message, error.hint, code=error.code, status=error.exit_status)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=str() | bytes() as name):
             message, hint = f"{os.fsdecode(name)}: {error.strerror}", "free disk space, then run the command again"
-            return output.say_error(message, hint, code="FAILED", status=1, as_json=as_json)
+            return say_error(message, hint, code="FAILED", status=1)
         case OSError(filename=str() | bytes() as name):
             message, hint = f"{os.fsdecode(name)}: {error.strerror}", "check the path and its permissions"
-            return output.say_error(message, hint, code="INVALID_INPUT", status=2, as_json=as_json)
+            return say_error(message, hint, code="INVALID_INPUT", status=2)
         case OSError(strerror=str() as message):
             hint = "reading or writing failed: is the disk full, or was a connection lost?"
-            status = output.say_error(message, hint, code="FAILED", status=1, as_json=as_json)
+            status = say_error(message, hint, code="FAILED", status=1)
             output.discard_stdout()
             return status
         case _:
@@ -187,7 +188,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
                 output.say("".join(traceback.format_exception(error)))
             message = f"unexpected error: {type(error).__name__}: {error}"
             hint = "this is a bug in weft; please report it, with the output of the same command with -v"
-            return output.say_error(message, hint, code="INTERNAL_ERROR", status=1, as_json=as_json)
+            return say_error(message, hint, code="INTERNAL_ERROR", status=1)
 
 
 def _usage_hint(error: click.ClickException, arguments: Sequence[str]) -> str:

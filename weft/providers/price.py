@@ -59,17 +59,32 @@ def listed_price(litellm: Any, name: str) -> Price:
     return _price(info | _as_listed(litellm.model_cost.get(info.get("key"), info)))
 
 
-@lru_cache(maxsize=64)
 def unloaded_price(name: str) -> Price:
-    """The price in the file of litellm's list, for a process that has not loaded litellm, which takes seconds."""
+    """The price in the file of litellm's list."""
+    row = unloaded_row(name, name.partition("/")[2])
+    return _price({**row, **_as_listed(row)})
+
+
+def unloaded_vision(name: str) -> bool:
+    """Whether the file of litellm's list says that a model sees; of a gateway's, by the name behind the gateway's."""
+    parts = name.split("/")
+    return unloaded_row(*("/".join(parts[at:]) for at in range(len(parts)))).get("supports_vision") is True
+
+
+@lru_cache(maxsize=64)
+def unloaded_row(*names: str) -> Mapping[str, Any]:
+    """What the file of litellm's list says of the first of these that it has; nothing if it has none.
+
+    It is for a process that has not loaded litellm, which takes seconds.
+    """
     package = find_spec("litellm")
     folders = (package.submodule_search_locations if package is not None else None) or ()
     try:
         rows = msgspec.json.decode(Path(*folders[:1], _LIST).read_bytes(), type=dict[str, msgspec.Raw])
-        row = msgspec.json.decode(rows.get(name) or rows.get(name.partition("/")[2]) or b"{}", type=dict[str, Any])
+        row = next((rows[name] for name in names if name in rows), msgspec.Raw(b"{}"))
+        return msgspec.json.decode(row, type=dict[str, Any])
     except (OSError, msgspec.DecodeError):
-        return Price()
-    return _price(row | _as_listed(row))
+        return {}
 
 
 def _price(row: dict[str, Any]) -> Price:

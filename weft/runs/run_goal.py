@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.settings import Settings
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,8 +74,18 @@ def run_goal_sync(
     after: str | None = None,
 ) -> Result:
     """`run_goal` for programs without an event loop."""
+    _check_no_loop()
     options: dict[str, Any] = {"tools": tools, "schema": schema, "record": record, "approve": approve, "after": after}
     return asyncio.run(run_goal(goal, model=model, workspace=workspace, settings=settings, **options))
+
+
+def _check_no_loop() -> None:
+    """Raise InputError where an event loop runs, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise InputError("run_goal_sync cannot be called while an event loop runs", hint="use `await run_goal(…)`")
 
 
 def _with_schema(goal: Goal | str, schema: Any) -> Goal | str:

@@ -202,7 +202,7 @@ class Steps:
         step = event.task or _STEPS.get(event.role, f"({event.role})")
         span = self.spans.setdefault(step, Span(step, event.role))
         if isinstance(event, CallBroken):
-            span.spend(event.usage, event.cost or 0.0)
+            span.spend(event.usage, event.cost)
             return
         if isinstance(event, CallRetried):
             span.attempts += 1

@@ -92,11 +92,9 @@ class Ledger:
             case CallRetried(task=str(task)):
                 self._attempts[task] += 1
             case CallBroken():
-                self.usage += event.usage
-                self.cost = None if self.cost is None else self.cost + (event.cost or 0.0)
+                self._spend(event.usage, event.cost)
             case CallFinished(reply=reply):
-                self.usage += reply.usage
-                self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
+                self._spend(reply.usage, reply.cost)
             case TaskFinished() if event.task in self._tasks:
                 self._reopened.pop(event.task, None)
                 self._close(event)
@@ -116,6 +114,10 @@ class Ledger:
                     self._tasks |= {name: task for name, task in self._reopened.items() if name in self._tasks}
             case _:
                 pass
+
+    def _spend(self, usage: Usage, cost: float | None) -> None:
+        self.usage += usage
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
 
     def done_early(self) -> frozenset[str] | None:
         """The tasks that have a result before there is a plan; None if there is one."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from weft_executor.stores.row import RunSummary
+    from weft_planner.model import Usage
 
 
 # The events that change a summary; most do not.
@@ -57,13 +58,9 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             changed = replace(summary, tasks=summary.tasks + more)
             return changed if summary.early is None else _early(changed, event)
         case CallBroken():
-            before = summary.cost_usd
-            cost = None if before is None else before + (event.cost or 0.0)
-            return replace(summary, cost_usd=cost, tokens=_sum(summary.tokens, event.usage.tokens))
+            return _spent(summary, event.usage, event.cost)
         case CallFinished(reply=reply):
-            before = summary.cost_usd
-            cost = None if before is None or reply.cost is None else before + reply.cost
-            return replace(summary, cost_usd=cost, tokens=_sum(summary.tokens, reply.usage.tokens))
+            return _spent(summary, reply.usage, reply.cost)
         case TaskReused(source="cache"):
             return summary  # its end follows
         case TaskFinished() | TaskReused() if in_round(event.task):
@@ -85,6 +82,12 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
 def _model(event: RunStarted | RunResumed) -> str | None:
     named = event.settings.get("model")
     return named if isinstance(named, str) else None
+
+
+def _spent(summary: RunSummary, usage: Usage, cost: float | None) -> RunSummary:
+    """The summary with the tokens and the cost of a call."""
+    known = None if summary.cost_usd is None or cost is None else summary.cost_usd + cost
+    return replace(summary, cost_usd=known, tokens=_sum(summary.tokens, usage.tokens))
 
 
 def _sum(before: int | None, more: int) -> int | None:

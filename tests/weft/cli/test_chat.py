@@ -83,6 +83,11 @@ def test_json_is_one_document_a_turn_and_continue_goes_on(chat: Talk, serve: Ser
     assert (third["answer"], third["tasks"]) == ("Answer to **three**.", [])
 
 
+def test_a_dash_is_stdin_not_a_goal(chat: Talk, serve: Serve) -> None:
+    serve(script)
+    assert chat("What is a DAG?\n", "-q", "-").out == "Answer to **What is a DAG?**.\n"
+
+
 def test_a_turn_that_waits_is_the_exit_status(chat: Talk, serve: Serve) -> None:
     serve(script)
     done = chat("be careful\n", "--json")

@@ -21,6 +21,23 @@ def ended(*arguments: str) -> int:
     return int(end.value.code or 0)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (["chat", "--continue", "--conversation", "x"], 1),
+        (["skills", "select", "--from=missing.jsonl"], 1),
+        (["skills", "select"], 7),
+    ],
+)
+def test_an_error_of_a_command_that_prints_json_lines_is_a_line(
+    arguments: list[str], lines: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(*arguments, "--json") == 2
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) == lines
+    assert json.loads(printed)["error"].keys() == {"code", "message", "hint"}
+
+
 @pytest.mark.parametrize("group", [(), ("skills",), ("models",), ("trace",)])
 def test_a_group_without_a_subcommand_shows_its_help_and_no_error(
     group: tuple[str, ...], capsys: pytest.CaptureFixture[str]

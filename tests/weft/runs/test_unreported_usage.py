@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.model_prices import ModelPrice
 from weft.settings.settings import Settings
+from weft.traces.timeline import timeline
 from weft_planner.errors import UnknownPrice
 from weft_planner.events import CallBroken, Warned
 from weft_planner.plan.plan import Plan
@@ -100,6 +102,17 @@ async def test_answers_that_break_off_end_at_the_limit_instead_of_failing(worksp
     assert result.usage.calls == bill.calls == result.usage.estimated_calls
     replay = await replayed(workspace, rows(workspace))
     assert (replay.result.usage, replay.result.cost_usd) == (result.usage, result.cost_usd)
+
+
+async def test_what_a_broken_call_of_unknown_price_cost_is_unknown(workspace: Path, serve: Serve) -> None:
+    serve(broken(Bill(), answering(1)))
+    result, _ = await run(workspace, UNKNOWN, goal=given(1))
+    assert (result.status, result.cost_usd) == ("failed", None)
+    assert result.usage.estimated_calls == result.usage.calls > 0
+    with closing(store(workspace)) as kept:
+        assert [run.cost_usd for run in kept.summaries()] == [None]
+    shown = timeline(rows(workspace)).to_dict()
+    assert {row["cost_usd"] for row in shown["spans"]} == {None}
 
 
 async def test_streams_that_end_early_count_each_time(workspace: Path, serve: Serve) -> None:

@@ -53,10 +53,27 @@ async def test_an_answer_to_a_run_that_still_works_counts_when_it_has_ended(work
         assert (reply.status_code, reply.json()) == (202, {"run_id": run_id, "queued": True})
         again = await asked.post(f"/runs/{run_id}/answers", json=answers)
         assert (again.status_code, again.json()["error"]["code"]) == (409, "ANSWERED_ALREADY")
+        shortened = await asked.post(f"/runs/{run_id}/answers", json=[{"id": request["id"][:8], "decision": "deny"}])
+        assert (shortened.status_code, shortened.json()["error"]["code"]) == (409, "ANSWERED_ALREADY")
         unknown = await asked.post(f"/runs/{run_id}/answers", json=[{"id": "none", "decision": "allow"}])
         assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "UNKNOWN_REQUEST")
         model.free.set()
         assert {task["status"] for task in (await ended(asked, run_id))["tasks"]} == {"done"}
+
+
+async def test_a_second_answer_is_told_apart_from_an_unknown_one_while_the_run_works(workspace: Path) -> None:
+    model = Slow()
+    async with asking(workspace, model) as asked:
+        run_id = await started(asked, plan={"tasks": [ASKS, OTHER | {"depends_on": ["send"]}]})
+        await ended(asked, run_id, "waiting")
+        (request,) = await asked_for(asked, run_id)
+        answers = [{"id": request["id"], "decision": "allow"}]
+        assert (await asked.post(f"/runs/{run_id}/answers", json=answers)).status_code == 202
+        await model.reached.wait()
+        again = await asked.post(f"/runs/{run_id}/answers", json=answers)
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "ANSWERED_ALREADY")
+        model.free.set()
+        await ended(asked, run_id)
 
 
 async def test_answers_that_do_not_fit_are_refused_and_leave_the_run_waiting(workspace: Path) -> None:

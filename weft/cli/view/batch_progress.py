@@ -71,7 +71,7 @@ class BatchProgress(BatchObserver):
             case CallFinished(reply=reply):
                 self._spend(reply.usage, reply.cost)
             case CallBroken():
-                self._spend(event.usage, event.cost or 0.0)
+                self._spend(event.usage, event.cost)
             case _:
                 pass
 

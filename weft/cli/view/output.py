@@ -8,7 +8,7 @@ import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from weft.cli.view import ascii_marks, width
 
@@ -40,6 +40,17 @@ def wants_json(arguments: Sequence[str]) -> bool:
     """Whether the arguments ask for JSON; found without parsing them, so that usage errors are JSON too."""
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return "--json" in before
+
+
+def prints_lines(arguments: Sequence[str]) -> bool:
+    """Whether a command prints documents as JSON lines, one of which an error is."""
+    match [*arguments]:
+        case ["chat", *_]:
+            return True
+        case ["skills", "select", *rest]:
+            return any(argument.partition("=")[0] == "--from" for argument in rest)
+        case _:
+            return False
 
 
 def print_json(document: Any, *, indent: int | None = 2) -> None:
@@ -91,15 +102,17 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def say(text: str = "") -> None:
-    """Print a line to stderr, like `print_text`; if stderr is closed, work continues without it."""
+    """Print a line to stderr, like `print_text`; if nothing can be written there, work continues without it."""
     _say(escape_controls(text))
 
 
 def _say(text: str) -> None:
     """Print a line to stderr as it is, with its colours."""
-    with suppress(BrokenPipeError):
+    try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
+    except OSError:  # a reader that went away, a log on a full disk
+        _discard(sys.stderr)
 
 
 def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool, indent: int | None = 2) -> int:
@@ -116,8 +129,12 @@ def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool,
 
 def discard_stdout() -> None:
     """Drop what stdout has buffered, so that flushing it at exit does not fail."""
+    _discard(sys.stdout)
+
+
+def _discard(stream: TextIO) -> None:
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say_warning(message: str) -> None:

@@ -55,6 +55,13 @@ class OpenRequest:
 
 def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[OpenRequest]:
     """The requests without an answer: of one run, or of all, the run that was asked first first."""
+    by_run = asked_by(store, paths, run)
+    runs = [(store.find(run_id), record.waiting) for run_id, record in by_run.items() if record.waiting]
+    return [OpenRequest(run, request) for run, waiting in runs if run.status != "done" for request in waiting]
+
+
+def asked_by(store: Store, paths: Paths, run: str | None = None) -> dict[str, ApprovalRecord]:
+    """What was asked and answered, by run: of one run, or of all that asked."""
     types = ("approval_asked", "approval_given")
     rows = store.rows_of_all(types) if run is None else store.rows(store.find(run).run_id, types=types)
     by_run: dict[str, ApprovalRecord] = {}
@@ -62,8 +69,7 @@ def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[Op
         event = records.event_of(row, paths)
         if event is not None:
             by_run.setdefault(row.run_id, ApprovalRecord()).note(event)
-    runs = [(store.find(run_id), record.waiting) for run_id, record in by_run.items() if record.waiting]
-    return [OpenRequest(run, request) for run, waiting in runs if run.status != "done" for request in waiting]
+    return by_run
 
 
 async def approve_all(request: ApprovalRequest) -> Answer | None:
@@ -83,7 +89,7 @@ def resolved(
     faults: list[InputError] = []
     for name, answer in pairs:
         try:
-            request = _find(name, requests)
+            request = find_request(name, requests)
         except InputError as error:
             faults.append(error)
             continue
@@ -98,7 +104,7 @@ def resolved(
     return tuple(given.values())
 
 
-def _find(name: str, requests: ApprovalRecord) -> ApprovalRequest:
+def find_request(name: str, requests: ApprovalRecord) -> ApprovalRequest:
     """The open request that an id means; raises with what is wrong with the id."""
     if name == ONLY_QUESTION:
         questions = [request for request in requests.waiting if request.kind == "question"]

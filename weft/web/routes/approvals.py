@@ -85,18 +85,22 @@ def _runtime(site: Site, run_id: str) -> Weft:
 
 def _check(site: Site, run_id: str, answers: list[tuple[str, Answer]], queued: list[str]) -> None:
     """Raise if an answer fits none of the requests that a run of this process has made so far."""
-    from weft.runs.stored.requests import AnsweredAlready, UnknownRequest, is_id_of, open_requests
+    from weft.runs.stored.requests import AnsweredAlready, asked_by, find_request, is_id_of
+    from weft_executor.approvals.record import ApprovalRecord
 
-    waiting = [opened.request for opened in open_requests(site.reading(), site.paths, run_id)]
+    requests = asked_by(site.reading(), site.paths, run_id).get(run_id, ApprovalRecord())
+    taken = {one.id for one in requests.asked.values() if any(name == one.id or is_id_of(name, one) for name in queued)}
     for name, given in answers:
-        found = [request for request in waiting if request.id == name or is_id_of(name, request)]
-        if len(found) != 1:
-            raise UnknownRequest(f"there is no request {name[:80]!r}", hint="the run's page lists what it waits for")
-        if name in queued:
+        try:
+            request = find_request(name, requests)
+        except InputError as error:
+            raise type(error)(error.message, hint="the run's page lists what it waits for") from error
+        if request.id in taken:
             raise AnsweredAlready(
-                f"{name} has been answered already", hint="the run continues when its other tasks end"
+                f"{request.id} has been answered already", hint="the run continues when its other tasks end"
             )
-        if (fault := given.fault(found[0])) is not None:
+        taken.add(request.id)
+        if (fault := given.fault(request)) is not None:
             raise InputError(f"{name}: {fault}", hint="see docs/serve.md")
 
 

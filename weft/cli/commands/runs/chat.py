@@ -77,6 +77,7 @@ def chat(
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
+    goal = None if goal == "-" else goal  # stdin is read anyway
     if go_on and conversation is not None:
         raise InputError("--continue and --conversation name two conversations", hint="give one of them")
     where = configuration.paths(workspace)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shlex
 import sys
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.cli.configuration import SettingFlags
+    from weft.settings.paths import Paths
+    from weft.settings.settings import Settings
 
 
 @click.command()
@@ -57,6 +60,7 @@ def serve(
 
     where = configuration.paths(workspace)
     settings = configuration.settings(where, flags).settings  # what is wrong is said before anything is bound
+    _check_journal(where, settings)
     site = Site(where.workspace, flags.given(), read_only=read_only)
     listening = bind(host, port, allow_remote=allow_remote)
     if allow_remote:
@@ -70,6 +74,15 @@ def serve(
         command = shlex.join(execution.resume_command(run_id, workspace, records.url(where, settings)))
         output.say(f"Interrupted: {run_id}. Resume with:\n  {command}")
     return 130
+
+
+def _check_journal(where: Paths, settings: Settings) -> None:
+    """Raise if there is a journal that cannot be used; the first goal makes one where there is none."""
+    from weft.settings import journal_place
+    from weft_executor.stores.errors import UnknownRun
+
+    with suppress(UnknownRun):
+        journal_place.recorded_runs(where, settings).close()
 
 
 def _announce(workspace: Path, address: str, *, open_page: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, options
+from weft.cli import configuration, options, stdin
 from weft.cli.view import output, width
 
 if TYPE_CHECKING:
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("a")
-@click.argument("b")
+@click.argument("a", callback=stdin.or_stdin)
+@click.argument("b", callback=stdin.or_stdin)
 @options.journal
 @options.common
 def diff(a: str, b: str, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     """Compare two runs.
 
-    A and B are run ids or exported files. Compares selection, plan, inputs, outputs, tokens, cost and time.
+    A and B are run ids or exported files (`-`: stdin). Compares selection, plan, inputs, outputs, tokens, cost and
+    time.
 
     \b
     Examples:

@@ -62,7 +62,7 @@ def untag(run: str, tags: tuple[str, ...], workspace: Path, flags: SettingFlags,
 
 @click.command()
 @click.argument("run", metavar="RUN")
-@click.argument("text", metavar="TEXT", callback=stdin.or_stdin)
+@click.argument("text", metavar="TEXT")
 @options.journal
 @options.common
 def note(run: str, text: str, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
@@ -79,6 +79,7 @@ def note(run: str, text: str, workspace: Path, flags: SettingFlags, mode: Output
     """
     from weft.traces import tagging
 
+    text = stdin.stdin_text("the note").rstrip("\r\n") if text == "-" else text
     done = _say(run, lambda opened, where, run_id: tagging.write_note(opened, where, run_id, text), workspace, flags)
     return _show(done, mode, f"{done.run_id}: {done.note or 'no note'}")
 

@@ -102,7 +102,7 @@ class RunState:
             case CallFinished(reply=reply):
                 self._spend(event.task, reply.usage, reply.cost)
             case CallBroken():
-                self._spend(event.task, event.usage, event.cost or 0.0)
+                self._spend(event.task, event.usage, event.cost)
             case PlanMade():
                 self.activity = "running"
                 # Those that began while the plan was being written go on.

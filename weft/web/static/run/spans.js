@@ -134,7 +134,7 @@ export function noteCall(state, row, at) {
     return [id];
   }
   if (row.type === "call_broken") {
-    spend(state, span, { usage: row.usage, cost: row.cost ?? 0 });
+    spend(state, span, { usage: row.usage, cost: row.cost });
     return [id];
   }
   if (row.type === "call_retried") {
