@@ -171,7 +171,7 @@ class OpenAIServer:
                 return web.json_response(error, status=answer.status, headers=answer.headers)
             case Say():
                 await asyncio.sleep(answer.after)
-                while answer.once is not None and not answer.once.is_set():
+                while answer.once is not None and not answer.once.is_set():  # noqa: ASYNC110 - set in another thread
                     await asyncio.sleep(0.02)
                 if call.body.get("stream"):
                     return await self._stream(request, call, answer)
