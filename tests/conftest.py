@@ -16,9 +16,10 @@ from hypothesis import settings
 
 from tests import needs
 from tests.forked_workers import forked_workers
-from tests.nursery import Nursery, Ran, open_nursery
+from tests.nursery import Nursery, Process, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
 from tests.postgres import PostgresServer, postgres_folder
+from weft.models.call_process import spawn
 from weft.settings.paths import Paths
 from weft_skills.programs.trust import Trust
 
@@ -288,6 +289,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(line)
     for problem in needs.inexcusable(reasons):
         terminalreporter.write_line(problem, red=True)
+
+
+@pytest.fixture(autouse=True)
+def forked_calls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the processes that make the calls of a batch, which need not import litellm then."""
+
+    def start(*descriptors: int) -> Process:
+        nursery: Nursery = request.getfixturevalue("nursery")
+        return nursery.start_worker(*descriptors)
+
+    monkeypatch.setattr(spawn, "private", start)
 
 
 @pytest.fixture(scope="session")
