@@ -47,7 +47,7 @@ DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/",
 BROWSER = "weft/web/static/"
 # What a slow test takes here, in seconds, where it is much more than half of one.
 SECONDS = {
-    "end_to_end/test_ray_batch.py": 40, "end_to_end/test_mcp_npm.py": 10, "test_packaging.py": 8,
+    "end_to_end/test_ray_batch.py": 20, "end_to_end/test_mcp_npm.py": 10, "test_packaging.py": 8,
     "skills/manage/test_new_tool.py": 6, "weft/local/test_server.py": 6, "test_recorded_versions.py": 6,
     "end_to_end/test_soaks.py": 5, BROWSER: 5, "weft/mcp_server/test_serve.py": 4, "weft/models/call_process/": 3,
     "weft/test_testing.py": 3, "end_to_end/": 1.5, "skills/programs/": 1.2, "walls/": 1,
