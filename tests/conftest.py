@@ -16,9 +16,10 @@ from hypothesis import settings
 
 from tests import needs
 from tests.forked_workers import forked_workers
-from tests.nursery import Nursery, Ran, open_nursery
+from tests.nursery import Nursery, Process, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
 from tests.postgres import PostgresServer, postgres_folder
+from weft.models.call_process import spawn
 from weft.settings.paths import Paths
 from weft_skills.programs.trust import Trust
 
@@ -46,7 +47,7 @@ DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/",
 BROWSER = "weft/web/static/"
 # What a slow test takes here, in seconds, where it is much more than half of one.
 SECONDS = {
-    "end_to_end/test_ray_batch.py": 40, "end_to_end/test_mcp_npm.py": 10, "test_packaging.py": 8,
+    "end_to_end/test_ray_batch.py": 20, "end_to_end/test_mcp_npm.py": 10, "test_packaging.py": 8,
     "skills/manage/test_new_tool.py": 6, "weft/local/test_server.py": 6, "test_recorded_versions.py": 6,
     "end_to_end/test_soaks.py": 5, BROWSER: 5, "weft/mcp_server/test_serve.py": 4, "weft/models/call_process/": 3,
     "weft/test_testing.py": 3, "end_to_end/": 1.5, "skills/programs/": 1.2, "walls/": 1,
@@ -288,6 +289,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(line)
     for problem in needs.inexcusable(reasons):
         terminalreporter.write_line(problem, red=True)
+
+
+@pytest.fixture(autouse=True)
+def forked_calls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the processes that make the calls of a batch, which need not import litellm then."""
+
+    def start(*descriptors: int) -> Process:
+        nursery: Nursery = request.getfixturevalue("nursery")
+        return nursery.start_worker(*descriptors)
+
+    monkeypatch.setattr(spawn, "private", start)
 
 
 @pytest.fixture(scope="session")

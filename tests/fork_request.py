@@ -16,11 +16,15 @@ signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # until there is a p
 address, command = sys.argv[1], [one for one in sys.argv[2:3] if one != "-u"] + sys.argv[3:]
 connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 connection.connect(address)
-request = {"command": command, "env": dict(os.environ), "cwd": os.getcwd(), "descriptors": [], "session": False}  # noqa: PTH109
+noted = os.environ.get("TESTS_FORKED")  # Ray ends the process group of a worker, so each has its own
+request = {"command": command, "env": dict(os.environ), "cwd": os.getcwd(), "descriptors": [], "session": bool(noted)}  # noqa: PTH109
 socket.send_fds(connection, [json.dumps(request).encode()], [0, 1, 2])
 os.dup2(os.open(os.devnull, os.O_RDWR), 0)  # nobody but the process holds the pipes, so that its end closes them
 os.dup2(0, 1)
 pid = int(connection.recv(16))
+if noted:  # the environment of a process that was forked does not tell whose it is
+    with open(noted, "a", encoding="ascii") as file:  # noqa: PTH123
+        file.write(f"{pid}\n")
 signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
 signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 status = int(connection.recv(16) or b"1")

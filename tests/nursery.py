@@ -11,6 +11,7 @@ exit status. Only its start differs, so tests of the start itself use `subproces
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -167,6 +168,13 @@ class Nursery:
         environ = dict(os.environ if env is None else env)
         request = Request(list(command), environ, str(cwd or Path.cwd()), list(pass_fds), start_new_session)
         return Process(self.address, request, [stdin, stdout, stderr, *pass_fds])
+
+    def write_program(self, place: Path, only: str) -> None:
+        """Write a program that stands for Python, and forks what has this text in its command."""
+        fork, python = shlex.join(self.command()), shlex.quote(sys.executable)
+        script = f'#!/bin/sh\ncase "$*" in *{only}*) exec {fork} "$@" ;; esac\nexec {python} "$@"\n'
+        place.write_text(script, encoding="utf-8")
+        place.chmod(0o700)
 
     def start_worker(self, *descriptors: int) -> Process:
         """Start processes that make the calls of a batch, exactly as the batch would."""

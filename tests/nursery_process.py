@@ -29,6 +29,7 @@ _LONGEST_REQUEST = 2**20
 _MOST_FILES = 16
 _OUT_OF_THE_WAY = 200
 _SET_BY_LITELLM = ("TIKTOKEN_CACHE_DIR",)  # when it is imported; without it a tokenizer is fetched from the internet
+PYTHON = "TESTS_PYTHON"  # what the process is to start as Python
 _NOT_WARMED = ("__main__", "weft.testing", "engines.ray.cluster")  # Ray would be shut down at the end of every process
 
 
@@ -102,6 +103,7 @@ def _become(request: Request, files: list[int]) -> None:
     kept = {name: os.environ[name] for name in _SET_BY_LITELLM if name in os.environ}
     os.environ.clear()
     os.environ.update(kept | request.env)
+    sys.executable = os.environ.get(PYTHON, sys.executable)
     os.chdir(request.cwd)
     sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115 - as long as the process lives
     sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
@@ -109,14 +111,18 @@ def _become(request: Request, files: list[int]) -> None:
 
 
 def _execute(command: list[str]) -> None:
-    """What `python COMMAND` does, with `-m` or `-c`."""
+    """What `python COMMAND` does, with `-m`, `-c` or a file."""
     given = [one for one in command if one != "-P"]
+    if not given[0].startswith("-"):
+        sys.argv = given
+        runpy.run_path(given[0], run_name="__main__")
+        return
     kind, program, arguments = given[0], given[1], given[2:]
     if kind == "-m":
         sys.argv = [program, *arguments]
         runpy.run_module(program, run_name="__main__", alter_sys=True)
         return
-    assert kind == "-c", f"neither -m nor -c: {command}"
+    assert kind == "-c", f"neither a file nor -m nor -c: {command}"
     sys.argv = ["-c", *arguments]
     module = sys.modules["__main__"] = ModuleType("__main__")
     exec(compile(program, "<string>", "exec"), module.__dict__)  # noqa: S102 - as `python -c` does

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections import Counter
 from itertools import groupby
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.nursery import Nursery, Process
     from tests.openai_server import Answer, Call, OpenAIServer, Script
     from tests.ray_cluster import RayCluster
 
@@ -45,21 +45,24 @@ class Swapped:
 class RayBatch:
     """A batch of goals in a folder, on the cluster."""
 
-    def __init__(self, folder: Path, cluster: RayCluster, server: OpenAIServer, url: str, goals: int) -> None:
+    def __init__(
+        self, folder: Path, cluster: RayCluster, server: OpenAIServer, url: str, goals: int, nursery: Nursery
+    ) -> None:
         self.folder, self.cluster, self.server, self.url, self.goals = folder, cluster, server, url, goals
+        self._nursery = nursery
         self.out = folder / "out.jsonl"
         folder.mkdir()
         lines = [json.dumps({"id": f"g{number}", "goal": f"Goal number {number}"}) for number in range(goals)]
         (folder / "goals.jsonl").write_text("\n".join(lines), encoding="utf-8")
         server.calls.clear()
         self.answer(answering)
-        self._started: list[subprocess.Popen[str]] = []
+        self._started: list[Process] = []
 
     def answer(self, script: Script) -> None:
         assert isinstance(self.server.script, Swapped)
         self.server.script.script = script
 
-    def start(self, *more: str) -> subprocess.Popen[str]:
+    def start(self, *more: str) -> Process:
         given = [
             "--model",
             "openai/test-model",
@@ -70,11 +73,16 @@ class RayBatch:
             "--slots",
             str(SLOTS),
         ]
-        command = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", *given, *more]
-        env = {**os.environ, **self.cluster.env, "WEFT_JOURNAL": self.url}
-        pipe = subprocess.PIPE
-        self._started.append(subprocess.Popen(command, cwd=self.folder, env=env, stdout=pipe, stderr=pipe, text=True))
+        command = ["-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", *given, *more]
+        self._started.append(
+            self._nursery.start(command, cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        )
         return self._started[-1]
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What a command needs to use the cluster and the journal."""
+        return {**os.environ, **self.cluster.env, "WEFT_JOURNAL": self.url}
 
     def close(self) -> None:
         """End what a failed test has left."""
@@ -86,15 +94,15 @@ class RayBatch:
     def run(self, *more: str) -> tuple[int, str]:
         process = self.start(*more)
         out, err = process.communicate(timeout=600)
-        return process.returncode, out + err
+        return process.wait(), out + err
 
     def rows(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.out.read_text(encoding="utf-8").splitlines()]
 
-    def wait_for_calls(self, number: int, process: subprocess.Popen[str]) -> None:
+    def wait_for_calls(self, number: int, process: Process) -> None:
         self.wait(process, lambda: len(self.server.calls) >= number)
 
-    def wait(self, process: subprocess.Popen[str], holds: Callable[[], bool], seconds: float = 600.0) -> None:
+    def wait(self, process: Process, holds: Callable[[], bool], seconds: float = 600.0) -> None:
         """Wait until something holds while the batch runs."""
         until = time.monotonic() + seconds
         while not holds():
@@ -103,7 +111,7 @@ class RayBatch:
                 pytest.fail(f"{len(self.server.calls)} calls so far: {process.communicate(timeout=120)}")
             time.sleep(0.02)
 
-    def wait_for_holders(self, process: subprocess.Popen[str], *spaces: str) -> None:
+    def wait_for_holders(self, process: Process, *spaces: str) -> None:
         """Wait until processes of all these PID namespaces have as many runs as they can."""
         self.wait_for_calls(3 * SLOTS, process)
         self.wait(process, lambda: all(len(self.held(space)) == SLOTS for space in spaces))

@@ -12,20 +12,36 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
+
+from tests.nursery_process import PYTHON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tests.nursery import Nursery
+
 MARK = "TESTS_RAY_CLUSTER"
 PATIENCE = {"RAY_raylet_start_wait_time_s": "300"}  # Ray gives up after half a minute, which a busy machine takes
+# `ray start` as with `-m`; it starts workers with what it finds as Python.
+_START = "import sys; sys.executable = sys.argv.pop(1); from ray.scripts.scripts import main; sys.exit(main())"
 
 
 class RayCluster:
-    """A running cluster; `env` is what drivers need to use it, and `given` the workers' own environment."""
+    """A running cluster; `env` is what drivers need to use it, and `given` the workers' own environment.
+
+    With a nursery, the head forks its workers, which spend seconds on litellm otherwise.
+    """
 
     def __init__(
-        self, cores: int = 4, given: Mapping[str, str] | None = None, *, token: bool = True, metrics: bool = False
+        self,
+        cores: int = 4,
+        given: Mapping[str, str] | None = None,
+        *,
+        token: bool = True,
+        metrics: bool = False,
+        nursery: Nursery | None = None,
     ) -> None:
         self.mark = secrets.token_hex(8)
         self.address = f"127.0.0.1:{free_port()}"
@@ -34,9 +50,12 @@ class RayCluster:
         self._given = {**os.environ, **PATIENCE, **(given or {}), **self.env, MARK: self.mark}
         self.home = Path(self._given["HOME"])
         self._nodes: list[subprocess.Popen[bytes]] = []
+        self._folder = TemporaryDirectory(prefix="cluster-")
+        self._forked = Path(self._folder.name) / "forked"
+        self._forked.touch()
         self.metrics_port = free_port() if metrics else 0
         head = ["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"]
-        self._start([*head, *([f"--metrics-export-port={self.metrics_port}"] if metrics else [])], cores, {})
+        self._start([*head, *([f"--metrics-export-port={self.metrics_port}"] if metrics else [])], cores, {}, nursery)
 
     def add_node(self, cores: int, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
         """Another node, whose workers have other variables."""
@@ -87,6 +106,7 @@ class RayCluster:
             time.sleep(0.1)
         for pid in left:
             os.kill(pid, signal.SIGKILL)
+        self._folder.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -94,8 +114,21 @@ class RayCluster:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _start(self, arguments: list[str], cores: int, env: Mapping[str, str], inside: Sequence[str] = ()) -> None:
-        command = [*inside, sys.executable, "-m", "ray.scripts.scripts", "start", *arguments, "--block"]
+    def _start(
+        self,
+        arguments: list[str],
+        cores: int,
+        env: Mapping[str, str],
+        nursery: Nursery | None = None,
+        inside: Sequence[str] = (),
+    ) -> None:
+        ray = ["-m", "ray.scripts.scripts"]
+        if nursery is not None:
+            python = Path(self._folder.name) / "python"
+            nursery.write_program(python, "/ray/_private/workers/")
+            env = {**env, PYTHON: str(python), "TESTS_FORKED": str(self._forked)}
+            ray = ["-c", _START, str(python)]
+        command = [*inside, sys.executable, *ray, "start", *arguments, "--block"]
         command += [f"--num-cpus={cores}"]
         command += ["--object-store-memory=90000000", "--disable-usage-stats", "--node-ip-address=127.0.0.1"]
         node = subprocess.Popen(command, env={**self._given, **env}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -112,10 +145,13 @@ class RayCluster:
     def _processes(self) -> dict[int, str]:
         """What runs on this cluster, by process id."""
         found = {}
+        forked = self._forked.read_text(encoding="ascii").split() if self._forked.exists() else []
         for folder in Path("/proc").iterdir():
             try:
-                if folder.name.isdigit() and f"{MARK}={self.mark}".encode() in (folder / "environ").read_bytes():
-                    found[int(folder.name)] = (folder / "cmdline").read_text(errors="replace")
+                title = (folder / "cmdline").read_text(errors="replace") if folder.name.isdigit() else ""
+                ours = title.startswith("ray::") and folder.name in forked
+                if title and (ours or f"{MARK}={self.mark}".encode() in (folder / "environ").read_bytes()):
+                    found[int(folder.name)] = title
             except OSError:
                 continue  # it has ended, or is another user's
         return found

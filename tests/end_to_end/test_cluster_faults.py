@@ -32,7 +32,7 @@ from weft_executor.stores.lease import SHARED_EXPIRY, myself
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.nursery import Ran
+    from tests.nursery import Nursery, Ran
     from tests.ray_cluster import Machine
     from weft_executor.stores.store import Store
 
@@ -83,12 +83,14 @@ def cluster(server: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @pytest.fixture
-def begin(tmp_path: Path, cluster: RayCluster, server: OpenAIServer) -> Iterator[Callable[..., RayBatch]]:
+def begin(
+    tmp_path: Path, cluster: RayCluster, server: OpenAIServer, nursery: Nursery
+) -> Iterator[Callable[..., RayBatch]]:
     """Make a batch with a journal, so many goals, and calls that take so long."""
     with ExitStack() as left:
 
         def make(url: str, goals: int, seconds: float) -> RayBatch:
-            batch = left.enter_context(closing(RayBatch(tmp_path / "work", cluster, server, url, goals)))
+            batch = left.enter_context(closing(RayBatch(tmp_path / "work", cluster, server, url, goals, nursery)))
             batch.answer(taking(seconds))
             return batch
 

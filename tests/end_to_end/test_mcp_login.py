@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,13 +102,12 @@ def test_a_token_is_in_its_file_and_in_no_journal_trace_log_page_or_process_list
         assert "Logged in at the MCP server 'guarded'." in said[0]
         assert server.asked("/token"), "it came from there"
         assert weft("mcp", "check", "--trust", **here).status == 0
-        command = [sys.executable, "-c", DEBUG, "run", "--plan", "plan.json", "--json", "-v"]
-        ran = subprocess.run(command, cwd=workspace, capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, ran.stderr[-2000:]
-        assert "send_request_headers.started" in ran.stderr, "it logs"
-        assert json.loads(ran.stdout)["answer"] == "for Bearer ***"
+        ran = nursery.run_python(["-c", DEBUG, "run", "--plan", "plan.json", "--json", "-v"], cwd=workspace)
+        assert ran.status == 0, ran.err[-2000:]
+        assert "send_request_headers.started" in ran.err, "it logs"
+        assert json.loads(ran.out)["answer"] == "for Bearer ***"
         assert any(b"mcp_plain_server" in line for line in seen)
-        said += [ran.stdout, ran.stderr]
+        said += [ran.out, ran.err]
 
         server.tokens.clear()
         server.traps.add("stale")

@@ -35,7 +35,7 @@ from weft_executor.journal.open_store import open_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from tests.nursery import Ran
+    from tests.nursery import Nursery, Ran
     from tests.postgres import PostgresServer
 
 pytestmark = pytest.mark.slow
@@ -58,14 +58,14 @@ def server() -> Iterator[OpenAIServer]:
 class Clusters:
     """One cluster for all tests, and the next one once a test has killed its head."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
-        self._given = given
+    def __init__(self, given: Mapping[str, str], nursery: Nursery) -> None:
+        self._given, self._nursery = given, nursery
         self._last: RayCluster | None = None
 
     def running(self) -> RayCluster:
         if self._last is None or not self._last.running:
             self.close()
-            self._last = RayCluster(cores=2, given=self._given)
+            self._last = RayCluster(cores=2, given=self._given, nursery=self._nursery)
         return self._last
 
     def close(self) -> None:
@@ -74,10 +74,10 @@ class Clusters:
 
 
 @pytest.fixture(scope="module")
-def clusters(server: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
+def clusters(server: OpenAIServer, nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
     env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path_factory.mktemp("node"))}
     own = {"WEFT_MODEL": "openai/of-the-node", "WEFT_SYNTHESIS": "openai/of-the-node"}  # --model beats both
-    with closing(Clusters(env | own)) as clusters:
+    with closing(Clusters(env | own, nursery)) as clusters:
         yield clusters
 
 
@@ -87,8 +87,22 @@ def cluster(clusters: Clusters) -> RayCluster:
 
 
 @pytest.fixture
-def batch(tmp_path: Path, cluster: RayCluster, server: OpenAIServer, postgres: PostgresServer) -> Iterator[RayBatch]:
-    with closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS)) as batch:
+def batch(
+    tmp_path: Path, cluster: RayCluster, server: OpenAIServer, postgres: PostgresServer, nursery: Nursery
+) -> Iterator[RayBatch]:
+    with closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS, nursery)) as batch:
+        yield batch
+
+
+@pytest.fixture
+def unforked(tmp_path: Path, server: OpenAIServer, postgres: PostgresServer, nursery: Nursery) -> Iterator[RayBatch]:
+    """A batch on a cluster of its own, all of whose nodes take as long to start workers."""
+    env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path / "node")}
+    (tmp_path / "node").mkdir()
+    with (
+        RayCluster(2, env) as cluster,
+        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS, nursery)) as batch,
+    ):
         yield batch
 
 
@@ -285,7 +299,8 @@ def copy_of_weft(folder: Path) -> Path:
 
 
 @pytest.mark.long
-def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch: RayBatch, tmp_path: Path) -> None:
+def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(unforked: RayBatch, tmp_path: Path) -> None:
+    batch = unforked  # or all goals are done before the other nodes have said who they are
     status, said = batch.run("--workers", "1", "--limit", "1")
     assert status == 0, said
     older, changed, home = copy_of_weft(tmp_path / "older"), copy_of_weft(tmp_path / "changed"), tmp_path / "home"
@@ -312,41 +327,14 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(batch:
     assert [row["status"] for row in batch.rows()] == ["done"] * 4
 
 
-@pytest.mark.parametrize(
-    ("lose_head", "seconds"),
-    [(RayCluster.kill_head, 2.0), pytest.param(RayCluster.hang_head, 15.0, marks=pytest.mark.long)],
-)
-def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
-    batch: RayBatch, clusters: Clusters, lose_head: Callable[[RayCluster], None], seconds: float
-) -> None:
-    batch.answer(lambda call: replace(slowly(call), after=seconds))
-    process = batch.start("--workers", "1")
-    batch.wait_for_calls(10, process)
-    lose_head(batch.cluster)
-    _, err = process.communicate(timeout=240)
-    batch.cluster.kill_head()
-    assert process.returncode == 130, err
-    said = _said(err)
-    assert said[0] == "warning: Ray's head is lost: the batch stops; what is finished is kept"
-    assert said[1] == "Stopped (interrupted). Continue with:"
-    assert said[2].endswith("--resume")
-    assert len(said) == 3, said
-    batch.cluster = clusters.running()
-    batch.answer(answering)
-    status, said_then = batch.run("--workers", "1", "--resume")
-    assert status == 0, said_then
-    batch.check()
-    assert {row["model"] for row in batch.rows()} == {"openai/test-model"}
-
-
 @pytest.mark.long
 def test_a_batch_whose_goals_are_done_while_rays_head_hangs_comes_to_its_end(
-    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer
+    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer, nursery: Nursery
 ) -> None:
     env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path)}
     with (
         RayCluster(1, env) as cluster,
-        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), 8)) as batch,
+        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), 8, nursery)) as batch,
     ):
         batch.answer(lambda call: replace(slowly(call), after=2.0))
         process = batch.start()
@@ -361,12 +349,12 @@ def test_a_batch_whose_goals_are_done_while_rays_head_hangs_comes_to_its_end(
 @pytest.mark.long
 @needs_ray_metrics
 def test_the_figures_of_a_batch_are_on_rays_prometheus_port(
-    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer
+    server: OpenAIServer, tmp_path: Path, postgres: PostgresServer, nursery: Nursery
 ) -> None:
     env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path)}
     with (
         RayCluster(1, env | {"RAY_metrics_report_interval_ms": "1000"}, metrics=True) as cluster,
-        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS)) as batch,
+        closing(RayBatch(tmp_path / "work", cluster, server, postgres.new_url(), GOALS, nursery)) as batch,
     ):
         batch.answer(slowly)
         process = batch.start("--max-calls", "2")
@@ -405,7 +393,9 @@ def test_without_an_address_ray_starts_here_and_imports_nothing_of_the_current_f
     assert (tmp_path / ".agents" / "journal.sqlite").exists()
 
 
-def test_variants_of_an_evaluation_run_on_the_cluster_and_a_resume_pays_for_nothing(batch: RayBatch) -> None:
+def test_variants_of_an_evaluation_run_on_the_cluster_and_a_resume_pays_for_nothing(
+    batch: RayBatch, nursery: Nursery
+) -> None:
     def with_skill(goal: str, system: str) -> str:
         return f"Dear customer, about: {goal}" if "Polite letters" in system else f"About: {goal}"
 
@@ -415,19 +405,37 @@ def test_variants_of_an_evaluation_run_on_the_cluster_and_a_resume_pays_for_noth
     given = ["cases.jsonl", "--variant", f"without=--without {SKILL}", "--variant", f"with=--skill {SKILL}"]
     given += ["--repeat", "1", "--json", "--model", "openai/test-model", "--engine", "ray"]
     given += ["--address", batch.cluster.address, "--workers", "1", "--resume"]
-    env = {**os.environ, **batch.cluster.env, "WEFT_JOURNAL": batch.url}
     for calls in (16, 16):
-        ran = subprocess.run(
-            [sys.executable, "-m", "weft", "eval", *given],
-            cwd=batch.folder,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        assert ran.returncode == 0, ran.stderr
-        found = json.loads(ran.stdout)
+        ran = nursery.run(["eval", *given], batch.env, batch.folder)
+        assert ran.status == 0, ran.err
+        found = json.loads(ran.out)
         assert [variant["pass_rate"] for variant in found["variants"]] == [0.0, 1.0]
         assert (found["differences"][0]["verdict"], len(found["rows"])) == ("helps", 8)
         assert len(batch.server.calls) == calls
+
+
+@pytest.mark.parametrize(
+    ("lose_head", "seconds"),
+    [(RayCluster.kill_head, 2.0), pytest.param(RayCluster.hang_head, 15.0, marks=pytest.mark.long)],
+)
+def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
+    batch: RayBatch, clusters: Clusters, lose_head: Callable[[RayCluster], None], seconds: float
+) -> None:
+    batch.answer(lambda call: replace(slowly(call), after=seconds))
+    process = batch.start("--workers", "1")
+    batch.wait_for_calls(10, process)
+    lose_head(batch.cluster)
+    _, err = process.communicate(timeout=240)
+    batch.cluster.kill_head()
+    assert process.returncode == 130, err
+    said = _said(err)
+    assert said[0] == "warning: Ray's head is lost: the batch stops; what is finished is kept"
+    assert said[1] == "Stopped (interrupted). Continue with:"
+    assert said[2].endswith("--resume")
+    assert len(said) == 3, said
+    batch.cluster = clusters.running()
+    batch.answer(answering)
+    status, said_then = batch.run("--workers", "1", "--resume")
+    assert status == 0, said_then
+    batch.check()
+    assert {row["model"] for row in batch.rows()} == {"openai/test-model"}

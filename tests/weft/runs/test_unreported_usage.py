@@ -14,7 +14,6 @@ from tests.stingy_provider import LEFT_OUT, MODEL, Bill, broken, unreported, wor
 from tests.weft.recorded import replayed, rows, store
 from weft.batch.options import BatchOptions
 from weft.batch.run_batch import run_batch
-from weft.models.call_process import spawn
 from weft.models.call_process.pool import PoolModel, WorkerPool
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.nursery import Nursery
     from tests.openai_server import Answer, Call, OpenAIServer, Script
 
     Serve = Callable[[Script], OpenAIServer]
@@ -225,10 +223,7 @@ async def test_a_batch_whose_answers_break_off_is_stopped_at_its_limit(workspace
     assert bill.dollars <= 1.5 * LIMIT
 
 
-async def test_a_process_that_makes_the_calls_says_what_broke_off(
-    workspace: Path, serve: Serve, nursery: Nursery, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spawn, "private", nursery.start_worker)
+async def test_a_process_that_makes_the_calls_says_what_broke_off(workspace: Path, serve: Serve) -> None:
     bill = Bill()
     serve(breaking_tasks(bill, 2))
     pool = WorkerPool(Settings(model=MODEL), workspace / "models.json", 1)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.skills.builtin.writing.test_moving import code, delete, move, place
+from weft_skills.builtin.writing import file_removal
 from weft_skills.builtin.writing.delete_file import DeleteFile
 from weft_skills.builtin.writing.move_file import MoveFile
 from weft_skills.builtin.writing.targets import LARGEST, SIZE_LIMIT
@@ -221,7 +222,10 @@ def test_a_kill_while_a_large_file_is_taken_away_loses_nothing(
     assert tree(workspace) == before
 
 
-def test_an_undo_that_was_killed_is_ended_by_the_next_one(workspace: Path) -> None:
+def test_an_undo_that_was_killed_is_ended_by_the_next_one(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_removal, "SIZE_LIMIT", 10_000)  # every step reads the files again
+    for name in ("one.bin", "two.bin"):
+        os.truncate(workspace / name, 10_001)
     at, before = place(workspace), tree(workspace)
 
     async def changes(number: int) -> None:

@@ -19,10 +19,10 @@ from weft_planner.errors import ModelError, RateLimited, Transient
 from weft_planner.model import Message, Request, ToolSpec
 
 if TYPE_CHECKING:
-    from tests.nursery import Nursery
     from tests.openai_server import Answer
 
 MODEL = "openai/test-model"
+START = spawn.private  # as for users; in tests the processes are forked
 
 
 def asking(text: str) -> Request:
@@ -37,12 +37,6 @@ def echo(call: Call) -> Answer:
 
 
 @pytest.fixture
-def warm(nursery: Nursery, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes that need not import litellm first."""
-    monkeypatch.setattr(spawn, "private", nursery.start_worker)
-
-
-@pytest.fixture
 def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkerPool:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     return WorkerPool(Settings(), tmp_path / "models.json", max_workers=1)
@@ -53,6 +47,7 @@ async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[str] = []
+    monkeypatch.setattr(spawn, "private", START)
     with OpenAIServer(echo) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
         model = PoolModel(MODEL, workers)
@@ -76,7 +71,6 @@ async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled
     assert "".join(heard) == last.text == "you said aloud"
 
 
-@pytest.mark.usefixtures("warm")
 async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,7 +90,6 @@ async def test_a_killed_worker_fails_its_calls_transiently_and_is_replaced(
     assert not is_running(second.pid)
 
 
-@pytest.mark.usefixtures("warm")
 @pytest.mark.slow
 async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
@@ -114,7 +107,6 @@ async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
     assert not is_running(stuck.pid)
 
 
-@pytest.mark.usefixtures("warm")
 @pytest.mark.slow
 async def test_calls_of_a_worker_that_hangs_fail_transiently_and_the_worker_is_replaced(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
@@ -132,7 +124,6 @@ async def test_calls_of_a_worker_that_hangs_fail_transiently_and_the_worker_is_r
     assert not is_running(stuck.pid)
 
 
-@pytest.mark.usefixtures("warm")
 async def test_workers_start_together_check_models_first_and_all_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,7 +148,6 @@ async def test_workers_start_together_check_models_first_and_all_end(
     assert not any(is_running(pid) for pid in pids)
 
 
-@pytest.mark.usefixtures("warm")
 async def test_workers_that_are_never_used_end(tmp_path: Path) -> None:
     workers = WorkerPool(Settings(), tmp_path / "models.json", max_workers=2)
     workers.start(calls=32)
@@ -168,7 +158,10 @@ async def test_workers_that_are_never_used_end(tmp_path: Path) -> None:
     await until(lambda: not any(map(is_running, members(group))))
 
 
-async def test_a_start_that_is_cancelled_leaves_no_process(workers: WorkerPool) -> None:
+async def test_a_start_that_is_cancelled_leaves_no_process(
+    workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spawn, "private", START)
     before = children()
     starting = asyncio.create_task(workers.warm())
     await until(lambda: children() != before)
@@ -180,6 +173,7 @@ async def test_a_start_that_is_cancelled_leaves_no_process(workers: WorkerPool) 
 
 
 async def test_a_worker_that_cannot_start_is_reported(workers: WorkerPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spawn, "private", START)
     monkeypatch.setattr(spawn, "program", lambda *_: ["-c", "raise SystemExit(1)"])
     with pytest.raises(ModelError, match="ended at once"):
         await workers.warm()
