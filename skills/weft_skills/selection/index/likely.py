@@ -5,17 +5,31 @@ from __future__ import annotations
 from array import array
 from heapq import nlargest
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from weft_skills.selection.index.postings import Postings
 
 # Where an index lists a term, what the adds there are multiplied by, and the share that the term counts by.
 Span = tuple[int, int, float, float]
 # What a rough sum may be beside the exact one, whose adds are floats of 32 bits, and what is left of one at most.
 _ROUGHLY = 1 - 1e-6
+
+
+class Lists(Protocol):
+    """What an index of `count` skills lists: those that a term adds most to, most first, and what it adds to each."""
+
+    @property
+    def ids(self) -> memoryview[int]:
+        """The skills, for one term after the other."""
+
+    @property
+    def adds(self) -> memoryview[float]:
+        """What is added to each."""
+
+    @property
+    def count(self) -> int:
+        """How many skills the index has."""
 
 
 def highest(scores: Mapping[int, float], limit: int) -> list[int]:
@@ -27,7 +41,7 @@ def highest(scores: Mapping[int, float], limit: int) -> list[int]:
     return order if len(order) <= limit else sorted(order, key=lambda at: -scores[at])[:limit]
 
 
-def added(data: Postings, spans: Iterable[Span]) -> dict[int, float]:
+def added(data: Lists, spans: Iterable[Span]) -> dict[int, float]:
     """What terms add to the skills that an index lists."""
     scores: dict[int, float] = {}
     known = scores.get
@@ -46,7 +60,7 @@ class Likely:
     the few that may be among the best, scores are then added up as those of one index.
     """
 
-    def __init__(self, parts: Sequence[Postings], spans: Sequence[Sequence[Span]], limit: int) -> None:
+    def __init__(self, parts: Sequence[Lists], spans: Sequence[Sequence[Span]], limit: int) -> None:
         self._parts, self._spans, self._limit = parts, spans, limit
         self._best: list[float] = []
         self._least = 0.0
@@ -68,7 +82,7 @@ class Likely:
         return scores
 
     @staticmethod
-    def _bounds(data: Postings, spans: Sequence[Span]) -> tuple[float, list[tuple[float, float, int, int]]]:
+    def _bounds(data: Lists, spans: Sequence[Span]) -> tuple[float, list[tuple[float, float, int, int]]]:
         """The most that all terms add to a skill together, and each term with the most that it adds, most first."""
         adds = data.adds
         lists = [
@@ -103,7 +117,7 @@ class Likely:
                 self._least = _ROUGHLY * self._best[0]
 
 
-def _exactly(data: Postings, spans: Iterable[Span], wanted: Sequence[int]) -> list[float]:
+def _exactly(data: Lists, spans: Iterable[Span], wanted: Sequence[int]) -> list[float]:
     """What terms add to these skills of an index, each add being a float of 32 bits."""
     scores = [0.0] * len(wanted)
     for first, end, times, share in spans:

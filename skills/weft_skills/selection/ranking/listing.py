@@ -36,7 +36,7 @@ def _order(reading: GoalReading, limit: int) -> list[int]:
     """The numbers of the best skills; the last places are for parts that have none among the others."""
     best = [document for document, _ in reading.ranked[:limit]]
     vectors = reading.pool.vectors
-    if limit > FITTING and isinstance(vectors, Vectors) and vectors.count <= SMALL:
+    if FITTING < limit < len(reading.pool.skills) <= SMALL and isinstance(vectors, Vectors):
         best = _with_alike(vectors, best, limit)
     firsts = dict.fromkeys(part.ranked[0].candidate.document for part in reading.parts if part.ranked)
     missing = [document for document in firsts if document not in best][: limit // 2]

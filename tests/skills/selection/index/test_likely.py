@@ -5,16 +5,12 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 from heapq import nlargest
-from typing import TYPE_CHECKING, cast
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weft_skills.selection.index.likely import Likely, Span, highest
 from weft_skills.selection.index.numbering import Numbering
-
-if TYPE_CHECKING:
-    from weft_skills.selection.index.postings import Postings
 
 COUNT = 40
 FLOATS = st.floats(1 / 64, 30.0, width=32)
@@ -27,8 +23,8 @@ LIST = st.dictionaries(st.integers(0, COUNT - 1), ADDS, max_size=COUNT)
 class Index:
     """The lists of an index, one after the other."""
 
-    ids: memoryview
-    adds: memoryview
+    ids: memoryview[int]
+    adds: memoryview[float]
     count: int
 
 
@@ -39,7 +35,7 @@ def indexed(lists: list[dict[int, float]]) -> tuple[Index, list[tuple[int, int]]
         spans.append((len(ids), len(ids) + len(order)))
         ids.extend(order)
         adds.extend(one[at] for at in order)
-    return Index(memoryview(ids), memoryview(adds), COUNT), spans
+    return Index(memoryview(ids.tobytes()).cast("I"), memoryview(adds.tobytes()).cast("f"), COUNT), spans
 
 
 def plain(parts: list[Index], spans: list[list[Span]], numbering: Numbering, limit: int) -> list[int]:
@@ -78,7 +74,7 @@ def test_the_best_are_those_of_adding_up_everything(
     pool: tuple[list[Index], list[list[Span]], Numbering], limit: int
 ) -> None:
     parts, spans, numbering = pool
-    likely = Likely(cast("list[Postings]", parts), spans, limit)
+    likely = Likely(parts, spans, limit)
     found = highest(likely.scores(numbering.numbers, numbering.gone), limit)
     assert found == plain(parts, spans, numbering, limit)
 
@@ -88,5 +84,5 @@ def test_an_index_that_cannot_have_the_best_is_not_added_up() -> None:
     low, there = indexed([dict.fromkeys(range(COUNT, COUNT + 5), 1.0)])  # no such skills: adding them up would fail
     numbering = Numbering([(COUNT, range(COUNT)), (COUNT, range(COUNT))])
     spans: list[list[Span]] = [[(*there[0], 1.0, 1.0)], [(*where[0], 1.0, 1.0)]]
-    likely = Likely(cast("list[Postings]", [low, high]), spans, 3)
+    likely = Likely([low, high], spans, 3)
     assert likely.scores(numbering.numbers, numbering.gone) == {COUNT + 2: 11.0, COUNT + 3: 12.0, COUNT + 4: 13.0}
