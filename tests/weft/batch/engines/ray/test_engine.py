@@ -126,13 +126,17 @@ async def test_machines_that_were_lost_do_not_count_against_a_goal(running: Runn
 async def test_deaths_expire_for_a_goal_that_runs_on_without_one(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.batch.engines.ray.engine._PROBATION", 1.0)  # long enough to be seen
+    probation = "weft.batch.engines.ray.engine._PROBATION"
+    monkeypatch.setattr(probation, 1e6)
 
     async def end() -> None:
         (state,) = running.group.placement.workers
-        await lose(running, 2)
-        await until(lambda: state.goals == {"g": 2})  # it runs alone
+        await lose(running, 1)
+        await until(lambda: state.goals == {"g": 1})
+        monkeypatch.setattr(probation, 0.05)  # of the process that begins after the second death
+        await lose(running, 1)
         await until(lambda: state.goals == {"g": 0})
+        monkeypatch.setattr(probation, 1e6)
         await lose(running, 2)
         running.worker.outcomes.put_nowait(DONE)
 
