@@ -50,7 +50,7 @@ class Running:
         for outcome in outcomes:
             self.worker.outcomes.put_nowait(outcome)
         job = Job(BatchGoal("g", 1, "A goal"), "run-1", ignore)
-        return await asyncio.wait_for(self.engine.run(job, self.stop), 20)
+        return await asyncio.wait_for(self.engine.run(job, self.stop), 120)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def test_what_is_not_the_goals_fault_sends_it_back_with_its_run(running: R
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    for _ in range(2000):
+    for _ in range(10_000):
         if holds():
             return
         await asyncio.sleep(0.005)
