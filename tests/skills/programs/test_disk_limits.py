@@ -121,7 +121,7 @@ async def test_hashing_ends_with_the_run_that_waits_for_it(tmp_path: Path) -> No
         await hashing
     await asyncio.get_running_loop().shutdown_default_executor()  # what a process waits for at its end
 
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30, "hashing all of it takes minutes"
 
 
 @pytest.mark.parametrize("writes", [True, False])

@@ -65,8 +65,8 @@ async def test_a_rate_limit_is_bounded_by_time() -> None:
     began = time.monotonic()
     with pytest.raises(RateLimited):
         await RetryingModel(model, QUICK, Recorder()).complete(REQUEST)
-    assert len(model.asked) > 5
-    assert time.monotonic() - began < 5
+    assert len(model.asked) > 1
+    assert time.monotonic() - began < 60
 
 
 async def test_no_attempt_is_made_before_retry_after_has_passed() -> None:

@@ -180,10 +180,10 @@ async def test_a_callback_is_asked_while_all_else_goes_on_and_silence_is_no_answ
 
 async def test_waiting_for_a_person_takes_none_of_a_tasks_time(office: Path) -> None:
     async def slowly(_: ApprovalRequest) -> Answer:
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(4.5)
         return Answer("deny")
 
-    async with weft(office, calling("milk"), task_timeout=1.0) as runtime:
+    async with weft(office, calling("milk"), task_timeout=4.0) as runtime:
         result = await runtime.run(GOAL, approve=slowly)
     assert result.status == "done"
 

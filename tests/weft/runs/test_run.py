@@ -328,9 +328,9 @@ async def test_a_run_that_takes_too_long_is_stopped(workspace: Path, serve: Serv
     serve(scripted(TWO))
     await run(workspace)  # where this is the first test, loading litellm would take all of the time
     serve(scripted(TWO, task=lambda _: Say("late", after=20)))
-    result, _ = await run(workspace, timeout=2.0)
+    result, _ = await run(workspace, timeout=5.0)
     assert result.status == "stopped"
-    assert "--timeout 2 s" in result.error
+    assert "--timeout 5 s" in result.error
     assert {one.status for one in result.tasks} == {"cancelled"}
 
 

@@ -80,8 +80,8 @@ def code(envelope: Envelope) -> str:
 
 
 async def test_a_command_has_the_time_that_it_asks_for_up_to_the_limit(bench: Workbench) -> None:
-    slow = await shell(bench, "echo so far; sleep 600", timeout=1)
-    assert (code(slow), "took longer than 1 s" in slow.text, "so far" in slow.text) == ("TIMEOUT", True, True)
+    slow = await shell(bench, "echo so far; sleep 600", timeout=4)
+    assert (code(slow), "took longer than 4 s" in slow.text, "so far" in slow.text) == ("TIMEOUT", True, True)
     assert (await shell(bench, "sleep 1; echo done", timeout=600)).text == "done"
     for wrong in (0, -1, 601, "60", 1.5, True):
         refused = await shell(bench, "true", timeout=wrong)
