@@ -24,14 +24,14 @@ from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Tabl
 from bench.harness.timing import over
 from weft.local.backends.backend import library
 from weft.local.backends.choose import choose
-from weft.local.endpoint import call
-from weft.local.server import Load, Server
+from weft.local.serving.endpoint import call
+from weft.local.serving.server import Load, Server
 from weft.local.store import ModelStore, models_dir
 from weft_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from weft.local.backends.backend import Backend
-    from weft.local.endpoint import Endpoint
+    from weft.local.serving.endpoint import Endpoint
     from weft.local.store import Installed
 
 ROUNDS, QUICK_ROUNDS = 3, 1

@@ -45,7 +45,7 @@ _MODULES = {
     "weft.evaluation.variant": "Variant",
     "weft.evaluation.report": "VariantDifference EvaluationReport VariantFigures",
     "weft.evaluation.scoring": "Score",
-    "weft.evaluation.answer_checks": "CheckResult",
+    "weft.evaluation.checks.answer_checks": "CheckResult",
     "weft.evaluation.statistics": "Comparison Interval",
     # Plans
     "weft_planner.plan.forms.result_keys": "ResultCheck",

@@ -7,7 +7,7 @@ from weft.batch.run_batch import BatchReport as BatchReport
 from weft.batch.run_batch import run_batch as run_batch
 from weft.batch.runner import BatchObserver as BatchObserver
 from weft.batch.summary import BatchSummary as BatchSummary
-from weft.evaluation.answer_checks import CheckResult as CheckResult
+from weft.evaluation.checks.answer_checks import CheckResult as CheckResult
 from weft.evaluation.evaluate import EvaluationOptions as EvaluationOptions
 from weft.evaluation.evaluate import evaluate as evaluate
 from weft.evaluation.report import EvaluationReport as EvaluationReport

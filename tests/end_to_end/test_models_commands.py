@@ -16,8 +16,8 @@ from tests.weft.local import fake_llama_server
 from weft.local.backends import catalogue
 from weft.local.backends.backend import library
 from weft.local.backends.machine import cores
-from weft.local.server import speed_name
-from weft.local.speed import Speed, SpeedStore
+from weft.local.serving.server import speed_name
+from weft.local.serving.speed import Speed, SpeedStore
 
 if TYPE_CHECKING:
     from pathlib import Path

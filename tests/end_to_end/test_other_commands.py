@@ -59,13 +59,14 @@ def test_importing_weft_loads_no_heavy_packages(tmp_path: Path) -> None:
 FIRST_CALL = """
 import asyncio, os, sys
 from weft import Weft
-from weft.cli import execution, model_download, plan_review
+from weft.cli import execution, model_download
+from weft.cli.dialogs import plan_review
 
 class Model:
     name = "openai/test-model"
 
     async def complete(self, request):
-        heavy = "litellm", "networkx", "httpx", "weft.local.model", "weft.local.server"
+        heavy = "litellm", "networkx", "httpx", "weft.local.model", "weft.local.serving.server"
         print([name for name in heavy if name in sys.modules], flush=True)
         os._exit(0)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.local import wheel_parts
 from weft.local.catalogue import Packages
+from weft.local.downloads import wheel_parts
 from weft.local.errors import PullError
 
 pytestmark = pytest.mark.slow

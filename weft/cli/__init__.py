@@ -7,10 +7,10 @@ lazy_group.py   command groups whose subcommands are imported when they are used
 options.py      options that several commands share, and how they become settings
 found_workspace.py
                 the workspace of a command that names none
-first_model.py  what a first run asks if there is no model
 execution.py    run a goal for a command: progress, Ctrl-C, the result, the exit status
-approval_prompt.py, answer_options.py, request_text.py
-                what a run asks a person: at the terminal, in options, and as text
+dialogs/        what a person is asked at the terminal
+answer_options.py, request_text.py
+                the answers to what a run asks, in options; what it asks, as text
 commands/       one module for each command, in groups
 view/           what a terminal shows
 """

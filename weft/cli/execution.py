@@ -94,7 +94,7 @@ async def run_with_progress(
 
     `reviewed` is the same run with its plan shown first, given what pauses the progress.
     """
-    from weft.cli.approval_prompt import approver
+    from weft.cli.dialogs.approval_prompt import approver
     from weft.cli.view.progress import progress
     from weft.runs.stop import Stop
     from weft_planner.events import Event, RunResumed, RunStarted

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress as Bar
 
-    from weft.local.progress import Progress, Report
+    from weft.local.downloads.progress import Progress, Report
 
 _INTERVAL = 5.0  # seconds
 
@@ -44,8 +44,8 @@ def _offer(names: Sequence[str], *, yes: bool, quiet: bool) -> None:
     from weft.local import catalogue, model
     from weft.local.backends.choose import fetchable
     from weft.local.backends.install import install_faster
-    from weft.local.progress import megabytes
-    from weft.local.pull import pull
+    from weft.local.downloads.progress import megabytes
+    from weft.local.downloads.pull import pull
     from weft.local.store import ModelStore, models_dir
 
     store = ModelStore(models_dir())
@@ -127,7 +127,7 @@ class _Lines:
 
     def note(self, progress: Progress) -> None:
         """Print a note, or how far the download is."""
-        from weft.local.progress import megabytes
+        from weft.local.downloads.progress import megabytes
 
         if progress.note:
             output.say(progress.note)

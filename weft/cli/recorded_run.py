@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def runtime_of(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> tuple[Weft, str]:
     """The runtime, and the run's whole id; asks for trust if the workspace has tools that need it."""
-    from weft.cli import trust_prompt
+    from weft.cli.dialogs import trust_prompt
 
     weft, recorded = open_recorded(run, workspace, flags, mode, trust=trust)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
@@ -36,7 +36,8 @@ def open_recorded(
     calls: bool = True,
 ) -> tuple[Weft, RunStarted]:
     """The runtime, with skills to `use` in place of others, and the run's first event; `calls` opens models early."""
-    from weft.cli import trust_prompt, warm_up
+    from weft.cli import warm_up
+    from weft.cli.dialogs import trust_prompt
     from weft.runs.runtime import Weft
     from weft.runs.stored import records
     from weft.settings.recorded import check_recorded

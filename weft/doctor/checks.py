@@ -128,7 +128,7 @@ def _describe_local(name: str) -> Iterator[Check]:
     from weft.local import model
     from weft.local.backends.choose import choose
     from weft.local.backends.install import fault
-    from weft.local.server import known_speed
+    from weft.local.serving.server import known_speed
 
     installed = model.installed(name)
     yield Check("model", True, f"{installed.record.name}: {installed.path}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from weft.evaluation.check import CaseCheck
+    from weft.evaluation.checks.check import CaseCheck
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from weft.batch import goal_formats
 from weft.batch.goal_formats import BadRow, GoalRow
 from weft.batch.goals import filled
 from weft.evaluation.case import Case
-from weft.evaluation.check import BadCheck, read_check
+from weft.evaluation.checks.check import BadCheck, read_check
 from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 from weft_skills.text.surrogates import join_surrogates
@@ -23,7 +23,7 @@ from weft_skills.text.surrogates import join_surrogates
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from weft.evaluation.check import CaseCheck
+    from weft.evaluation.checks.check import CaseCheck
 
 SKILL_EVALS = Path("evals") / "evals.json"
 _MOST_FAULTS = 20

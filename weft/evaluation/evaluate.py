@@ -23,7 +23,7 @@ from weft.batch.run_batch import Batch, started_batch
 from weft.evaluation import store
 from weft.evaluation.case import Case
 from weft.evaluation.case_files import case_file, read_cases
-from weft.evaluation.command_check import check_trust
+from weft.evaluation.checks.command_check import check_trust
 from weft.evaluation.judge import judge_settings
 from weft.evaluation.judging import judging
 from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, differences, left_out

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from weft.evaluation.answer_checks import EVIDENCE, CheckResult
-from weft.evaluation.file_check import content
+from weft.evaluation.checks.answer_checks import EVIDENCE, CheckResult
+from weft.evaluation.checks.file_check import content
 from weft.models.budget import Budget
 from weft.models.roles import RoleModels
 from weft.runs.stored import records

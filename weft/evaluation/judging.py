@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from weft.batch.engines.in_process import InProcess
-from weft.evaluation.command_check import CommandCheck
+from weft.evaluation.checks.command_check import CommandCheck
 from weft.evaluation.judge import Judge, judge_settings
 from weft.evaluation.scoring import RunScorer
 

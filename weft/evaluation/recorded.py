@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weft.evaluation import store
 from weft.evaluation.case_files import read_cases
-from weft.evaluation.command_check import check_trust
+from weft.evaluation.checks.command_check import check_trust
 from weft.evaluation.evaluate import EvaluationOptions, named
 from weft.evaluation.judging import judging
 from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, left_out

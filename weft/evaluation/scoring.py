@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from weft.evaluation.answer_checks import CHECKS, EVIDENCE, CheckResult, answer_check
-from weft.evaluation.file_check import file_check
+from weft.evaluation.checks.answer_checks import CHECKS, EVIDENCE, CheckResult, answer_check
+from weft.evaluation.checks.file_check import file_check
+from weft.evaluation.checks.regex_check import RegexMatcher, regex_check
 from weft.evaluation.judge import Judge, Material
-from weft.evaluation.regex_check import RegexMatcher, regex_check
 from weft.runs.stored import records
 from weft.runs.stored.restoring import kept_contents
 from weft_executor.history.ledger import Ledger
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from weft.evaluation.case import Case
-    from weft.evaluation.command_check import CommandCheck
+    from weft.evaluation.checks.command_check import CommandCheck
     from weft.runs.runtime import Weft
 
 # A run that ended so has an answer to look at.

@@ -11,13 +11,13 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from weft.local import catalogue
-from weft.local.endpoint import count_tokens
-from weft.local.prompt_fit import fitted
-from weft.local.prompt_states import PromptStates
-from weft.local.server import SLOTS, Load, is_loaded, shared
-from weft.local.slots import Slots
+from weft.local.serving.endpoint import count_tokens
+from weft.local.serving.prompt_fit import fitted
+from weft.local.serving.prompt_states import PromptStates
+from weft.local.serving.server import SLOTS, Load, is_loaded, shared
+from weft.local.serving.slots import Slots
+from weft.local.serving.time_limits import CallSize, LocalLimits
 from weft.local.store import ModelStore, models_dir
-from weft.local.time_limits import CallSize, LocalLimits
 from weft.providers import litellm_model
 from weft.providers.litellm_model import LitellmModel
 from weft_planner.errors import ModelError, TooSlow
@@ -28,7 +28,7 @@ from weft_skills.errors import SetupError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from weft.local.endpoint import Endpoint
+    from weft.local.serving.endpoint import Endpoint
     from weft.local.store import Installed
     from weft_planner.model import Message, OnText, Reply, Request
     from weft_planner.prompting.profile import Profile

@@ -34,7 +34,7 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
 
 def _open_local(name: str, settings: Settings) -> Model:
     from weft.local.model import LocalModel
-    from weft.local.time_limits import LocalLimits
+    from weft.local.serving.time_limits import LocalLimits
 
     # Unless the user sets a limit for calls, it follows from the speed of this machine.
     unset = settings.call_timeout == Settings().call_timeout

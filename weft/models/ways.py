@@ -13,7 +13,7 @@ def ways() -> str:
 def local_download() -> str:
     """What is downloaded for the local model: its name, size and licence."""
     from weft.local import catalogue  # here, as below: most runs have a model
-    from weft.local.progress import megabytes
+    from weft.local.downloads.progress import megabytes
 
     entry = catalogue.read().find()
     return f"{entry.title} ({megabytes(entry.bytes)}, {entry.licence})"

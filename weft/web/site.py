@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from weft.local.pull import PullOptions
+    from weft.local.downloads.pull import PullOptions
     from weft.models.open import OpenModel
     from weft.runs.runtime import Weft
     from weft.settings.settings import Resolved, Settings

@@ -12,7 +12,7 @@ import pytest
 from tests.mcp_workspace import configure, small, starts
 from tests.weft.cli.test_main import ended
 from weft.cli.commands.mcp.server_table import open_tools
-from weft.cli.trust_prompt import trust_mcp
+from weft.cli.dialogs.trust_prompt import trust_mcp
 from weft.cli.view import output
 
 if TYPE_CHECKING:

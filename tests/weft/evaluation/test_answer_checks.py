@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from weft.evaluation.answer_checks import answer_check, width
-from weft.evaluation.check import BadCheck, read_check
+from weft.evaluation.checks.answer_checks import answer_check, width
+from weft.evaluation.checks.check import BadCheck, read_check
 from weft_executor.history.result import Result, TaskReport
 from weft_planner.model import Usage
 from weft_planner.plan.plan import Plan

@@ -10,9 +10,9 @@ import pytest
 
 from tests.weft.evaluation.test_answer_checks import RESULT
 from weft.evaluation.case_files import read_cases
-from weft.evaluation.check import read_check
+from weft.evaluation.checks.check import read_check
+from weft.evaluation.checks.regex_check import RegexMatcher, regex_check
 from weft.evaluation.judge import Material, without_tags
-from weft.evaluation.regex_check import RegexMatcher, regex_check
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:

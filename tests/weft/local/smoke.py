@@ -13,8 +13,8 @@ from pathlib import Path
 from weft import Goal, Settings, Weft
 from weft.local import model as local_model
 from weft.local.backends.install import install_faster
-from weft.local.pull import hash_of, pull
-from weft.local.server import close_shared, servers
+from weft.local.downloads.pull import hash_of, pull
+from weft.local.serving.server import close_shared, servers
 from weft.local.store import ModelStore, models_dir
 from weft_planner.plan.plan import Plan
 from weft_planner.prompting import profile

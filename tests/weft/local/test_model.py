@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from weft.local import catalogue
-from weft.local.endpoint import Endpoint
 from weft.local.model import LocalModel
-from weft.local.server import SLOTS, Load
-from weft.local.speed import Speed
-from weft.local.time_limits import LocalLimits
+from weft.local.serving.endpoint import Endpoint
+from weft.local.serving.server import SLOTS, Load
+from weft.local.serving.speed import Speed
+from weft.local.serving.time_limits import LocalLimits
 from weft.models.budget import Budget
 from weft.models.open import model_opener
 from weft.models.roles import RoleModels

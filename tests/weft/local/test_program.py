@@ -14,8 +14,8 @@ from tests.needs import needs_listed_children, needs_local
 from tests.weft.local import fake_llama_server as fake
 from weft.local.backends.backend import Backend
 from weft.local.backends.choose import gave_way
-from weft.local.endpoint import call, count_tokens
-from weft.local.server import Load, Server, known_speed
+from weft.local.serving.endpoint import call, count_tokens
+from weft.local.serving.server import Load, Server, known_speed
 from weft_skills.errors import SetupError
 
 
@@ -87,7 +87,7 @@ def test_without_the_library_the_programs_log_is_in_the_error(tmp_path: Path, mo
         "from pathlib import Path\n"
         "from weft_skills.errors import SetupError\n"
         "from weft.local.backends.backend import Backend\n"
-        "from weft.local.server import Load, Server\n"
+        "from weft.local.serving.server import Load, Server\n"
         "with Server(Load(Path(sys.argv[1])), Backend('llama-server', '1', Path(sys.argv[2]))) as server:\n"
         "    try: server.endpoint()\n"
         "    except SetupError as error: print(error.message)\n"
@@ -126,7 +126,7 @@ def test_a_program_ends_with_its_parent_even_when_that_is_killed(tmp_path: Path,
         "import sys, time\n"
         "from pathlib import Path\n"
         "from weft.local.backends.backend import Backend\n"
-        "from weft.local.server import Load, Server\n"
+        "from weft.local.serving.server import Load, Server\n"
         "server = Server(Load(Path(sys.argv[1])), Backend('llama-server', '1', Path(sys.argv[2])))\n"
         "server.endpoint(); print(server.pid, flush=True); time.sleep(3600)\n"
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft.local.prompt_fit import CUT, fitted
+from weft.local.serving.prompt_fit import CUT, fitted
 from weft_planner.errors import PromptTooLong
 from weft_planner.model import Message
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from weft.local import prompt_states
-from weft.local.endpoint import Endpoint
-from weft.local.prompt_states import PromptStates
+from weft.local.serving import prompt_states
+from weft.local.serving.endpoint import Endpoint
+from weft.local.serving.prompt_states import PromptStates
 from weft.local.store import made_states_of, states_of
 from weft_planner.model import Message
 

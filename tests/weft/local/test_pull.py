@@ -14,16 +14,16 @@ import pytest
 from tests.weft.local import wheels
 from tests.weft.local.hub import Hub
 from weft.local.catalogue import ModelCatalogue, ModelEntry, Packages, Source, Url
-from weft.local.download import DownloadTimeouts
+from weft.local.downloads.download import DownloadTimeouts
+from weft.local.downloads.pull import PullOptions, pull
 from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
-from weft.local.pull import PullOptions, pull
 from weft.local.store import ModelStore
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.local.progress import Progress
+    from weft.local.downloads.progress import Progress
 
 pytestmark = pytest.mark.slow
 
@@ -316,7 +316,7 @@ def test_two_processes_pull_once(store: ModelStore, tmp_path: Path) -> None:
         from pathlib import Path
         from tests.weft.local.test_pull import options
         from weft.local.catalogue import Url
-        from weft.local.pull import pull
+        from weft.local.downloads.pull import pull
         from weft.local.store import ModelStore
         pull(store=ModelStore(Path(sys.argv[1])), options=options(Url(sys.argv[2])))
     """)

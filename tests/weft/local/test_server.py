@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.needs import needs_local
-from weft.local.endpoint import Endpoint, count_tokens
-from weft.local.server import Load, Server, shared
+from weft.local.serving.endpoint import Endpoint, count_tokens
+from weft.local.serving.server import Load, Server, shared
 from weft_planner.errors import Unreachable
 from weft_skills.errors import SetupError
 
@@ -29,7 +29,7 @@ def test_a_missing_extra_is_reported_with_the_command_that_installs_it() -> None
         "import sys; sys.modules['xllamacpp'] = None\n"
         "from pathlib import Path\n"
         "from weft_skills.errors import SetupError\n"
-        "from weft.local.server import Load, Server\n"
+        "from weft.local.serving.server import Load, Server\n"
         "try: Server(Load(Path('x.gguf')))\n"
         "except SetupError as error: print(error.message, error.hint, error.exit_status)\n"
     )
@@ -40,7 +40,7 @@ def test_a_missing_extra_is_reported_with_the_command_that_installs_it() -> None
 
 
 def test_importing_the_module_does_not_load_the_native_library() -> None:
-    code = "import sys, weft.local.server, weft.local.pull; print('xllamacpp' in sys.modules)"
+    code = "import sys, weft.local.serving.server, weft.local.downloads.pull; print('xllamacpp' in sys.modules)"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output == "False\n"
 
@@ -79,7 +79,7 @@ def test_a_load_ends_with_its_parent_even_when_that_is_killed(tmp_path: Path) ->
     code = (
         "import sys, threading\n"
         "from pathlib import Path\n"
-        "from weft.local.server import Load, Server\n"
+        "from weft.local.serving.server import Load, Server\n"
         "server = Server(Load(Path(sys.argv[1])))\n"
         "print(server._process.pid, flush=True)\n"
         "server.endpoint()\n"

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from weft.local.slots import Slots, Turn
+from weft.local.serving.slots import Slots, Turn
 
 
 async def turn_of(slots: Slots, fixed: str) -> Turn:

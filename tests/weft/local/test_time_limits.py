@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft.local.speed import Speed, SpeedStore
-from weft.local.time_limits import SHORTEST, CallSize, LocalLimits, RecentPrompts
+from weft.local.serving.speed import Speed, SpeedStore
+from weft.local.serving.time_limits import SHORTEST, CallSize, LocalLimits, RecentPrompts
 from weft_planner.errors import Refused, TooSlow
 
 if TYPE_CHECKING:

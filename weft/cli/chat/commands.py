@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.cli import plan_review
 from weft.cli.chat import page
+from weft.cli.dialogs import plan_review
 from weft.cli.view import output
 from weft_skills.errors import InputError, WeftError
 from weft_skills.text.plural import counted

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from weft.cli.approval_prompt import TerminalApprover
 from weft.cli.chat import commands, line
 from weft.cli.chat.turn_view import TurnView
+from weft.cli.dialogs.approval_prompt import TerminalApprover
 from weft.cli.view import output
 from weft.runs.goal import Goal
 from weft.runs.stop import Stop

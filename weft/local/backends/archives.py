@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from weft.local import wheel_parts
 from weft.local.backends.catalogue import NpmPackage, Wheel
-from weft.local.download import CHUNK, fetch
+from weft.local.downloads import wheel_parts
+from weft.local.downloads.download import CHUNK, fetch
+from weft.local.downloads.wheel_parts import DownloadWatch
 from weft.local.errors import SourceUnreachable, WrongHash
-from weft.local.wheel_parts import DownloadWatch
 from weft_skills.programs import toolchain
 from weft_skills.programs.builds.npm_lock import PUBLIC
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from weft.local.backends.catalogue import ProgramPart
-    from weft.local.progress import Report
+    from weft.local.downloads.progress import Report
 
 _NPM_SECONDS = 300
 

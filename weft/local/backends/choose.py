@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weft.local.backends import catalogue
 from weft.local.backends.backend import LIBRARY, Backend, library
 from weft.local.backends.machine import this_machine
-from weft.local.progress import megabytes
+from weft.local.downloads.progress import megabytes
 from weft.local.store import models_dir
 from weft_skills.errors import SetupError
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from weft.local.backends.archives import FetchOptions, lay
 from weft.local.backends.choose import fetchable
+from weft.local.downloads.progress import Progress, Report, megabytes, quiet
 from weft.local.errors import PullError
-from weft.local.progress import Progress, Report, megabytes, quiet
 from weft_skills import file_lock
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from weft.local.progress import Progress, Report
-    from weft.local.pull import PullOptions
+    from weft.local.downloads.progress import Progress, Report
+    from weft.local.downloads.pull import PullOptions
     from weft.local.store import Installed
     from weft.web.site import Site
 
@@ -73,7 +73,7 @@ async def pull_model(site: Site, request: Request) -> Response:
 
 
 async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
-    from weft.local.pull import PullOptions  # here, as below: most pages never need it
+    from weft.local.downloads.pull import PullOptions  # here, as below: most pages never need it
 
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Progress | None] = asyncio.Queue()
@@ -103,7 +103,7 @@ async def _pulling(site: Site, name: str | None) -> AsyncIterator[bytes]:
 def _pull(name: str | None, report: Report, options: PullOptions) -> Installed:
     """The model, and what runs it faster on this machine."""
     from weft.local.backends.install import install_faster
-    from weft.local.pull import pull
+    from weft.local.downloads.pull import pull
 
     store = ModelStore(models_dir())
     model = pull(name, store=store, report=report, options=options)

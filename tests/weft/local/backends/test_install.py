@@ -20,7 +20,7 @@ from weft.local.errors import PullError, SourceGone, WrongHash
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.local.progress import Progress
+    from weft.local.downloads.progress import Progress
 
 
 def tarball(files: dict[str, bytes]) -> bytes:

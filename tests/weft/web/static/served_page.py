@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from weft.local.pull import PullOptions
+    from weft.local.downloads.pull import PullOptions
 
 GOAL = "Compare two caches for the API and recommend one"
 SKILL = "comparing-options"

@@ -77,8 +77,8 @@ def batch(
     """
     from weft.batch.batch_settings import batch_settings
     from weft.batch.run_batch import open_batch
-    from weft.cli import trust_prompt
     from weft.cli.commands.batches import run
+    from weft.cli.dialogs import trust_prompt
 
     chosen = batch_flags.options(cluster_flags.options(), approve_all=approve_all)
     if chosen.errors is not None and chosen.errors.absolute() == target.absolute():

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import execution, model_download, recipe_choice, trust_prompt
+from weft.cli import execution, model_download
+from weft.cli.dialogs import recipe_choice, trust_prompt
 from weft.cli.view import batch_report, output
 from weft.cli.view.batch_progress import watching
 from weft_skills.text.plural import counted, plural

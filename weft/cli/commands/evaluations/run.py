@@ -71,9 +71,9 @@ def run(
     or key; 5 stopped by a budget; 130 interrupted.
     """
     from weft.batch.batch_settings import batch_settings
-    from weft.cli import trust_prompt
     from weft.cli.commands.evaluations.execution import run_to_exit
     from weft.cli.commands.evaluations.variant_flags import read_variants
+    from weft.cli.dialogs import trust_prompt
     from weft.evaluation.evaluate import EvaluationOptions, open_evaluation
 
     where = configuration.paths(workspace)

@@ -56,7 +56,7 @@ def refresh(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust:
 
 
 def _ask_servers(names: tuple[str, ...], workspace: Path, mode: OutputMode, *, trust: bool) -> int:
-    from weft.cli import trust_prompt
+    from weft.cli.dialogs import trust_prompt
     from weft_skills.mcp.server_state import named
 
     tools = open_tools(workspace)

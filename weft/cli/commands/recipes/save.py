@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, confirm, options, recipe_choice
+from weft.cli import configuration, options
 from weft.cli.commands.recipes.open_recipes import parameter_line
+from weft.cli.dialogs import confirm, recipe_choice
 from weft.cli.view import output
 from weft_skills.errors import InputError
 

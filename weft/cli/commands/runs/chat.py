@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, confirm, options
+from weft.cli import configuration, options
+from weft.cli.dialogs import confirm
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
@@ -70,10 +71,11 @@ def chat(
 
     Exit status: that of the last turn, as of `weft run`.
     """
-    from weft.cli import first_model, model_download, trust_prompt, warm_up
+    from weft.cli import model_download, warm_up
     from weft.cli.chat import lines
     from weft.cli.chat.chat import Chat
     from weft.cli.chat.page import ConversationPage
+    from weft.cli.dialogs import first_model, trust_prompt
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 

@@ -71,7 +71,8 @@ def plan(
     Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
     5 stopped by a budget or limit; 130 interrupted.
     """
-    from weft.cli import first_model, model_download, warm_up
+    from weft.cli import model_download, warm_up
+    from weft.cli.dialogs import first_model
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 

@@ -76,7 +76,7 @@ def rerun(
 
     Exit status: see `weft run --help`.
     """
-    from weft.cli import trust_prompt
+    from weft.cli.dialogs import trust_prompt
 
     substitutes = {name: Path(path) for name, path in _pairs("--use", use).items()}
     outputs = {task: _read(path) for task, path in _pairs("--input", inputs).items()}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, execution, options, recipe_choice, stdin
+from weft.cli import configuration, execution, options, stdin
+from weft.cli.dialogs import recipe_choice
 from weft.cli.plan_argument import read_plan
 from weft.cli.view import output, result_target
 from weft_skills.errors import InputError
@@ -98,8 +99,9 @@ def run(
     Exit status: 0 done; 1 failed, or done in part; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or
     limit; 6 waiting for your answer; 130 interrupted.
     """
-    from weft.cli import first_model, model_download, plan_review, trust_prompt, warm_up
+    from weft.cli import model_download, warm_up
     from weft.cli.commands.runs.run_preview import show_preview
+    from weft.cli.dialogs import first_model, plan_review, trust_prompt
     from weft.runs.goal import NO_GOAL
     from weft.runs.runtime import Weft
 

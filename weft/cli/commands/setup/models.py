@@ -42,7 +42,7 @@ def list_models(mode: OutputMode) -> int:
     Exit status: 0 done, 2 wrong usage.
     """
     from weft.local import model_list
-    from weft.local.progress import megabytes
+    from weft.local.downloads.progress import megabytes
 
     rows = model_list.rows(_store())
     if mode.as_json:
@@ -78,7 +78,7 @@ def pull_model(name: str | None, origin: str | None, mode: OutputMode) -> int:
     from weft.cli.model_download import reporting
     from weft.local import model_list
     from weft.local.backends.install import install_faster
-    from weft.local.pull import pull
+    from weft.local.downloads.pull import pull
 
     with reporting(quiet=mode.quiet) as report:
         model = pull(name, store=_store(), origin=origin, report=report)
@@ -99,7 +99,7 @@ def remove_model(name: str, mode: OutputMode) -> int:
 
     Exit status: 0 done, 2 no such model.
     """
-    from weft.local.progress import megabytes
+    from weft.local.downloads.progress import megabytes
 
     freed = _store().remove(name)
     output.show(mode, {"name": name, "freed": freed}, f"Removed {name}: {megabytes(freed)} freed")

@@ -40,7 +40,7 @@ def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: 
     """
     import asyncio  # lazily, as all below: `weft skills call --help` needs none of it
 
-    from weft.cli import trust_prompt
+    from weft.cli.dialogs import trust_prompt
     from weft.runs.run_id import new_run_id
     from weft.workspace.builtin_tools import ToolPlace
     from weft_executor.results.artifacts import Artifacts, make_home

@@ -79,8 +79,8 @@ def compare(
     Exit status: as `weft eval`.
     """
     from weft.batch.batch_settings import batch_settings
-    from weft.cli import trust_prompt
     from weft.cli.commands.evaluations.execution import run_to_exit
+    from weft.cli.dialogs import trust_prompt
     from weft.evaluation.evaluate import EvaluationOptions, open_evaluation
     from weft.evaluation.free_part import free_part
     from weft.evaluation.skill_variants import skill_variants

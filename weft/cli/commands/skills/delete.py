@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import confirm, options
+from weft.cli import options
 from weft.cli.commands.skills.open_workspace import open_registry
+from weft.cli.dialogs import confirm
 from weft.cli.view import output
 from weft_skills.errors import InputError
 

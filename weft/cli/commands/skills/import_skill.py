@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli import configuration, confirm, options
+from weft.cli import configuration, options
 from weft.cli.commands.skills import shadowing
+from weft.cli.dialogs import confirm
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted

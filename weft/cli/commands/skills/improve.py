@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, confirm, options
+from weft.cli import configuration, options
 from weft.cli.commands.evaluations import eval_flags
+from weft.cli.dialogs import confirm
 from weft.cli.view import output
 from weft_skills.errors import InputError
 
@@ -72,7 +73,7 @@ def improve(
     key; 5 stopped by the budget; 130 interrupted.
     """
     from weft.batch.batch_settings import batch_settings
-    from weft.cli import trust_prompt
+    from weft.cli.dialogs import trust_prompt
     from weft.evaluation.case_files import read_cases
     from weft.evaluation.evaluate import EvaluationOptions
     from weft.evaluation.improve.improve import ImproveOptions, Improver

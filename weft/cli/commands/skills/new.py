@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, confirm, options
+from weft.cli import configuration, options
 from weft.cli.commands.skills import shadowing
+from weft.cli.dialogs import confirm
 from weft.cli.view import output
 
 if TYPE_CHECKING:

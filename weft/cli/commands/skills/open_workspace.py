@@ -32,7 +32,7 @@ def open_registry(workspace: Path) -> Registry:
 
 def open_workspace(workspace: Path, flags: SettingFlags, *, trust: bool, quiet: bool) -> Workspace:
     """A workspace with its tools; with `trust` it is trusted first, because its settings only apply then."""
-    from weft.cli import trust_prompt
+    from weft.cli.dialogs import trust_prompt
     from weft.workspace.workspace import Workspace
 
     where = configuration.paths(workspace)

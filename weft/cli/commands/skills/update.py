@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, confirm, options
+from weft.cli import configuration, options
+from weft.cli.dialogs import confirm
 from weft.cli.view import output
 from weft_skills.errors import WeftError
 

@@ -8,12 +8,12 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft.evaluation import regex_worker
-from weft.evaluation.answer_checks import EVIDENCE, CheckResult
+from weft.evaluation.checks import regex_worker
+from weft.evaluation.checks.answer_checks import EVIDENCE, CheckResult
 from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
-    from weft.evaluation.check import CaseCheck
+    from weft.evaluation.checks.check import CaseCheck
     from weft_executor.history.result import Result
 
 SECONDS = 2.0  # of CPU time for a match

@@ -13,7 +13,7 @@ from weft_skills.text.shorten import shorten
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weft.evaluation.check import CaseCheck
+    from weft.evaluation.checks.check import CaseCheck
     from weft_executor.history.result import Result
     from weft_planner.plan.plan import Plan
 

@@ -7,8 +7,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from weft.local.endpoint import call
-from weft.local.speed import Speed, is_usable
+from weft.local.serving.endpoint import call
+from weft.local.serving.speed import Speed, is_usable
 from weft_planner.errors import Unreachable
 
 # Enough for a figure, and over in a few seconds on a slow machine.

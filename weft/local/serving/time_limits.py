@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weft_planner.errors import TooSlow
 
 if TYPE_CHECKING:
-    from weft.local.speed import Speed
+    from weft.local.serving.speed import Speed
     from weft_planner.model import Role
 
 # What a call has at least, and where the speed is not known: a model on a busy machine is slow, but not gone.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from weft.local.endpoint import Endpoint
+    from weft.local.serving.endpoint import Endpoint
     from weft_planner.model import Message
 
 # A shorter text is read about as fast as its state. A token of a model of 1.5 billion parameters takes 28 kB.

@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft.evaluation.answer_checks import EVIDENCE, CheckResult
+from weft.evaluation.checks.answer_checks import EVIDENCE, CheckResult
 from weft_skills import hidden_paths, safe_files
 from weft_skills.confinement import Box, Command
 from weft_skills.confinement.system_paths import interpreter
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft.evaluation.case import Case
-    from weft.evaluation.check import CaseCheck
+    from weft.evaluation.checks.check import CaseCheck
     from weft.workspace.tools import WorkspaceTools
     from weft_executor.history.result import Result
     from weft_executor.results.artifacts import Artifacts

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.cli import confirm
-from weft.cli.typed_line import typed_line
+from weft.cli.dialogs import confirm
+from weft.cli.dialogs.typed_line import typed_line
 from weft.cli.view import output, plan_graph, width
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted

@@ -8,8 +8,9 @@ import webbrowser
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft.cli import confirm, request_text
-from weft.cli.typed_line import typed_line
+from weft.cli import request_text
+from weft.cli.dialogs import confirm
+from weft.cli.dialogs.typed_line import typed_line
 from weft.cli.view import output
 from weft.runs.stored.requests import approve_all
 from weft_planner.approvals import Answer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import confirm
+from weft.cli.dialogs import confirm
 from weft.cli.view import output
 from weft_skills.errors import InputError
 

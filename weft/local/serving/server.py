@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from weft.local.backends.backend import BATCH, OPENMP, PROMPT_CACHE, Serving, command, environment, library
 from weft.local.backends.choose import MISSING, REMEDY, BackendChoice, choose, gave_way
 from weft.local.backends.machine import cores, free_cores, this_machine
-from weft.local.endpoint import Endpoint, call
-from weft.local.server_output import ServerOutput
-from weft.local.speed import SpeedStore
-from weft.local.speed_measurement import measure
+from weft.local.serving.endpoint import Endpoint, call
+from weft.local.serving.server_output import ServerOutput
+from weft.local.serving.speed import SpeedStore
+from weft.local.serving.speed_measurement import measure
 from weft.local.store import made_states_of
 from weft_skills.errors import SetupError
 
@@ -34,13 +34,16 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from weft.local.backends.backend import Backend
-    from weft.local.speed import Speed
+    from weft.local.serving.speed import Speed
 
 ALIAS = "weft-local"
 SLOTS = 2
 # Enough for a skill, a task and its inputs; the memory of each slot grows with it.
 CONTEXT = 8192
-_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weft.local.server_process import main; main()"
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from weft.local.serving.server_process import main; main()"
+)
 _SLOW_DISK = 5_000_000  # bytes a second
 
 

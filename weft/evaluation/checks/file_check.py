@@ -6,14 +6,14 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from weft.evaluation.answer_checks import EVIDENCE, CheckResult, found_in, json_faults
+from weft.evaluation.checks.answer_checks import EVIDENCE, CheckResult, found_in, json_faults
 from weft_executor.results.file_contents import MOST_BYTES
 from weft_skills import safe_files
 from weft_skills.errors import WeftError
 from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
-    from weft.evaluation.check import CaseCheck
+    from weft.evaluation.checks.check import CaseCheck
     from weft_executor.history.result import Result
     from weft_executor.results.artifacts import Artifacts
     from weft_executor.results.kept_files import Artifact

@@ -18,16 +18,16 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft.local.download import CHUNK
+from weft.local.downloads.download import CHUNK
+from weft.local.downloads.progress import Progress
 from weft.local.errors import DownloadInterrupted, NoSpace, PullError, SourceGone, SourceUnreachable, WrongHash
-from weft.local.progress import Progress
 from weft_skills.programs import toolchain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft.local.catalogue import Packages
-    from weft.local.progress import Report
+    from weft.local.downloads.progress import Report
 
 POLL_SECONDS = 0.2
 _OPTIONS = (
