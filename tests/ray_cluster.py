@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from tests.nursery import Nursery
 
 MARK = "TESTS_RAY_CLUSTER"
-PATIENCE = {"RAY_raylet_start_wait_time_s": "300"}  # Ray gives up after half a minute, which a busy machine takes
+PATIENCE = {"RAY_raylet_start_wait_time_s": "120"}  # Ray gives up after half a minute, which a busy machine takes
+TRIES = 3  # a node ends if its agent, a program in Python, takes more than 15 s to start
 # `ray start` as with `-m`; it starts workers with what it finds as Python.
 _START = "import sys; sys.executable = sys.argv.pop(1); from ray.scripts.scripts import main; sys.exit(main())"
 
@@ -55,7 +56,8 @@ class RayCluster:
         self._forked.touch()
         self.metrics_port = free_port() if metrics else 0
         head = ["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"]
-        self._start([*head, *([f"--metrics-export-port={self.metrics_port}"] if metrics else [])], cores, {}, nursery)
+        head += [f"--metrics-export-port={self.metrics_port}"] if metrics else []
+        self._start(head, cores, {}, nursery)
 
     def add_node(self, cores: int, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
         """Another node, whose workers have other variables."""
@@ -131,14 +133,19 @@ class RayCluster:
         command = [*inside, sys.executable, *ray, "start", *arguments, "--block"]
         command += [f"--num-cpus={cores}"]
         command += ["--object-store-memory=90000000", "--disable-usage-stats", "--node-ip-address=127.0.0.1"]
-        node = subprocess.Popen(command, env={**self._given, **env}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self._nodes.append(node)
-        assert node.stdout is not None
         said = b""
-        for line in node.stdout:  # closed when it ends
-            said += line
-            if b"--block" in line:
-                return
+        for _ in range(TRIES):
+            node = subprocess.Popen(
+                command, env={**self._given, **env}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            )
+            assert node.stdout is not None
+            for line in node.stdout:  # closed when it ends
+                said += line
+                if b"--block" in line:
+                    self._nodes.append(node)
+                    return
+            node.stdout.close()
+            node.wait()
         self.close()
         raise AssertionError(f"Ray did not start: {said.decode(errors='replace')}")
 

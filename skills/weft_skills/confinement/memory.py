@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 OFTEN, SELDOM = 0.05, 0.2
 PAGE = 1024
+# How often a call that seems to use too much is measured again, as long as its processes change meanwhile.
+_LOOKS = 3
 _FIELDS = re.compile(r"^(?:RssAnon|VmSwap|HugetlbPages):\s+(\d+)", re.MULTILINE)
 _SHARED = re.compile(r"^(\w+)-(\w+) ...s (\w+) (00:\w+) (\d+) +(/dev/zero|/memfd:|/SYSV|/dev/shm/|/ )", re.MULTILINE)
 _EXACT = re.compile(r"^(?:Pss_Anon|SwapPss):\s+(\d+)", re.MULTILINE)
@@ -46,10 +48,14 @@ class Watch:
     def measure(self) -> int:
         """Measure the call, and say when to look again."""
         used = measure(self.process, self.limit, self.file_size)
-        if (
-            used > self.limit
-        ):  # processes that ended meanwhile may have been counted with those that took over their pages
+        for _ in range(_LOOKS):
+            if used <= self.limit:
+                break
+            # Pages of processes that began or ended meanwhile may have been counted with those that share them.
+            before = _tree(str(self.process))
             used = min(used, measure(self.process, self.limit, self.file_size))
+            if _tree(str(self.process)) == before:
+                break
         self.due = time.monotonic() + (OFTEN if used > self.limit // 2 else SELDOM)
         return used
 

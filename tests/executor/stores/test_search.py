@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.executor.stores.runs import line, row
+from weft_executor.history import indexer as indexer_module
 from weft_executor.history.indexer import Indexer, catch_up
 from weft_executor.stores.lease import Handover, myself
 from weft_executor.stores.row import Row, RunIndex
@@ -147,7 +148,10 @@ def test_a_deleted_run_is_no_longer_found(store: Store) -> None:
     assert ids(store, text="redis") == ["r1"]
 
 
-def test_an_indexer_takes_what_has_ended_and_finishes_it_when_it_is_closed(place: Place) -> None:
+def test_an_indexer_takes_what_has_ended_and_finishes_it_when_it_is_closed(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexer_module, "_CLOSING", 60)  # a slow machine takes longer than the end of a process waits
     store = place.open()
     indexer = Indexer(store)
     for number in range(50):

@@ -7,7 +7,6 @@ import resource
 import socket
 import subprocess
 import sys
-import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -49,6 +48,16 @@ def ask(address: str) -> int:
     return httpx2.get(f"{base}/api/runs", headers={"Authorization": f"Bearer {token}"}, timeout=20).status_code
 
 
+def is_closed(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
 def test_idle_connections_leave_room_for_the_user_and_unfinished_requests_end(address: str) -> None:
     host, _, port = address.removeprefix("http://").partition("/")[0].partition(":")
     with ExitStack() as stack:
@@ -58,9 +67,9 @@ def test_idle_connections_leave_room_for_the_user_and_unfinished_requests_end(ad
             if number % 2:
                 connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
             idle.append(connection)
-        started = time.monotonic()
         assert ask(address) == 200
-        assert time.monotonic() - started < 10
+        # As many as it may have open would end by themselves, after ten seconds; these gave way to newer ones.
+        assert sum(map(is_closed, idle)) > LIMIT + LIMIT // 2
 
         idle[-1].settimeout(30)
         try:

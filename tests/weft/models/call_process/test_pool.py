@@ -111,14 +111,15 @@ async def test_a_worker_that_no_longer_reads_is_stopped_all_the_same(
 async def test_calls_of_a_worker_that_hangs_fail_transiently_and_the_worker_is_replaced(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "SILENCE", 3)
     with OpenAIServer(echo) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.base)
         await workers.warm()
         (stuck,) = workers._workers
         os.kill(stuck.pid, signal.SIGSTOP)
-        with pytest.raises(Transient):
-            await workers.ask(MODEL, asking("anything"))
+        with monkeypatch.context() as patched:
+            patched.setattr(connection, "SILENCE", 3)
+            with pytest.raises(Transient):
+                await workers.ask(MODEL, asking("anything"))
         assert (await workers.ask(MODEL, asking("again"))).text == "you said again"
         await workers.close()
     assert not is_running(stuck.pid)
