@@ -39,7 +39,7 @@ def diff_runs(site: Site, request: Request) -> list[dict[str, Any]]:
 
 async def replay_run(site: Site, request: Request) -> Response:
     """Replay a run strictly, or with `select` only its selection; no model is called."""
-    body = await bodies.document(request)
+    body = await bodies.document(request, "select")
     run = await asyncio.to_thread(site.find, request.path_params["run"])
     if bodies.flag(body, "select"):
         return json_reply(await asyncio.to_thread(_reselect, site, (run.run_id,)))
@@ -88,6 +88,7 @@ async def export_run(site: Site, request: Request) -> Response:
 
 async def send_spans(site: Site, request: Request) -> Response:
     """Send a run to the collector that the server's environment names, without prompts and replies."""
+    await bodies.document(request)
     run = await asyncio.to_thread(site.find, request.path_params["run"])
 
     def send() -> int:
