@@ -109,7 +109,8 @@ async def import_runs(site: Site, request: Request) -> Response:
         await bodies.save(request, upload, bodies.ARCHIVE)
 
         def read() -> list[str]:
-            return transfer.import_runs([upload], site.journal().store, site.paths)
+            named = trace_file.TraceFile(upload, "the trace")
+            return transfer.import_runs([named], site.journal().store, site.paths)
 
         return json_reply({"runs": await asyncio.to_thread(read)}, 201)
     finally:
