@@ -66,7 +66,7 @@ def _validate(files: Sequence[Path | TraceFile], store: Store) -> list[str]:
         before, name = len(seen), file.name if isinstance(file, TraceFile) else str(file)
         for run_id, rows in groupby(trace_file.read(file), key=lambda row: row.run_id):
             if run_id in seen:
-                raise InputError(f"{name}: run {run_id} appears twice", hint="name each file once")
+                raise InputError(f"{name}: run {run_id} appears twice", hint="leave one of the files out")
             if _exists(run_id, store):
                 raise RunExists(run_id)
             _check_complete(run_id, rows, name)

@@ -160,7 +160,8 @@ def test_an_answer_goes_to_the_first_turn(chat: Talk, serve: Serve) -> None:
 def test_a_dry_run_shows_the_first_turn_and_records_nothing(workspace: Path, chat: Talk, serve: Serve) -> None:
     server = serve(script)
     (workspace / "notes.md").write_text("rare words", encoding="utf-8")
-    shown = json.loads(chat("", "--json", "--dry-run", "Read @notes.md").out)
+    (line,) = chat("", "--json", "--dry-run", "Read @notes.md").out.splitlines()  # as every document of a chat
+    shown = json.loads(line)
     assert (shown["goal"], server.calls) == ("Read @notes.md", [])
     assert "notes.md" in str(shown["prompt"])
     assert not (workspace / ".agents" / "journal.sqlite").exists()

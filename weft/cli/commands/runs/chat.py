@@ -124,7 +124,7 @@ def chat(
         talking = Chat(Conversation.new(weft), mode, base, lambda _: None)
         first = asyncio.run(_first(talking, goal, given, source))
         first = first if isinstance(first, Goal) else given
-        return show_preview(weft, _as_turn(weft, first, "last" if go_on else conversation), mode)
+        return show_preview(weft, _as_turn(weft, first, "last" if go_on else conversation), mode, indent=None)
     configuration.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     warm_up.check_keys(weft.settings)
