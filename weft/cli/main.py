@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from weft.cli import stdin
 from weft.cli.lazy_group import LazyGroup
 from weft.cli.view import output
 from weft.version import __version__
@@ -170,6 +169,8 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
             hint = _usage_hint(error, arguments)
             return say_error(error.format_message(), hint, code="USAGE", status=2)
         case WeftError():
+            from weft.cli import stdin  # here: most commands end well
+
             return say_error(stdin.shown(error.message), error.hint, code=error.code, status=error.exit_status)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=str() | bytes() as name):
             message, hint = f"{os.fsdecode(name)}: {error.strerror}", "free disk space, then run the command again"

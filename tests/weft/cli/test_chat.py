@@ -335,7 +335,16 @@ def test_each_plan_is_shown_before_it_runs(terminal: Terminal, begin: Begin, wor
     terminal.type("/quit", "Enter")
     terminal.wait_for("chat --conversation")
     chatting.wait(240)
+    terminal.close()
     assert [run.status for run in store(workspace).summaries()] == ["interrupted", "done", "done"]
+    (workspace / "plan.json").write_text(json.dumps({"tasks": [llm("own")]}), encoding="utf-8")
+    chatting = begin(
+        "--plan", str(workspace / "plan.json")
+    )  # there is a goal: nothing is asked about the turn that was left
+    terminal.wait_for("done: own")
+    terminal.type("/quit", "Enter")
+    terminal.wait_for("chat --conversation")
+    chatting.wait(240)
 
 
 @needs_tmux

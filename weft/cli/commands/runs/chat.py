@@ -129,7 +129,8 @@ def chat(
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     warm_up.check_keys(weft.settings)
     model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
-    begun, resumes = _begun(weft, "last" if go_on else conversation, asks=at_terminal and goal is None)
+    asks = at_terminal and goal is None and not source.has_goal
+    begun, resumes = _begun(weft, "last" if go_on else conversation, asks=asks)
     page = ConversationPage(where.workspace, flags.given()) if at_terminal else None
     talking = Chat(begun, mode, base, lambda settings: warm_up.begin(settings, where), page, target)
 
