@@ -60,6 +60,24 @@ def test_one_variant_has_a_pass_rate_and_every_check_its_evidence(folder: Path, 
     assert json.loads(weft("eval", "show", "--json", cwd=folder).out) == found
 
 
+def test_cases_are_read_from_stdin_and_resumed_by_their_ids(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering(greets_with_skill))
+    lines = [json.dumps(case) + "\n" for case in letters(3)]
+    ran = weft("eval", "-", *MODEL, "--json", stdin="".join(lines[:2]), cwd=folder)
+    assert ran.status == 0, ran.err
+    found = json.loads(ran.out)
+    assert (found["cases"], [row["case"] for row in found["rows"]]) == (2, ["letter-0", "letter-1"])
+    paid = len(server.calls)
+    again = weft("eval", "-", *MODEL, "--json", "--resume", stdin="".join(lines[:2]), cwd=folder)
+    assert (json.loads(again.out)["eval_id"], len(server.calls)) == (found["eval_id"], paid)
+    other = weft("eval", "-", *MODEL, "--json", "--resume", stdin=lines[2], cwd=folder)
+    assert json.loads(other.out)["eval_id"] != found["eval_id"]
+    scored = weft("eval", "score", "last", "--cases", "-", "--json", stdin=lines[2], cwd=folder)
+    assert (scored.status, json.loads(scored.out)["cases"]) == (0, 1)
+    refused = weft("eval", "-", *MODEL, stdin='{"id": 1}\n', cwd=folder)
+    assert (refused.status, "stdin, line 1: 'goal' is missing or empty" in refused.err) == (2, True)
+
+
 def test_a_skill_that_helps_is_found_and_the_worse_cases_are_listed(folder: Path, serve: Serve, weft: Weft) -> None:
     serve(answering(greets_with_skill))
     cases = letters(10)

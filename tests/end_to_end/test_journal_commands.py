@@ -326,6 +326,41 @@ def test_a_run_becomes_one_page_that_loads_nothing(workspace: Path, run_here: Ca
         assert bad not in page
 
 
+def test_a_full_disk_leaves_the_earlier_export_as_it_was(workspace: Path, run_here: Callable[[], str]) -> None:
+    run_here()
+    (workspace / "page.html").write_text("as it was", encoding="utf-8")
+    before = sorted(file.name for file in workspace.iterdir())
+    limited = ["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sys.executable, "-m", "weft"]
+    for target in ("page.html", "new.html"):
+        export = [*limited, "trace", "export", "last", "-o", target]
+        ran = subprocess.run(export, cwd=workspace, capture_output=True, text=True, timeout=120, check=False)
+        assert ran.returncode == 2, ran.stderr
+        assert ran.stderr.startswith(f"error: {target}: File too large")
+    assert (workspace / "page.html").read_text(encoding="utf-8") == "as it was"
+    assert sorted(file.name for file in workspace.iterdir()) == before
+
+
+def test_a_trace_that_lacks_an_event_is_refused_by_all_that_read_it(
+    workspace: Path, run_here: Callable[[], str], weft: Weft
+) -> None:
+    run_id = run_here()
+    lines = weft("trace", "export", cwd=workspace).out.splitlines(keepends=True)
+    where = next(number for number, line in enumerate(lines, 1) if '"call_started"' in line)
+    lacking = "".join([*lines[: where - 1], *lines[where:]])
+    (workspace / "gap.jsonl").write_text(lacking, encoding="utf-8")
+    missing = f"run {run_id} is incomplete: 1 event before its event {where + 1} is missing"
+    elsewhere = ["trace", "import", "--journal", "other.sqlite"]
+    for command in (["replay", "--strict"], elsewhere, ["trace", "show", "--task", "(plan)"]):
+        ran = weft(*command, "gap.jsonl", cwd=workspace)
+        assert (ran.status, ran.err.splitlines()[0]) == (2, f"error: gap.jsonl, line {where}: {missing}")
+    ran = weft("trace", "show", "gap.jsonl", cwd=workspace)  # reads only some events, and notices it at the next
+    assert (ran.status, f"run {run_id} is incomplete" in ran.err) == (2, True)
+    ran = weft(*elsewhere, "-", stdin=lacking, cwd=workspace)
+    assert (ran.status, ran.err.splitlines()[0]) == (2, f"error: stdin, line {where}: {missing}")
+    (workspace / "cut.jsonl").write_text("".join(lines[:where]), encoding="utf-8")
+    assert weft("replay", "--strict", "cut.jsonl", cwd=workspace).status == 0
+
+
 def test_replay_and_trace_never_load_litellm(workspace: Path, run_here: Callable[[], str]) -> None:
     run_here()
     program = """if True:

@@ -219,13 +219,24 @@ def test_a_question_can_be_declined(
 
 
 def test_a_question_does_not_overwrite_a_plan(workspace: Path, serve: Serve, weft: Weft) -> None:
-    serve(lambda _: Say(QUESTION))
+    serve(lambda call: Say(json.dumps(PLAN) if "the to-do one" in call.user else QUESTION))
     (workspace / "plan.yaml").write_text("a plan", encoding="utf-8")
-    ran = weft("plan", *MODEL, "-o", "plan.yaml", GOAL, cwd=workspace)
-    assert ran.status == 1
+    ran = weft("plan", *MODEL, "-o", "plan.yaml", "--", GOAL, cwd=workspace)
+    assert ran.status == 6
     assert (workspace / "plan.yaml").read_text(encoding="utf-8") == "a plan"
     assert "Question: Which service?" in ran.err
     assert "Run it with" not in ran.err
+    command = shlex.split(ran.err.partition("Answer with: ")[2].splitlines()[0])
+    assert command == ["weft", "plan", *MODEL, "-o", "plan.yaml", "--answer", "TEXT", "--", GOAL]
+    ran = weft(*[word if word != "TEXT" else "the to-do one" for word in command[1:]], cwd=workspace)
+    assert ran.status == 0, ran.err
+    assert len(yaml.safe_load((workspace / "plan.yaml").read_text(encoding="utf-8"))["tasks"]) == 2
+
+
+def test_a_question_in_place_of_a_plan_is_one_document_with_json(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(lambda _: Say(QUESTION))
+    ran = weft("plan", "--json", *MODEL, GOAL, cwd=workspace)
+    assert (ran.status, json.loads(ran.out)["clarification"]) == (6, "Which service?")
 
 
 def test_the_resume_command_names_a_journal_outside_the_workspace(workspace: Path, serve: Serve, weft: Weft) -> None:

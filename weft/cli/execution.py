@@ -136,16 +136,9 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     from weft.cli.view import answer
     from weft_planner.events.run import PLAN_NOT_CHANGED
 
-    mode, workspace, target = shown.mode, shown.workspace, shown.target
+    mode, workspace = shown.mode, shown.workspace
     resume = [*resume_command(result.run_id, workspace, result.journal), *_powers(shown.settings)]
-    if target is not None and (result.answer is not None or result.artifacts):
-        try:
-            for left in target.write(result, workspace):
-                output.say_warning(f"an artifact is not in {target}: {left}")
-        except (OSError, InputError) as error:
-            why = error.strerror if isinstance(error, OSError) else error.message
-            output.say_warning(f"cannot write the answer to {target}: {why}; printing it instead")
-            target = None
+    target = write_answer(result, shown.target, workspace)
     try:
         if mode.as_json:
             output.print_json(result.to_dict())
@@ -163,6 +156,19 @@ def show_result(result: Result, shown: ResultOutput) -> int:
         output.say(f"  {shlex.join([*resume, *_raised_limit(result, shown.settings)])}")
     not_changed = shown.changes_plan and result.code == PLAN_NOT_CHANGED and result.status == "done"
     return 1 if not_changed else EXIT[result.status]
+
+
+def write_answer(result: Result, target: ResultTarget | None, workspace: Path) -> ResultTarget | None:
+    """Write what there is to where `-o` says; None if that failed, and it is to be printed."""
+    if target is not None and (result.answer is not None or result.artifacts):
+        try:
+            for left in target.write(result, workspace):
+                output.say_warning(f"an artifact is not in {target}: {left}")
+        except (OSError, InputError) as error:
+            why = error.strerror if isinstance(error, OSError) else error.message
+            output.say_warning(f"cannot write the answer to {target}: {why}; printing it instead")
+            return None
+    return target
 
 
 def _say_next_steps(result: Result, workspace: Path) -> None:

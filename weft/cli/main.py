@@ -169,7 +169,9 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
             hint = _usage_hint(error, arguments)
             return say_error(error.format_message(), hint, code="USAGE", status=2)
         case WeftError():
-            return say_error(error.message, error.hint, code=error.code, status=error.exit_status)
+            from weft.cli import stdin  # here: most commands end well
+
+            return say_error(stdin.shown(error.message), error.hint, code=error.code, status=error.exit_status)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=str() | bytes() as name):
             message, hint = f"{os.fsdecode(name)}: {error.strerror}", "free disk space, then run the command again"
             return say_error(message, hint, code="FAILED", status=1)

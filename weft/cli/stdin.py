@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,10 @@ from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     import click
+
+
+# How the name of a copy of stdin begins.
+_COPY = "weft-stdin-"
 
 
 def goal_text(goal: str | None) -> str:
@@ -38,8 +43,13 @@ def or_stdin(context: click.Context, option: click.Parameter, value: Any) -> Any
     import shutil  # not above: many commands import this module
     import tempfile
 
-    spool = tempfile.NamedTemporaryFile(prefix="weft-stdin-", suffix=".jsonl")  # noqa: SIM115 - closed with the command
+    spool = tempfile.NamedTemporaryFile(prefix=_COPY, suffix=".jsonl")  # noqa: SIM115 - closed with the command
     context.call_on_close(spool.close)
     shutil.copyfileobj(sys.stdin.buffer, spool)
     spool.flush()
     return type(value)(spool.name)
+
+
+def shown(message: str) -> str:
+    """A message in which a copy of stdin has the name that the user knows."""
+    return re.sub(rf"\S*{_COPY}\w+\.jsonl", "stdin", message)

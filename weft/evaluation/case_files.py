@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,14 +38,17 @@ _SENTENCE = ("text", "description", "expectation", "assertion")
 _LIST = ("evals", "cases", "test_cases")
 _HINT = "fix these; nothing was run"
 
-# A file, a skill's folder, the keys of a case, or a case that was read before.
+# How YAML begins if it has no name that says so.
+_YAML = re.compile(rf"(?:---|(?:- +)?(?:{'|'.join((*_GOAL, *_LIST, 'id', 'custom_id', 'skill_name'))}):)(?:\s|$)")
+
+# A file (`-` is stdin), a skill's folder, the keys of a case, or a case that was read before.
 Source = str | Path | Mapping[str, Any] | Case
 
 
 def read_cases(sources: Iterable[Source]) -> list[Case]:
     """The cases of files, of skills' folders, and in memory; raises InputError with everything that is wrong."""
     survey = _Survey()
-    for number, source in enumerate(sources, 1):
+    for number, source in enumerate(with_stdin(sources), 1):
         if isinstance(source, Case):
             survey.add(source, f"case {number}")
         elif isinstance(source, Mapping):
@@ -52,6 +57,41 @@ def read_cases(sources: Iterable[Source]) -> list[Case]:
             survey.read(case_file(source))
     survey.check()
     return survey.cases
+
+
+def with_stdin(sources: Iterable[Source]) -> list[Source]:
+    """The sources with the cases on stdin in place of `-`: it is read once, and has no name to be found again by."""
+    found: list[Source] = []
+    for source in sources:
+        found += _on_stdin() if isinstance(source, str | Path) and str(source) == "-" else [source]
+    return found
+
+
+def _on_stdin() -> list[Case]:
+    try:
+        text = sys.stdin.buffer.read(_LARGEST + 1).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError("the cases on stdin cannot be read: it is not UTF-8", hint="send them as UTF-8") from error
+    if len(text) > _LARGEST:
+        raise InputError(f"the cases on stdin have more than {_LARGEST:,} bytes", hint="send fewer")
+    survey = _Survey()
+    survey.take_all(_parsed(text, _guessed(text)), "stdin", Path.cwd(), Path.cwd())
+    survey.check()
+    return survey.cases
+
+
+def _guessed(text: str) -> str:
+    """The form of a text without a name."""
+    if text.lstrip().startswith("["):
+        return "json"
+    if text.lstrip().startswith("{"):
+        try:
+            document = json.loads(text)
+        except (ValueError, RecursionError):
+            return "jsonl"
+        return "json" if any(key in document for key in _LIST) else "jsonl"
+    lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
+    return "yaml" if _YAML.match(next(lines, "")) else "text"
 
 
 def case_file(source: str | Path) -> Path:
@@ -81,16 +121,20 @@ class _Survey:
 
     def read(self, path: Path) -> None:
         """Take every case of a file."""
-        before = len(self.cases) + len(self.faults)
         folder = path.absolute().parent
         home = folder.parent if folder.name == SKILL_EVALS.parent.name else folder
-        for row in _rows(path):
+        self.take_all(_rows(path), str(path), folder, home)
+
+    def take_all(self, rows: Iterable[GoalRow | BadRow], name: str, folder: Path, home: Path) -> None:
+        """Take every row of what has that name; at least one is a case."""
+        before = len(self.cases) + len(self.faults)
+        for row in rows:
             if len(self.cases) > _MOST_CASES:
-                self._fault(f"{path}: more than {_MOST_CASES:,} cases")
+                self._fault(f"{name}: more than {_MOST_CASES:,} cases")
                 return
-            self.take(row, f"{path}, line {row.line}", folder, home)
+            self.take(row, f"{name}, line {row.line}", folder, home)
         if len(self.cases) + len(self.faults) == before:
-            self._fault(f"{path} has no cases")
+            self._fault(f"{name} has no cases")
 
     def take(self, row: GoalRow | BadRow, where: str, folder: Path, home: Path) -> None:
         """Take one case; its files are relative to `folder`, and lie below `home`."""
@@ -138,7 +182,10 @@ def _rows(path: Path) -> Iterator[GoalRow | BadRow]:
     except (OSError, UnicodeDecodeError) as error:
         what = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"
         raise InputError(f"the cases in {path} cannot be read: {what}", hint="name a file of text") from error
-    form = goal_formats.form_of(path)
+    yield from _parsed(text, goal_formats.form_of(path))
+
+
+def _parsed(text: str, form: str) -> Iterator[GoalRow | BadRow]:
     yield from _document(text, form) if form in ("json", "yaml") else goal_formats.READERS[form](io.StringIO(text))
 
 

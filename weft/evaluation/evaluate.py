@@ -22,7 +22,7 @@ from weft.batch.options import BatchOptions
 from weft.batch.run_batch import Batch, started_batch
 from weft.evaluation import store
 from weft.evaluation.case import Case
-from weft.evaluation.case_files import case_file, read_cases
+from weft.evaluation.case_files import case_file, read_cases, with_stdin
 from weft.evaluation.checks.command_check import check_trust
 from weft.evaluation.judge import judge_settings
 from weft.evaluation.judging import judging
@@ -217,6 +217,7 @@ def open_evaluation(
     options = options or EvaluationOptions()
     chosen = tuple(variants) or (ONLY,)
     check_names(chosen)
+    sources = with_stdin(sources)
     trials = Trials(read_cases(sources), chosen, options.repeats(len(chosen)), named(sources))
     if options.pairwise and len(chosen) < 2:
         raise InputError("--pairwise compares the answers of two variants", hint="name two with --variant")

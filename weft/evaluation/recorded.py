@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft.evaluation import store
-from weft.evaluation.case_files import read_cases
+from weft.evaluation.case_files import read_cases, with_stdin
 from weft.evaluation.checks.command_check import check_trust
 from weft.evaluation.evaluate import EvaluationOptions, named
 from weft.evaluation.judging import judging
@@ -38,6 +38,7 @@ async def score_runs(
 
     What a judge said of a run before is taken from its record.
     """
+    sources = with_stdin(sources)
     options, cases = options or EvaluationOptions(), read_cases(sources)
     async with judging(workspace, settings, options.batch, judge=options.judge) as (scorer, judge):
         weft = scorer.weft

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from weft.web.errors import HttpError
 from weft_skills.errors import InputError
+from weft_skills.text.plural import plural
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Collection, Mapping
     from pathlib import Path
 
     from starlette.requests import Request
@@ -23,10 +24,20 @@ _BIGGEST_NUMBER = 2**53
 Kind = TypeVar("Kind")
 
 
-async def document(request: Request, limit: int = BODY) -> dict[str, Any]:
-    """The JSON object in a request's body; empty if it has no body."""
+async def document(request: Request, *keys: str, limit: int = BODY) -> dict[str, Any]:
+    """The JSON object in a request's body, which has no other keys than these; empty if it has no body."""
     data = await _data(request, limit)
-    return _parsed(data, dict, "JSON object", "send one JSON object") if data else {}
+    body: dict[str, Any] = _parsed(data, dict, "JSON object", "send one JSON object") if data else {}
+    check_keys(body, keys)
+    return body
+
+
+def check_keys(body: Mapping[str, Any], keys: Collection[str]) -> None:
+    """Raise if there is a key that means nothing: it may be a misspelled one, and its value would be lost."""
+    if unknown := [key for key in body if key not in keys]:
+        shown = ", ".join(map(_short, unknown[:5])) + (", …" if len(unknown) > 5 else "")
+        hint = f"known keys: {', '.join(keys)}" if keys else "send no body, or {}"
+        raise InputError(f"unknown {plural(len(unknown), 'key', 'keys')} in the body: {shown}", hint=hint)
 
 
 async def rows(request: Request) -> list[Any]:

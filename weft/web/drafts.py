@@ -52,7 +52,7 @@ class Drafts:
 
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, archive.parent, ignore_errors=True)
-            staged = stack.enter_context(install.stage(archive, self._workspace, id=name))
+            staged = stack.enter_context(install.stage(archive, self._workspace, id=name, name="the upload"))
             return self._keep(staged, stack.pop_all()), staged
 
     def keep(self, file: Path) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response, StreamingResponse
 
+from weft.web import bodies
 from weft.web.errors import status_of, to_dict
 
 if TYPE_CHECKING:
@@ -37,10 +38,15 @@ def json_reply(value: Any, status: int = 200, headers: Mapping[str, str] | None 
 
 
 def in_thread(read: Callable[[Site, Request], Any]) -> Callable[[Site, Request], Awaitable[Response]]:
-    """The handler that answers with what a function reads, in a thread: reading must not keep others waiting."""
+    """The handler that answers with what a function reads, in a thread: reading must not keep others waiting.
+
+    It is for requests that bring no body.
+    """
 
     @wraps(read)
     async def answer(site: Site, request: Request) -> Response:
+        if request.method == "POST":
+            await bodies.document(request)
         return json_reply(await asyncio.to_thread(read, site, request))
 
     return answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -14,6 +14,7 @@ from weft_planner import events
 from weft_planner.plan.graph_faults import graph_faults
 from weft_planner.plan.plan import Plan
 from weft_skills.errors import InputError
+from weft_skills.text.plural import counted, plural
 from weft_skills.tools.envelope import Envelope
 
 if TYPE_CHECKING:
@@ -43,24 +44,36 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
         yield encode(row.to_dict())
 
 
-def read(path: Path, types: Collection[str] = ()) -> Iterator[Row]:
-    """The rows in a file, or those of some types; an error names the line."""
-    last_seq: dict[str, int] = {}
+class TraceFile(NamedTuple):
+    """A file with the name that errors call it by, for one that the user did not name."""
+
+    path: Path
+    name: str
+
+
+def read(file: Path | TraceFile, types: Collection[str] = ()) -> Iterator[Row]:
+    """The rows in a file, or those of some types; an error names the line.
+
+    Every run must be whole up to where it ends. If only some types are read, a gap is noticed at the next row of them.
+    """
+    path, name = file if isinstance(file, TraceFile) else (file, str(file))
+    order, nth = _Order(exact=not types), 0
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
+        with path.open(encoding="utf-8-sig") as opened:
+            for number, line in enumerate(opened, start=1):
+                if not line.strip():
+                    continue
+                nth += 1
                 # Most lines are of other types: searching the text is much faster than parsing them all.
-                if line.strip() and (not types or any(f'"{kind}"' in line for kind in types)):
-                    row = parse(line, f"{path}, line {number}")
-                    _check_order(row, last_seq, f"{path}, line {number}")
+                if not types or any(f'"{kind}"' in line for kind in types):
+                    row = parse(line, f"{name}, line {number}")
+                    order.check(row, nth, f"{name}, line {number}")
                     if not types or row.type in types:
                         yield row
     except OSError as error:
-        raise InputError(
-            f"the trace {path} cannot be read: {error.strerror or error}", hint="check the path"
-        ) from error
+        raise InputError(f"{name} cannot be read: {error.strerror or error}", hint="check the path") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"the trace {path} is not UTF-8 text", hint="export it again") from error
+        raise InputError(f"{name} is not UTF-8 text", hint="export it again") from error
 
 
 def parse(line: str, where: str) -> Row:
@@ -110,12 +123,35 @@ def _faults(event: events.Event | None) -> Iterator[str]:
             pass
 
 
-def _check_order(row: Row, last_seq: dict[str, int], where: str) -> None:
-    """Raise if an event is repeated or out of order: a run is the sequence of its events."""
-    before = last_seq.get(row.run_id, 0)
-    if row.seq <= before:
-        raise InputError(
-            f"{where}: event {row.seq} of run {row.run_id} comes after its event {before}",
-            hint="events must be unique and ordered by seq: export the run again with weft trace export",
-        )
-    last_seq[row.run_id] = row.seq
+class _Order:
+    """The order of a file: a run is the sequence of its events, numbered from 1, on consecutive lines.
+
+    The number of a line, blank ones not counted, less that of its event is therefore the same for all rows of a run,
+    also if only some of them are looked at; `exact` if all are.
+    """
+
+    def __init__(self, *, exact: bool) -> None:
+        self._exact = exact
+        self._last: dict[str, tuple[int, int]] = {}  # by run: the number of the last event, and the lines before it
+        self._lines = 0
+
+    def check(self, row: Row, nth: int, where: str) -> None:
+        """Raise if an event is missing before this row, repeated or out of order."""
+        least = nth - 1 if self._exact else self._lines
+        seq, before = self._last.get(row.run_id, (0, max(nth - row.seq, least)))
+        if row.seq <= seq:
+            raise InputError(
+                f"{where}: event {row.seq} of run {row.run_id} comes after its event {seq}",
+                hint=f"events must be unique and ordered by seq: {_AGAIN}",
+            )
+        if nth - row.seq < before:
+            missing = row.seq - (nth - before)
+            what = f"{counted(missing, 'event')} before its event {row.seq} {plural(missing, 'is', 'are')} missing"
+            raise InputError(f"{where}: run {row.run_id} is incomplete: {what}", hint=_AGAIN)
+        if nth - row.seq > before:
+            raise InputError(
+                f"{where}: run {row.run_id} appears twice, or its events are not consecutive",
+                hint="a run must appear once, its events ordered by seq",
+            )
+        self._last[row.run_id] = (row.seq, before)
+        self._lines = nth

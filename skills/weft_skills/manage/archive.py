@@ -68,15 +68,18 @@ class ArchiveRefused(InputError):
 
 
 @contextmanager
-def members(source: Path, limits: ArchiveLimits | None = None) -> Iterator[list[Member]]:
-    """The files of a folder, an archive or a single SKILL.md, readable while the context is open."""
+def members(source: Path, limits: ArchiveLimits | None = None, name: str = "") -> Iterator[list[Member]]:
+    """The files of a folder, an archive or a single SKILL.md, readable while the context is open.
+
+    Errors call it by its name, if it has one that the user knows better than its path.
+    """
     with ExitStack() as stack:
-        with _explained(source):
-            files = _list(source, limits or ArchiveLimits(), stack)
+        with _explained(name or source):
+            files = _list(source, limits or ArchiveLimits(), stack, name or str(source))
         yield files
 
 
-def _list(source: Path, limits: ArchiveLimits, stack: ExitStack) -> list[Member]:
+def _list(source: Path, limits: ArchiveLimits, stack: ExitStack, name: str) -> list[Member]:
     if source.is_dir():
         return _folder(source, limits)
     if source.name == "SKILL.md":
@@ -87,7 +90,7 @@ def _list(source: Path, limits: ArchiveLimits, stack: ExitStack) -> list[Member]
         return _tar(stack.enter_context(tarfile.open(source)), limits)
     known = ", ".join(SUFFIXES)
     raise ArchiveRefused(
-        f"{source} is not a folder, an archive or a SKILL.md", hint=f"give a folder or a file of type {known}"
+        f"{name} is not a folder, an archive or a SKILL.md", hint=f"give a folder or a file of type {known}"
     )
 
 

@@ -105,8 +105,12 @@ def stage(
     *,
     id: str | None = None,  # noqa: A002 (the flag's name)
     at: PurePosixPath | None = None,
+    name: str = "",
 ) -> Iterator[Staged]:
-    """Unpack a source for import; it is removed again unless it is committed. `at` is the skill's folder in it."""
+    """Unpack a source for import; it is removed again unless it is committed. `at` is the skill's folder in it.
+
+    Errors call the source by its name, if it has one that the user knows better than its path.
+    """
     if id is not None and not fits(id):
         hint = f"use {slug(id)!r}" if slug(id) else "use letters and digits"
         raise InputError(f"{id!r} is not a valid skill name", hint=hint)
@@ -114,8 +118,8 @@ def stage(
         raise InputError(
             f"{source} does not exist", hint="give a folder, an archive or the address of a git repository"
         )
-    with archive.members(source) as files:
-        top = at if at is not None else _top(source, files)
+    with archive.members(source, name=name) as files:
+        top = at if at is not None else _top(name or str(source), files)
         kept = [member for member in files if member.path.is_relative_to(top)]
         moved = [archive.Member(m.path.relative_to(top), m.open, m.executable) for m in kept]
         packed = source.stat().st_size if source.is_file() else 0
@@ -172,7 +176,7 @@ def files(skill: Skill, limit: int = 5_000) -> list[tuple[str, int]]:
     return found
 
 
-def _top(source: Path, found: list[archive.Member]) -> PurePosixPath:
+def _top(source: str, found: list[archive.Member]) -> PurePosixPath:
     """The folder within the source that contains its SKILL.md."""
     tops = sorted(
         (m.path.parent for m in found if m.path.name == "SKILL.md"),

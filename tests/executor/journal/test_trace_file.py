@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,6 +22,7 @@ from weft_skills.selection.detector import Selection
 from weft_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from weft_planner.events import Event
@@ -194,10 +196,52 @@ def test_unknown_fields_and_types_are_kept_in_the_row() -> None:
     assert trace_file.parse(json.dumps(PLACE | {"type": "moon_landed", "by": 2}), "line 1").type == "moon_landed"
 
 
-@pytest.mark.parametrize("numbers", [(1, 1), (2, 1), (1, 3, 2)])
+@pytest.mark.parametrize("numbers", [(1, 1), (1, 2, 1), (1, 2, 3, 2)])
 def test_events_out_of_their_order_are_refused(tmp_path: Path, numbers: tuple[int, ...]) -> None:
     file = tmp_path / "run.jsonl"
     lines = [json.dumps(PLACE | {"seq": seq, "type": "warned", "message": "m"}) for seq in numbers]
     file.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match=f"line {len(numbers)}: event {numbers[-1]} of run r comes after"):
         list(trace_file.read(file))
+
+
+def written(file: Path, given: Iterable[tuple[str, int, str]]) -> Path:
+    """A trace of (run, seq, type), with blank lines in it."""
+    rows = [PLACE | {"run_id": run, "seq": seq, "type": kind, "message": "m"} for run, seq, kind in given]
+    file.write_text("\n\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return file
+
+
+WHOLE = [("r", seq, "warned" if seq % 3 else "tool_log") for seq in range(1, 9)]
+OTHER = ("s", 1, "warned")
+
+
+@pytest.mark.parametrize("types", [(), ("warned",)])
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (WHOLE[1:], "line 1: run r is incomplete: 1 event before its event 2 is missing"),
+        ([*WHOLE[:3], *WHOLE[4:]], "line 7: run r is incomplete: 1 event before its event 5 is missing"),
+        ([*WHOLE[:3], *WHOLE[6:]], "line 7: run r is incomplete: 3 events before its event 7 are missing"),
+        ([*WHOLE, ("s", 3, "warned")], "line 17: run s is incomplete: 2 events before its event 3 are missing"),
+        ([*WHOLE[:3], OTHER, *WHOLE[3:]], "line 9: run r appears twice, or its events are not consecutive"),
+    ],
+)
+def test_a_gap_is_named_with_its_place_also_if_only_some_types_are_read(
+    tmp_path: Path, given: list[tuple[str, int, str]], says: str, types: tuple[str, ...]
+) -> None:
+    file = written(tmp_path / "run.jsonl", given)
+    with pytest.raises(InputError, match=f"^{re.escape(f'{file}, {says}')}$"):
+        list(trace_file.read(file, types))
+    named = trace_file.TraceFile(file, "the trace")
+    with pytest.raises(InputError, match=f"^the trace, {re.escape(says)}$"):
+        list(trace_file.read(named, types))
+
+
+@pytest.mark.parametrize("types", [(), ("warned",)])
+def test_several_runs_and_one_that_breaks_off_are_read(tmp_path: Path, types: tuple[str, ...]) -> None:
+    other = [("s", seq, kind) for _, seq, kind in WHOLE]
+    file = written(tmp_path / "run.jsonl", [*WHOLE[:5], *other, ("t", 1, "warned")])
+    read = [(row.run_id, row.seq) for row in trace_file.read(file, types)]
+    assert read[-1] == ("t", 1)
+    assert len(read) == (14 if not types else 11)

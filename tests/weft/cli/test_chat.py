@@ -107,6 +107,98 @@ def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, ch
     assert (workspace / "out.md").read_text(encoding="utf-8") == done.out
 
 
+@pytest.fixture
+def command(workspace: Path, nursery: Nursery) -> Talk:
+    """Other commands of weft in the workspace."""
+    return lambda *words: nursery.run(list(words), cwd=workspace)
+
+
+def test_a_plan_is_the_first_turn_and_the_next_one_sees_it(workspace: Path, chat: Talk, serve: Serve) -> None:
+    server = serve(script)
+    plan = {"goal": "Do both", "tasks": [llm("one"), llm("two", "one")]}
+    (workspace / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    first, second = map(json.loads, chat("And now?\n", "--json", "--plan", "plan.json").out.splitlines())
+    assert (first["goal"], [task["id"] for task in first["tasks"]]) == ("Do both", ["one", "two"])
+    assert (second["answer"], second["conversation"]) == ("Answer to **And now?**.", first["conversation"])
+    (asked,) = server.asked("decomposer")  # the first turn had its plan
+    assert "Do both" in asked.user
+    (third,) = map(json.loads, chat("", "--json", "--continue", "--plan", "plan.json", "Again").out.splitlines())
+    assert (third["goal"], len(third["tasks"]), third["conversation"]) == ("Again", 2, first["conversation"])
+    refused = chat("", "--plan", "missing.yaml", "x")
+    assert (refused.status, "missing.yaml" in refused.err) == (2, True)
+
+
+def test_a_recipe_is_the_first_turn(chat: Talk, command: Talk, serve: Serve) -> None:
+    server = serve(script)
+    assert chat("two tasks about tea\n").status == 0
+    saved = command("recipes", "save", "last", "--name", "pair", "--parameter", "what=tea")
+    assert saved.status == 0, saved.err
+    server.calls.clear()
+    (turn,) = map(json.loads, chat("", "--json", "--recipe", "pair", "what=ink").out.splitlines())
+    assert (turn["goal"], turn["recipe"], len(turn["tasks"])) == ("two tasks about ink", "pair", 2)
+    assert not server.asked("decomposer")
+    refused = chat("", "--recipe", "pair", "ink")
+    assert (refused.status, "weft chat --recipe pair NAME=VALUE" in refused.err) == (2, True)
+
+
+def test_a_chat_follows_up_on_a_run(chat: Talk, command: Talk, serve: Serve) -> None:
+    server = serve(script)
+    assert command("run", *CHAT[1:], "two tasks about tea").status == 0
+    first, second = map(json.loads, chat("And then?\n", "--json", "--after", "last", "Shorter").out.splitlines())
+    assert first["conversation"] == second["conversation"] is not None
+    before, after = server.asked("decomposer")[-2:]
+    assert "two tasks about tea" in before.user
+    assert "Answer to **Shorter**." in after.user
+
+
+def test_an_answer_goes_to_the_first_turn(chat: Talk, serve: Serve) -> None:
+    server = serve(script)
+    assert chat("two\n", "--answer", "the blue one", "one").status == 0
+    assert ["the blue one" in call.user for call in server.calls] == [True, False]
+
+
+def test_a_dry_run_shows_the_first_turn_and_records_nothing(workspace: Path, chat: Talk, serve: Serve) -> None:
+    server = serve(script)
+    (workspace / "notes.md").write_text("rare words", encoding="utf-8")
+    (line,) = chat("", "--json", "--dry-run", "Read @notes.md").out.splitlines()  # as every document of a chat
+    shown = json.loads(line)
+    assert (shown["goal"], server.calls) == ("Read @notes.md", [])
+    assert "notes.md" in str(shown["prompt"])
+    assert not (workspace / ".agents" / "journal.sqlite").exists()
+    assert chat("What is a DAG?\n").status == 0
+    shown = json.loads(chat("", "--json", "--dry-run", "--continue", "And a tree?").out)
+    assert "Answer to **What is a DAG?**." in str(shown["prompt"])
+    assert len(server.calls) == 1
+
+
+def test_the_last_answer_is_written_to_a_file(workspace: Path, chat: Talk, serve: Serve) -> None:
+    serve(script)
+    done = chat("two\n", "-o", "out.md", "one")
+    assert done.out == "Answer to **one**.\nAnswer to **two**.\n"
+    assert done.err.count("Answer written to out.md") == 2
+    assert (workspace / "out.md").read_text(encoding="utf-8") == "Answer to **two**.\n"
+    refused = chat("", "-o", "missing/out.md", "one")
+    assert (refused.status, "does not exist" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--plan", "-", "x"), "`weft run --plan -`"),
+        (("--after", "last", "--continue", "x"), "leave --after out"),
+        (("--after", "last"), "--after is for the first turn, and there is no goal"),
+        (("--dry-run",), "--dry-run is for the first turn, and there is no goal"),
+        (("--answer", "x"), "weft resume RUN --answer TEXT"),
+        (("--review", "x"), "--review needs a terminal"),
+        (("--recipe", "a", "--plan", "b"), "--recipe and --plan cannot be used together"),
+        (("two", "words"), "put text of several words in quotes"),
+    ],
+)
+def test_what_a_chat_cannot_do_is_said_with_what_to_do(chat: Talk, flags: tuple[str, ...], told: str) -> None:
+    done = chat("", *flags)
+    assert (done.status, told in done.err) == (2, True), done.err
+
+
 def test_files_and_skills_are_named_in_a_goal(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("text", encoding="utf-8")
     (tmp_path / "my notes.md").write_text("text", encoding="utf-8")
@@ -222,6 +314,37 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspa
     assert sorted(statuses) == ["done"] * 9 + ["interrupted"]
     for run_id in runs:
         assert not (await replayed(workspace, rows(workspace, run_id))).drift
+
+
+@needs_tmux
+@pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
+def test_each_plan_is_shown_before_it_runs(terminal: Terminal, begin: Begin, workspace: Path, serve: Serve) -> None:
+    server = serve(script)
+    chatting = begin("--review", "two tasks")
+    terminal.wait_for("The plan has 2 tasks", "Run this plan?")
+    assert not server.asked("task")
+    terminal.type("y", "Enter")
+    terminal.wait_for("done: two")
+    terminal.type("q2", "Enter")
+    terminal.wait_for("Answer to q2.")
+    terminal.type("other tasks", "Enter")
+    terminal.wait_for("Run this plan?", times=2)
+    terminal.type("n", "Enter")
+    terminal.wait_for("declined in review")
+    assert len(server.asked("task")) == 2
+    terminal.type("/quit", "Enter")
+    terminal.wait_for("chat --conversation")
+    chatting.wait(240)
+    terminal.close()
+    assert [run.status for run in store(workspace).summaries()] == ["interrupted", "done", "done"]
+    (workspace / "plan.json").write_text(json.dumps({"tasks": [llm("own")]}), encoding="utf-8")
+    chatting = begin(
+        "--plan", str(workspace / "plan.json")
+    )  # there is a goal: nothing is asked about the turn that was left
+    terminal.wait_for("done: own")
+    terminal.type("/quit", "Enter")
+    terminal.wait_for("chat --conversation")
+    chatting.wait(240)
 
 
 @needs_tmux

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 
 from weft.evaluation.case_files import read_cases
 from weft_skills.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_yaml_and_json_lines_hold_the_same(tmp_path: Path) -> None:
@@ -86,3 +85,47 @@ def test_a_missing_file_or_folder_without_evals_is_named(tmp_path: Path) -> None
         read_cases([tmp_path])
     with pytest.raises(InputError, match="there are no cases"):
         read_cases([])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": "a", "goal": "Do it", "files": ["data.csv"]}\n{"id": "b", "goal": "And that"}\n',
+        '\ufeff{"id": "a", "goal": "Do it", "files": ["data.csv"]}\r\n\r\n{"id": "b", "goal": "And that"}',
+        '[{"id": "a", "goal": "Do it", "files": ["data.csv"]},\n {"id": "b", "goal": "And that"}]',
+        '{"evals": [{"id": "a", "prompt": "Do it", "files": ["data.csv"]}, {"id": "b", "prompt": "And that"}]}',
+        '{\n"evals": [\n{"id": "a", "prompt": "Do it", "files": ["data.csv"]},\n{"id": "b", "prompt": "And that"}]}',
+        "# mine\n- id: a\n  goal: Do it\n  files: [data.csv]\n- id: b\n  goal: And that\n",
+        "cases:\n- goal: Do it\n  id: a\n  files:\n  - data.csv\n- goal: And that\n  id: b\n",
+    ],
+)
+def test_cases_come_in_every_form_from_stdin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    (tmp_path / "data.csv").write_text("a\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    first, second = read_cases(["-"])
+    assert (first.id, first.goal, first.files) == ("a", "Do it", (tmp_path / "data.csv",))
+    assert (second.id, second.goal, second.folder) == ("b", "And that", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "stdin has no cases"),
+        ('{"id": "a"}\n{"goal": 1}\n', "stdin, line 1: 'goal' is missing or empty\n  stdin, line 2: 'goal' is"),
+        ("\udcff", "not UTF-8"),
+    ],
+)
+def test_what_is_wrong_on_stdin_is_told_with_its_line(monkeypatch: pytest.MonkeyPatch, text: str, told: str) -> None:
+    data = io.BytesIO(text.encode("utf-8", "surrogateescape"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
+    with pytest.raises(InputError, match=told):
+        read_cases(["-"])
+
+
+def test_goals_on_stdin_are_cases_without_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"Summarise: the news\nTask: name a colour\n")))
+    assert [(case.goal, case.checks) for case in read_cases([Path("-")])] == [
+        ("Summarise: the news", ()),
+        ("Task: name a colour", ()),
+    ]

@@ -63,12 +63,13 @@ def test_an_imported_run_is_the_same_run(tmp_path: Path, there: SqliteStore, lin
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        (lambda run: run[1:], "its event 1 is missing"),
-        (lambda run: run[:5] + run[6:], "its event 6 is missing"),
+        (lambda run: run[1:], "1 event before its event 2 is missing"),
+        (lambda run: run[:5] + run[6:], "1 event before its event 7 is missing"),
         (lambda run: [*run[:5], run[4], *run[5:]], "comes after"),
-        (lambda run: run[::-1], "its event 1 is missing"),
-        (lambda run: [*run[:5], run[6], run[5], *run[7:]], "its event 6 is missing"),
-        (lambda run: [{**run[0], "type": "warned", "message": "m"}, *run[1:]], "its event 1 is missing"),
+        (lambda run: run[:5] + run[8:], "3 events before its event 9 are missing"),
+        (lambda run: run[::-1], r"events before its event \d+ are missing"),
+        (lambda run: [*run[:5], run[6], run[5], *run[7:]], "1 event before its event 7 is missing"),
+        (lambda run: [{**run[0], "type": "warned", "message": "m"}, *run[1:]], "does not begin with run_started"),
         (lambda run: [*run[:-1], {**run[-1], "v": 99}], "newer weft"),
         (lambda run: [*run[:-1], {**run[-1], "seconds": None}], r"Expected `float`, got `null` - at `\$\.seconds`"),
         (lambda run: [{**line, "run_id": "../../src"} for line in run], r"at `\$\.run_id`"),

@@ -264,7 +264,28 @@ async def test_a_run_is_exported_deleted_and_imported_again(workspace: Path) -> 
         assert (await asked.get(f"/runs/{run_id}")).json()["answer"] == "the answer"
         leads_out = lines.content.replace(run_id.encode(), b"../x")
         refused = await asked.post("/runs/import", content=leads_out, headers=raw)
-        assert (refused.status_code, "$.run_id" in refused.json()["error"]["message"]) == (400, True)
+        assert refused.status_code == 400
+        assert refused.json()["error"]["message"].startswith("the trace, line 1: Expected")
+        assert "$.run_id" in refused.json()["error"]["message"]
+        await asked.delete(f"/runs/{run_id}")
+        first, second, *others = lines.content.splitlines(keepends=True)
+        for content, message in {
+            b"".join(
+                [first, *others]
+            ): f"the trace, line 2: run {run_id} is incomplete: 1 event before its event 3 is missing",
+            b"".join(
+                [second, *others]
+            ): f"the trace, line 1: run {run_id} is incomplete: 1 event before its event 2 is missing",
+            first.replace(b"run_started", b"warned_of"): f"the trace: run {run_id} is incomplete: it does not begin "
+            "with run_started",
+            first[:40]: "the trace, line 1 is not JSON",
+            b"\n": "the trace contains no run",
+            b"\xff\n": "the trace is not UTF-8 text",
+        }.items():
+            refused = await asked.post("/runs/import", content=content, headers=raw)
+            assert refused.status_code == 400
+            assert refused.json()["error"]["message"].startswith(message)
+        assert (await asked.get("/runs")).json()["runs"] == []
 
 
 async def test_a_file_for_a_goal_is_named_or_uploaded_and_belongs_to_its_run(workspace: Path) -> None:

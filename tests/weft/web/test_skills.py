@@ -176,6 +176,7 @@ async def test_an_archive_is_shown_before_it_is_kept_and_overwrites_only_when_as
     [
         packed(**{"..__..__evil__SKILL.md": SKILL}), packed(**{"SKILL.md": SKILL, "..__x": "y"}),
         packed(**{"README.md": "no skill here"}), packed(**{"a__SKILL.md": "no frontmatter"}), b"no archive", b"",
+        packed(**{"a__SKILL.md": SKILL, "b__SKILL.md": SKILL}), packed(**{"SKILL.md": SKILL})[:-30],
     ],
 )  # fmt: skip
 async def test_an_archive_that_is_refused_leaves_nothing_behind(workspace: Path, data: bytes) -> None:
@@ -183,6 +184,7 @@ async def test_an_archive_that_is_refused_leaves_nothing_behind(workspace: Path,
         response = await staged(asked, data)
         assert response.status_code == 400, response.text
         assert response.json()["error"]["hint"]
+        assert "weft-serve-" not in response.text  # the folder of uploads, which nobody can look into
     left = [path for path in workspace.rglob("*") if ".weft-" in str(path) or path.name == "evil"]
     assert left == []
 

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from weft.cli.chat.page import ConversationPage
     from weft.cli.view.output_mode import OutputMode
+    from weft.cli.view.result_target import ResultTarget
     from weft.models.open import OpenModel
     from weft.runs.goal import Goal
+    from weft.runs.steps.reviewing import Review
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
     from weft_executor.history.result import Result
@@ -34,7 +36,7 @@ class Chat:
     """A conversation, and what the person at it has chosen; `base` is what every goal is given.
 
     `planned` is a goal with a plan that was made and not run yet. `open_models` makes what opens models, by settings.
-    `page` shows it in a browser for as long as it lasts; None if nobody stays to look.
+    `page` shows it in a browser for as long as it lasts; None if nobody stays to look. `target` gets the last answer.
     """
 
     conversation: Conversation
@@ -42,6 +44,7 @@ class Chat:
     base: Goal
     open_models: Callable[[Settings], OpenModel | None]
     page: ConversationPage | None = None
+    target: ResultTarget | None = None
     planned: tuple[str, Plan] | None = None
     results: list[Result] = field(default_factory=list)
     status: int = 0
@@ -63,10 +66,16 @@ class Chat:
         return sorted(skill.name for skill in self.weft.workspace.skills.registry.list_skills())
 
     async def turn(
-        self, goal: Goal, record: Record | None = None, stop: Stop | None = None, approve: Approve | None = None
+        self,
+        goal: Goal,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+        review: Review | None = None,
     ) -> Result:
         """Run a goal as the next turn."""
-        return self._kept(await self.conversation.turn(goal, record=record, stop=stop, approve=approve))
+        turn = self.conversation.turn(goal, record=record, stop=stop, approve=approve, review=review)
+        return self._kept(await turn)
 
     async def resume(
         self, record: Record | None = None, stop: Stop | None = None, approve: Approve | None = None
@@ -81,7 +90,10 @@ class Chat:
         return result
 
     def show(self, result: Result) -> None:
-        """Print how a turn ended."""
+        """Print how a turn ended, and write its answer to where `-o` says."""
+        written = execution.write_answer(result, self.target, self.weft.paths.workspace)
+        if written is not None and result.answer is not None and not self.mode.quiet:
+            output.say(f"Answer written to {written}")
         if self.mode.as_json:
             output.print_json(result.to_dict(), indent=None)
             return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weft.cli.chat import page
 from weft.cli.dialogs import plan_review
-from weft.cli.view import output
+from weft.cli.view import output, whole_file
 from weft_skills.errors import InputError, WeftError
 from weft_skills.text.plural import counted
 from weft_skills.text.shorten import cut
@@ -183,7 +183,7 @@ async def _save(chat: Chat, rest: str) -> None:
         raise InputError("the last turn has no answer", hint="/retry continues it")
     path = Path(os.path.expanduser(rest))  # noqa: ASYNC240, PTH111 - a lookup of the home folder
     try:
-        await asyncio.to_thread(path.write_text, text if text.endswith("\n") else f"{text}\n", encoding="utf-8")
+        await asyncio.to_thread(whole_file.write, path, text if text.endswith("\n") else f"{text}\n")
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}", hint="name another file") from error
     output.say(f"Wrote {path}")

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _LONGEST = 200_000
 
 
-async def talk(chat: Chat, first: str | None, *, resume: bool, allow_all: bool) -> int:
+async def talk(chat: Chat, first: Goal | str | None, *, resume: bool, allow_all: bool) -> int:
     """Take goals from stdin until it ends; returns the exit status of the last turn."""
     if resume:
         await _shown(chat, "resume", allow_all=allow_all)
     for text in _texts(first):
         try:
-            following = await commands.carry_out(chat, text) if text.startswith("/") else await chat.goal(text)
+            following = await _asked(chat, text) if isinstance(text, str) else text
         except commands.Quit:
             break
         except WeftError as error:
@@ -43,7 +43,11 @@ async def talk(chat: Chat, first: str | None, *, resume: bool, allow_all: bool) 
     return chat.status
 
 
-def _texts(first: str | None) -> Iterator[str]:
+async def _asked(chat: Chat, text: str) -> Goal | str | None:
+    return await (commands.carry_out(chat, text) if text.startswith("/") else chat.goal(text))
+
+
+def _texts(first: Goal | str | None) -> Iterator[Goal | str]:
     if first is not None:
         yield first
     while line := sys.stdin.readline(_LONGEST):

@@ -10,7 +10,7 @@ import asyncio
 import signal
 import time
 from collections import deque
-from contextlib import nullcontext, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from weft.cli.chat import commands, line
 from weft.cli.chat.turn_view import TurnView
 from weft.cli.dialogs.approval_prompt import TerminalApprover
+from weft.cli.dialogs.plan_review import PlanReview
 from weft.cli.view import output
 from weft.runs.goal import Goal
 from weft.runs.stop import Stop
@@ -25,13 +26,14 @@ from weft.runs.stored.requests import approve_all
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from prompt_toolkit import PromptSession
 
     from weft.cli.chat.chat import Chat
     from weft_executor.history.result import Result
     from weft_planner.approvals import Answer, ApprovalRequest
+    from weft_planner.plan.plan import Plan
 
 _PROMPT = "› "
 _TWICE = 2.0  # seconds between two Ctrl-C that leave
@@ -46,8 +48,9 @@ class TerminalChat:
 
     chat: Chat
     allow_all: bool = False
+    reviews: bool = False
     _line: PromptSession[str] = field(init=False)
-    _waiting: deque[str] = field(default_factory=deque)
+    _waiting: deque[Goal | str] = field(default_factory=deque)
     _kept: str = ""  # what was typed and not sent when a turn ended
     _stop: Stop | None = None
     _interrupted: float = float("-inf")
@@ -60,7 +63,7 @@ class TerminalChat:
         self._line = line.session(history, commands.COMMANDS, self.chat.skill_names, where.workspace)
         self._free.set()
 
-    async def talk(self, first: str | None = None, *, resume: bool = False) -> None:
+    async def talk(self, first: Goal | str | None = None, *, resume: bool = False) -> None:
         """Talk until the person leaves; `first` is a goal, with `resume` the last turn goes on before it."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
@@ -71,7 +74,7 @@ class TerminalChat:
                 await self._run(partial(self.chat.resume))
             while True:
                 text = self._waiting.popleft() if self._waiting else await self._read()
-                if text.strip():
+                if isinstance(text, Goal) or text.strip():
                     await self._take(text)
         except (commands.Quit, EOFError):
             pass
@@ -94,18 +97,21 @@ class TerminalChat:
             output.say(_PROMPT + text.replace("\n", "\n  "))
             return text
 
-    async def _take(self, text: str) -> None:
+    async def _take(self, text: Goal | str) -> None:
         """Carry out a command, or run a goal."""
         try:
-            if text.startswith("!"):
+            if isinstance(text, Goal):
+                following: Goal | str | None = text
+            elif text.startswith("!"):
                 output.say("No turn runs: a remark is for tasks that have not begun.")
                 return
-            if text.startswith("/"):
+            elif text.startswith("/"):
                 following = await commands.carry_out(self.chat, text)
             else:
                 following = await self.chat.goal(text)
             if isinstance(following, Goal):
-                await self._run(partial(self.chat.turn, following))
+                review = partial(self._review, following.text) if self.reviews else None
+                await self._run(partial(self.chat.turn, following, review=review))
             elif following is not None:
                 await self._run(self.chat.resume)
         except WeftError as error:
@@ -196,12 +202,23 @@ class TerminalChat:
         """Ask in the line's place."""
         if self.allow_all and (answer := await approve_all(request)) is not None:
             return answer
+        async with self._in_place():
+            return await TerminalApprover(nullcontext).ask(request)
+
+    async def _review(self, goal: str, plan: Plan) -> Plan | None:
+        """Show a plan in the line's place, and ask about it."""
+        async with self._in_place():
+            return await PlanReview(self.chat.weft, goal, nullcontext).ask(plan)
+
+    @asynccontextmanager
+    async def _in_place(self) -> AsyncIterator[None]:
+        """Within the block, nothing else asks, and the line is away."""
         async with self._asking:
             self._free.clear()
             self._end_line()
             try:
                 while self._line.app.is_running:  # noqa: ASYNC110 - it ends within a frame, and tells nobody
                     await asyncio.sleep(0.01)
-                return await TerminalApprover(nullcontext).ask(request)
+                yield
             finally:
                 self._free.set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from weft.cli.view import output
+from weft.cli.view import output, whole_file
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
@@ -39,7 +39,7 @@ def write_page(document: Mapping[str, Any], path: Path) -> None:
     from weft.evaluation.html_page import page
 
     try:
-        path.write_text(page(document), encoding="utf-8")
+        whole_file.write(path, page(document))
     except OSError as error:
         raise InputError(f"the page {path} cannot be written: {error.strerror}", hint="name another file") from error
 

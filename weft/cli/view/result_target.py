@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli.view import whole_file
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class ResultTarget:
         """Write what there is; returns the artifacts that could not be written, each with the reason."""
         if not self.is_folder:
             if result.answer is not None:
-                self.path.write_text(result.answer + "\n", encoding="utf-8")
+                whole_file.write(self.path, result.answer + "\n")
             return []
         from weft_skills import safe_files
 

@@ -86,7 +86,7 @@ class Conversation:
         run_id: str | None = None,
     ) -> Result:
         """Run a goal as the next turn, as `Weft.run` does; it sees what the earlier ones came to."""
-        given = await asyncio.to_thread(self._next, Goal(goal) if isinstance(goal, str) else goal)
+        given = await asyncio.to_thread(self.as_next, Goal(goal) if isinstance(goal, str) else goal)
         run = self.weft.new_run(given, record, run_id=run_id)
         run.approve, run.review = approve, review
         self._run = run
@@ -95,7 +95,7 @@ class Conversation:
         finally:
             self._run = None
 
-    def _next(self, goal: Goal) -> Goal:
+    def as_next(self, goal: Goal) -> Goal:
         """The goal with what it sees of earlier turns, and the files that they had."""
         last = next(self.stored.newest_first(self.id), None)
         if last is not None and last.status == "running":

@@ -59,8 +59,8 @@ def _about(opened: OpenRequest, spans: Mapping[str, Span]) -> dict[str, Any]:
 
 async def answer(site: Site, request: Request) -> Response:
     """Answer what a run waits for; it continues at once, or as soon as what it does besides has ended."""
-    run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     answers = [_answer(row) for row in await bodies.rows(request)]
+    run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     if not answers:
         raise InputError("there is no answer", hint='send [{"id": "…", "decision": "allow"}]')
     weft = await asyncio.to_thread(_runtime, site, run_id)
@@ -107,6 +107,7 @@ def _check(site: Site, run_id: str, answers: list[tuple[str, Answer]], queued: l
 def _answer(row: Any) -> tuple[str, Answer]:
     if not isinstance(row, dict):
         raise InputError("an answer must be an object", hint='send [{"id": "…", "decision": "allow"}]')
+    bodies.check_keys(row, ("id", "decision", "note", "arguments", "text"))
     arguments = bodies.mapping(row, "arguments") if row.get("arguments") is not None else None
     text = bodies.text(row, "text")
     decision: Any = bodies.text(row, "decision") or ("answer" if text else "allow")

@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
+from weft.web import bodies
 from weft.web.errors import HttpError
 from weft.web.replies import in_thread, json_reply
 from weft_executor.stores.errors import NotRunning
@@ -45,6 +46,7 @@ def show_batch(site: Site, request: Request) -> dict[str, Any]:
 
 async def stop_batch(site: Site, request: Request) -> Response:
     """Ask the process that runs a batch to stop: no further goal starts, and those that run are interrupted."""
+    await bodies.document(request)
 
     def stop() -> list[str]:
         batch = _counted(site, request)[0].batch

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Longer answers are cut here; the page of the run has them whole.
 LONGEST_ANSWER = 100_000
+_TURN_KEYS = ("goal", "files", "skills", "answers", "plan", "settings")
 
 
 @in_thread
@@ -68,7 +69,7 @@ async def take_turn(site: Site, request: Request) -> Response:
     from weft.runs.conversations.conversation import Conversation  # here, as below: most requests only read
     from weft.web.routes.steer import check_local, goal_in
 
-    body = await bodies.document(request, bodies.PLAN)
+    body = await bodies.document(request, *_TURN_KEYS, limit=bodies.PLAN)
     name = request.path_params.get("conversation")
     if name is not None:
         await asyncio.to_thread(_known, site, name)
@@ -92,6 +93,7 @@ async def take_turn(site: Site, request: Request) -> Response:
 
 async def take_back(site: Site, request: Request) -> Response:
     """Take back the last turn and its file changes; `left` are files that have changed since and were left alone."""
+    await bodies.document(request)
     name = (await asyncio.to_thread(_known, site, request.path_params["conversation"])).conversation
     async with site.turning:
         taken = await (await asyncio.to_thread(_open, site, name)).take_back()

@@ -10,7 +10,7 @@ from weft.runs.plans.plan_edit import plan_in_hand
 from weft.runs.stored import records
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, in_thread, json_reply, stream_reply
-from weft.web.routes.steer import check_local, goal_in
+from weft.web.routes.steer import GOAL_KEYS, check_local, goal_in
 from weft_executor.history.run_history import RunHistory
 from weft_planner.events import Event, TextStreamed
 from weft_planner.events import to_dict as event_dict
@@ -33,7 +33,7 @@ _SHOWN = ("skills_selected", "call_started", "call_retried", "call_finished", "c
 
 async def plan_goal(site: Site, request: Request) -> Response:
     """Plan a goal without running it: a stream of what happens, which ends with `plan` or `error`."""
-    body = await bodies.document(request)
+    body = await bodies.document(request, *GOAL_KEYS)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     weft = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
     goal = await asyncio.to_thread(goal_in, site, body, weft, None)
@@ -67,7 +67,7 @@ def _planned(work: asyncio.Future[Plan], goal: Goal) -> bytes:
 
 async def check_plan(site: Site, request: Request) -> Response:
     """Every fault of a plan's text, with its line; the plan if there is none."""
-    text = bodies.text(await bodies.document(request, bodies.PLAN), "text")
+    text = bodies.text(await bodies.document(request, "text", limit=bodies.PLAN), "text")
 
     def check() -> dict[str, Any]:
         return plan_check.check(text, site.workspace.known()).to_dict()
@@ -86,7 +86,7 @@ def run_plan_text(site: Site, request: Request) -> dict[str, Any]:
 
 async def preview(site: Site, request: Request) -> Response:
     """What a goal would start with: selected skills, how long the prompt is, which model; no model is called."""
-    body = await bodies.document(request)
+    body = await bodies.document(request, *GOAL_KEYS)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     weft = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
     goal = await asyncio.to_thread(goal_in, site, body, weft, None)

@@ -67,7 +67,7 @@ def _is_here(model: str) -> bool:
 
 async def pull_model(site: Site, request: Request) -> Response:
     """Download a local model: a stream of progress, which ends with `done` or `error`."""
-    name = bodies.text(await bodies.document(request), "name") or None
+    name = bodies.text(await bodies.document(request, "name"), "name") or None
     site.streams.check()
     return stream_reply(_pulling(site, name))
 
@@ -113,7 +113,7 @@ def _pull(name: str | None, report: Report, options: PullOptions) -> Installed:
 
 async def set_model(site: Site, request: Request) -> Response:
     """Set the default model in the user's own configuration."""
-    model = bodies.text(await bodies.document(request), "model").strip()
+    model = bodies.text(await bodies.document(request, "model"), "model").strip()
     if not model or carries_address(model):
         raise InputError(
             "'model' must be a model's name, without an address",

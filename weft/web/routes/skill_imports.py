@@ -34,7 +34,7 @@ async def stage_import(site: Site, request: Request) -> Response:
 
 async def commit_import(site: Site, request: Request) -> Response:
     """Keep a staged skill; over an existing one only with `replace`."""
-    replace = bodies.flag(await bodies.document(request), "replace")
+    replace = bodies.flag(await bodies.document(request, "replace"), "replace")
     key = request.path_params["key"]
     staged = site.drafts.staged(key)
 

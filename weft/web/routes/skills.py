@@ -61,7 +61,7 @@ def show_skill(site: Site, request: Request) -> dict[str, Any]:
 
 async def add_skill(site: Site, request: Request) -> Response:
     """Create a minimal skill."""
-    body = await bodies.document(request)
+    body = await bodies.document(request, "id", "name", "description")
     name = bodies.text(body, "id") or bodies.text(body, "name")
     title = bodies.text(body, "name") if body.get("id") else ""
 
@@ -100,7 +100,7 @@ async def read_file(site: Site, request: Request) -> Response:
 async def write_file(site: Site, request: Request) -> Response:
     """Replace one file of a skill, if it still is the one that was read; a new file has the empty tag."""
     tag = _tag(request)
-    text = bodies.text(await bodies.document(request, 4 * bodies.BODY), "text")
+    text = bodies.text(await bodies.document(request, "text", limit=4 * bodies.BODY), "text")
     name, path = request.path_params["name"], request.path_params["path"]
     registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
     written = await asyncio.to_thread(install.write, registry, name, path, text, tag, project=project)
@@ -118,7 +118,7 @@ async def delete_file(site: Site, request: Request) -> Response:
 async def rename_file(site: Site, request: Request) -> Response:
     """Give one file of a skill another path, if it still is the one that was read."""
     name, path, tag = request.path_params["name"], request.path_params["path"], _tag(request)
-    to = bodies.text(await bodies.document(request), "to")
+    to = bodies.text(await bodies.document(request, "to"), "to")
     registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
     await asyncio.to_thread(edit.rename, registry, name, path, to, tag, project=project)
     return json_reply({"path": to})
@@ -134,7 +134,7 @@ def _tag(request: Request) -> str:
 
 async def trust_skill(site: Site, request: Request) -> Response:
     """Trust a skill's tools, if they still are what was shown."""
-    shown = bodies.text(await bodies.document(request), "fingerprint")
+    shown = bodies.text(await bodies.document(request, "fingerprint"), "fingerprint")
     if not shown:
         raise InputError("'fingerprint' is missing", hint="send the one that was shown with the skill's files")
 
@@ -148,16 +148,18 @@ async def trust_skill(site: Site, request: Request) -> Response:
 
 async def select(site: Site, request: Request) -> Response:
     """Which skills a goal would select, and why; with `top`, the best ones without a threshold."""
-    body = await bodies.document(request)
+    body = await bodies.document(request, "goal", "top")
     goal, top = bodies.text(body, "goal"), body.get("top")
     if not goal.strip():
         raise InputError("the goal is empty", hint="type one")
+    if top is not None and (type(top) is not int or top < 1):
+        raise InputError(f"'top' must be a whole number from 1 on, not {top!r:.40}", hint="see docs/serve.md")
 
     def read() -> list[dict[str, Any]]:
         skills = site.workspace.skills
         with site.selecting:
             candidates = skills.active()
-            if isinstance(top, int) and top > 0:
+            if top is not None:
                 found = skills.best(goal, candidates, min(top, 100))
             else:
                 found = skills.select(goal, (), candidates)

@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan
     from weft_planner.plan.validate import Known
 
+# What a request for a goal may have.
+GOAL_KEYS = ("goal", "files", "skills", "answers", "plan", "settings", "parent")
 _PULL = "pull it under Models, or set a provider's key and start `weft serve` again"
 
 
 async def start(site: Site, request: Request) -> Response:
     """Start a run; it has begun, on disk, when this answers."""
-    body = await bodies.document(request, bodies.PLAN)
+    body = await bodies.document(request, *GOAL_KEYS, limit=bodies.PLAN)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     parent = bodies.text(body, "parent") or None
     if parent is not None:
@@ -63,6 +65,7 @@ async def start(site: Site, request: Request) -> Response:
 
 async def stop(site: Site, request: Request) -> Response:
     """Stop a run, of this process or of another."""
+    await bodies.document(request)
     run = await asyncio.to_thread(site.find, request.path_params["run"])
     if not site.work.stop(run.run_id):
         await asyncio.to_thread(site.reading().request_stop, run.run_id, "stop")
@@ -71,7 +74,7 @@ async def stop(site: Site, request: Request) -> Response:
 
 async def resume(site: Site, request: Request) -> Response:
     """Continue a run with its own settings, except those given."""
-    body = await bodies.document(request)
+    body = await bodies.document(request, "settings")
     given = bodies.mapping(body, "settings")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     weft = await asyncio.to_thread(runtime_of, site, run_id, given)
@@ -81,7 +84,7 @@ async def resume(site: Site, request: Request) -> Response:
 
 async def replan(site: Site, request: Request) -> Response:
     """Have a model change a run's plan as the person asks, and continue the run with it."""
-    asked = bodies.text(await bodies.document(request), "text")
+    asked = bodies.text(await bodies.document(request, "text"), "text")
     run_id = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
     weft = await asyncio.to_thread(runtime_of, site, run_id, {})
     await asyncio.to_thread(check_local, weft, None)
@@ -90,7 +93,7 @@ async def replan(site: Site, request: Request) -> Response:
 
 async def rerun(site: Site, request: Request) -> Response:
     """Run a part of a run again, as a new run; with `dry_run`, say what would be reused and what executed."""
-    body = await bodies.document(request, bodies.PLAN)
+    body = await bodies.document(request, "from", "inputs", "use", "settings", "dry_run", limit=bodies.PLAN)
     given, begin = bodies.mapping(body, "settings"), bodies.texts(body, "from")
     inputs = bodies.text_mapping(body, "inputs")
     use = {name: _inside(site, path) for name, path in bodies.text_mapping(body, "use").items()}

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 async def set_tags(site: Site, request: Request) -> Response:
     """Give a run these tags, in place of those that it has."""
-    tags = bodies.texts(await bodies.document(request), "tags")
+    tags = bodies.texts(await bodies.document(request, "tags"), "tags")
     run = site.find(request.path_params["run"])
     return json_reply(_shape(await tagging.retag(site.journal(), site.paths, run.run_id, lambda _: tags)))
 
 
 async def set_note(site: Site, request: Request) -> Response:
     """Write a note about a run, in place of an earlier one."""
-    note = bodies.text(await bodies.document(request), "note")
+    note = bodies.text(await bodies.document(request, "note"), "note")
     run = site.find(request.path_params["run"])
     return json_reply(_shape(await tagging.write_note(site.journal(), site.paths, run.run_id, note)))
 

@@ -39,7 +39,7 @@ def diff_runs(site: Site, request: Request) -> list[dict[str, Any]]:
 
 async def replay_run(site: Site, request: Request) -> Response:
     """Replay a run strictly, or with `select` only its selection; no model is called."""
-    body = await bodies.document(request)
+    body = await bodies.document(request, "select")
     run = await asyncio.to_thread(site.find, request.path_params["run"])
     if bodies.flag(body, "select"):
         return json_reply(await asyncio.to_thread(_reselect, site, (run.run_id,)))
@@ -88,6 +88,7 @@ async def export_run(site: Site, request: Request) -> Response:
 
 async def send_spans(site: Site, request: Request) -> Response:
     """Send a run to the collector that the server's environment names, without prompts and replies."""
+    await bodies.document(request)
     run = await asyncio.to_thread(site.find, request.path_params["run"])
 
     def send() -> int:
@@ -108,7 +109,8 @@ async def import_runs(site: Site, request: Request) -> Response:
         await bodies.save(request, upload, bodies.ARCHIVE)
 
         def read() -> list[str]:
-            return transfer.import_runs([upload], site.journal().store, site.paths)
+            named = trace_file.TraceFile(upload, "the trace")
+            return transfer.import_runs([named], site.journal().store, site.paths)
 
         return json_reply({"runs": await asyncio.to_thread(read)}, 201)
     finally:

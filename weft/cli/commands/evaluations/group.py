@@ -44,8 +44,8 @@ def with_run(arguments: Sequence[str]) -> list[str]:
 def evaluation() -> None:
     """Check the answers of cases, and compare variants: skills, models, prompts and settings.
 
-    CASES are files of JSON lines or YAML, or a skill's folder with evals/evals.json. `weft eval run --help` has the
-    options.
+    CASES are files of JSON lines or YAML (`-`: stdin), or a skill's folder with evals/evals.json. The options are in
+    `weft eval run --help`.
 
     \b
     Examples:

@@ -55,7 +55,8 @@ def run(
 ) -> int:
     """Run the cases of CASES, hold each answer against its checks, and compare variants.
 
-    CASES are files of JSON lines or YAML, a goal file of `weft batch`, or a skill's folder with evals/evals.json.
+    CASES are files of JSON lines or YAML (`-`: stdin), a goal file of `weft batch`, or a skill's folder with
+    evals/evals.json.
     FLAGS of a variant are flags of `weft run`, as one quoted text: --model, --skill, --without, --skills-dir,
     --seed-dir, -c KEY=VALUE. Each variant is compared with the first one.
 
@@ -66,6 +67,7 @@ def run(
       weft eval cases.jsonl --variant 'a=--model openai/gpt-4o' --variant 'b=--model openai/o3' --judge openai/o3
       weft eval cases.jsonl --check --min-pass .8
       weft eval cases.jsonl --resume
+      jq -c 'select(.tags[]? == "short")' cases.jsonl | weft eval -
 
     Exit status: 0 evaluated, whatever the scores; 1 a bound of --check is missed; 2 wrong usage or input; 4 no model
     or key; 5 stopped by a budget; 130 interrupted.

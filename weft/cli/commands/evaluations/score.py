@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("score")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
-@click.option("--cases", multiple=True, required=True, metavar="FILE", help="File of cases (repeatable).")
+@click.option("--cases", multiple=True, required=True, metavar="FILE", help="File of cases (repeatable; `-`: stdin).")
 @click.option("--judge", metavar="NAME", help="Have this model judge expectations (default: they are left out).")
 @eval_flags.checks
 @options.trust

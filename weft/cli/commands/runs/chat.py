@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, options
-from weft.cli.dialogs import confirm
-from weft.cli.view import output
+from weft.cli import configuration, goal_source, options
+from weft.cli.dialogs import confirm, recipe_choice
+from weft.cli.view import output, result_target
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 from weft_skills.text.shorten import cut
@@ -17,15 +18,20 @@ from weft_skills.text.shorten import cut
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from weft.cli.chat.chat import Chat
     from weft.cli.configuration import SettingFlags
+    from weft.cli.goal_source import SourceFlags
     from weft.cli.options import GoalFlags
     from weft.cli.view.output_mode import OutputMode
+    from weft.cli.view.result_target import ResultTarget
     from weft.runs.conversations.conversation import Conversation
+    from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
 
 
 @click.command()
 @click.argument("goal", required=False)
+@click.argument("values", nargs=-1, metavar="")
 @click.option("--continue", "go_on", is_flag=True, help="Continue with the last conversation of the workspace.")
 @click.option("--conversation", metavar="ID", help="Continue with this conversation: its id, or a prefix of it.")
 @options.models
@@ -34,19 +40,24 @@ if TYPE_CHECKING:
 @options.tools
 @options.approve_all
 @options.goal
+@goal_source.source
 @options.concurrency
 @options.cache
 @options.stream_plan
 @options.replans
 @options.powers
 @options.changes
+@result_target.output_option
 @options.journal
 @options.common
 def chat(
     goal: str | None,
+    values: tuple[str, ...],
     conversation: str | None,
     workspace: Path,
     goal_flags: GoalFlags,
+    source: SourceFlags,
+    target: ResultTarget | None,
     flags: SettingFlags,
     mode: OutputMode,
     *,
@@ -60,11 +71,16 @@ def chat(
     GOAL is the first turn. At a terminal, /help lists the commands; elsewhere every line of stdin is a goal, and each
     answer is printed (with --json, one document a line).
 
+    --plan, --recipe, --after, --answer and --dry-run are for the first turn, --review for all; FILE of -o gets the last
+    answer.
+
     \b
     Examples:
       weft chat
       weft chat "Compare three caches"
       weft chat --continue
+      weft chat --plan plan.yaml
+      weft chat --after last "Which of them is the simplest?"
       printf 'What is a DAG?\\nAnd a tree?\\n' | weft chat
 
     Every turn is a run: `weft trace`, `weft replay` and `weft resume` work on it.
@@ -75,43 +91,102 @@ def chat(
     from weft.cli.chat import lines
     from weft.cli.chat.chat import Chat
     from weft.cli.chat.page import ConversationPage
+    from weft.cli.commands.runs.run_preview import show_preview
     from weft.cli.dialogs import first_model, trust_prompt
-    from weft.runs.goal import Goal
+    from weft.runs.conversations.conversation import Conversation
+    from weft.runs.goal import NO_GOAL, Goal
     from weft.runs.runtime import Weft
 
     goal = None if goal == "-" else goal  # stdin is read anyway
     if go_on and conversation is not None:
         raise InputError("--continue and --conversation name two conversations", hint="give one of them")
+    source.check(goal, values, mode)
+    _check_first(goal, goal_flags, source, continues=go_on or conversation is not None)
+    if target is not None:
+        target.check()
     where = configuration.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)
     resolved = configuration.settings(where, flags, quiet=mode.quiet)
-    yes = first_model.offer(resolved.settings, mode, yes=yes)
-    weft = Weft(workspace, resolved.settings, open_model=warm_up.begin(resolved.settings, where))
-    trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=False)
+    if not source.dry_run:
+        yes = first_model.offer(resolved.settings, mode, yes=yes)
+    open_model = None if source.dry_run else warm_up.begin(resolved.settings, where)
+    weft = Weft(workspace, resolved.settings, open_model=open_model)
+    if not source.dry_run:
+        trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=False)
+    if trust:
+        recipe_choice.trust_all(weft.recipes)
+    at_terminal = confirm.can_ask() and not mode.as_json
+    base = Goal(".", skills=goal_flags.skills, files=goal_flags.files, stream=at_terminal)
+    given = replace(
+        base, text=NO_GOAL if goal is None or source.recipe is not None else goal, answers=goal_flags.answers
+    )
+    given = source.added_to(given, weft, (goal, *values) if goal is not None else (), mode)
+    if source.dry_run:
+        talking = Chat(Conversation.new(weft), mode, base, lambda _: None)
+        first = asyncio.run(_first(talking, goal, given, source))
+        first = first if isinstance(first, Goal) else given
+        return show_preview(weft, _as_turn(weft, first, "last" if go_on else conversation), mode, indent=None)
     configuration.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     warm_up.check_keys(weft.settings)
     model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
-    at_terminal = confirm.can_ask() and not mode.as_json
-    base = Goal(".", skills=goal_flags.skills, files=goal_flags.files, answers=goal_flags.answers, stream=at_terminal)
-    begun, resumes = _begun(weft, "last" if go_on else conversation, asks=at_terminal and goal is None)
+    asks = at_terminal and goal is None and not source.has_goal
+    begun, resumes = _begun(weft, "last" if go_on else conversation, asks=asks)
     page = ConversationPage(where.workspace, flags.given()) if at_terminal else None
-    talking = Chat(begun, mode, base, lambda settings: warm_up.begin(settings, where), page)
+    talking = Chat(begun, mode, base, lambda settings: warm_up.begin(settings, where), page, target)
 
     async def talk() -> int:
         async with weft:
+            first = await _first(talking, goal, given, source)
             if page is None:
-                return await lines.talk(talking, goal, resume=resumes, allow_all=approve_all)
+                return await lines.talk(talking, first, resume=resumes, allow_all=approve_all)
             from weft.cli.chat.terminal import TerminalChat
 
             try:
-                await TerminalChat(talking, approve_all).talk(goal, resume=resumes)
+                await TerminalChat(talking, approve_all, source.review).talk(first, resume=resumes)
             finally:
                 await asyncio.to_thread(page.close)
             return talking.status
 
     return asyncio.run(talk())
+
+
+def _check_first(goal: str | None, flags: GoalFlags, source: SourceFlags, *, continues: bool) -> None:
+    """Raise on what the first turn of a chat cannot have."""
+    if source.plan_file is not None and str(source.plan_file) == "-":
+        hint = "name a file; `weft run --plan -` runs a plan from stdin"
+        raise InputError("--plan -: the goals of a chat come from stdin", hint=hint)
+    if source.after is not None and continues:
+        what = "--after begins a conversation; this one goes on, and each turn sees the earlier ones"
+        raise InputError(what, hint="leave --after out, or --continue and --conversation")
+    if goal is None and not source.has_goal:
+        for flag, is_given in {"--after": source.after, "--dry-run": source.dry_run, "--answer": flags.answers}.items():
+            if is_given:
+                hint = f'for example: {output.program()} chat {flag} … "Compare three caches"'
+                if flag == "--answer":
+                    hint = f"`{output.program()} resume RUN --answer TEXT` answers what a turn asked"
+                raise InputError(f"{flag} is for the first turn, and there is no goal", hint=hint)
+
+
+async def _first(chat: Chat, typed: str | None, given: Goal, source: SourceFlags) -> Goal | str | None:
+    """The first turn: a command, the goal of a plan or recipe, or what was typed, with its files and skills."""
+    if typed is None or source.recipe is not None:
+        return given if source.has_goal else None
+    if typed.startswith("/"):
+        return typed
+    goal = await chat.goal(typed)
+    return replace(given, text=goal.text, skills=goal.skills, files=goal.files)
+
+
+def _as_turn(weft: Weft, goal: Goal, name: str | None) -> Goal:
+    """The goal as a turn would have it; a new conversation is not looked up, so that no journal is made for it."""
+    from weft.runs.conversations.conversation import Conversation
+    from weft_planner.events import ConversationTurn
+
+    if name is not None:
+        return Conversation.open(weft, name).as_next(goal)
+    return replace(goal, conversation=ConversationTurn(Conversation.new(weft).id, 1))
 
 
 def _begun(weft: Weft, name: str | None, *, asks: bool) -> tuple[Conversation, bool]:

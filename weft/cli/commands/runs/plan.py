@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, options, stdin
+from weft.cli import configuration, execution, options, stdin
 from weft.cli.commands.runs import plan_text
 from weft.cli.view import output, result_target
 from weft_planner.errors import BudgetSpent
@@ -68,8 +69,10 @@ def plan(
       weft plan --of last -o plan.yaml                # edit it, then:
       weft resume last --plan plan.yaml
 
-    Exit status: 0 done; 1 no valid plan, or a question needs an answer; 2 wrong usage or input; 4 no model or key;
-    5 stopped by a budget or limit; 130 interrupted.
+    If the goal cannot be understood, prints the question and the command that answers it; FILE stays as it is.
+
+    Exit status: 0 done; 1 no valid plan; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or limit;
+    6 a question needs your answer; 130 interrupted.
     """
     from weft.cli import model_download, warm_up
     from weft.cli.dialogs import first_model
@@ -108,9 +111,16 @@ def plan(
     elif target is None:
         output.print_result(plan_text.text_of(made, form or "yaml"))
     if not made.tasks:
-        output.say(f"Question: {made.clarification}\nAnswer it with --answer TEXT")
-        return 1
+        output.say(f"Question: {made.clarification}\nAnswer with: {_answering_command()}")
+        return execution.EXIT["waiting"]
     return 0
+
+
+def _answering_command() -> str:
+    """The same command with an answer; what follows `--` is the goal."""
+    given: list[str] = click.get_current_context().obj or ["plan", "GOAL"]
+    end = given.index("--") if "--" in given else len(given)
+    return shlex.join([output.program(), *given[:end], "--answer", "TEXT", *given[end:]])
 
 
 def _write_plan_of(
@@ -134,7 +144,6 @@ def _write_plan_of(
 
 async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
     """Make the plan, with progress, within the time limit."""
-    from weft.cli import execution
     from weft.cli.view.progress import progress
     from weft.settings.default_model import LOCAL_NOTICE, is_local
 

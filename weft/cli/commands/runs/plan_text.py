@@ -6,7 +6,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from weft.cli.view import output, width
+from weft.cli.view import output, whole_file, width
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def text_of(made: Plan, form: str, goal: str = "") -> str:
 def write(text: str, target: Path, mode: OutputMode, form: str, command: str = "weft run --plan") -> bool:
     """Write the plan and return whether that worked; if not, it is printed, because it was paid for."""
     try:
-        target.write_text(text, encoding="utf-8")
+        whole_file.write(target, text)
     except OSError as error:
         output.say_warning(f"cannot write the plan to {target}: {error.strerror}; printing it instead")
         return False

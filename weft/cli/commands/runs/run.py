@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, execution, options, stdin
+from weft.cli import configuration, execution, goal_source, options, stdin
 from weft.cli.dialogs import recipe_choice
-from weft.cli.plan_argument import read_plan
 from weft.cli.view import output, result_target
-from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from weft.cli.configuration import SettingFlags
+    from weft.cli.goal_source import SourceFlags
     from weft.cli.options import GoalFlags
     from weft.cli.view.output_mode import OutputMode
     from weft.cli.view.result_target import ResultTarget
-    from weft.runs.goal import Goal
-    from weft.runs.runtime import Weft
 
 
 @click.command()
@@ -33,14 +31,7 @@ if TYPE_CHECKING:
 @options.tools
 @options.approve_all
 @options.goal
-@click.option(
-    "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
-)
-@click.option(
-    "--recipe", metavar="NAME", help="Run this recipe instead of making a plan; give its parameters as NAME=VALUE."
-)
-@click.option("--after", metavar="RUN", help="Follow up on a run that has ended: its id, a prefix of it, or `last`.")
-@click.option("--review", is_flag=True, help="Show the plan first, then ask whether to run it, edit it or stop.")
+@goal_source.source
 @options.concurrency
 @options.cache
 @options.stream_plan
@@ -49,9 +40,6 @@ if TYPE_CHECKING:
 @options.changes
 @result_target.output_option
 @options.journal
-@click.option(
-    "--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate, without calling a model."
-)
 @options.common
 def run(
     goal: str | None,
@@ -59,14 +47,10 @@ def run(
     workspace: Path,
     goal_flags: GoalFlags,
     target: ResultTarget | None,
-    plan_file: Path | None,
-    recipe: str | None,
-    after: str | None,
+    source: SourceFlags,
     flags: SettingFlags,
     mode: OutputMode,
     *,
-    dry_run: bool,
-    review: bool,
     trust: bool,
     approve_all: bool,
     yes: bool,
@@ -102,12 +86,11 @@ def run(
     from weft.cli import model_download, warm_up
     from weft.cli.commands.runs.run_preview import show_preview
     from weft.cli.dialogs import first_model, plan_review, trust_prompt
-    from weft.runs.goal import NO_GOAL
+    from weft.runs.goal import NO_GOAL, Goal
     from weft.runs.runtime import Weft
 
-    _check_arguments(goal, values, recipe, plan_file)
-    if review:
-        plan_review.check_terminal(mode, dry_run=dry_run)
+    source.check(goal, values, mode)
+    dry_run, plan_file = source.dry_run, source.plan_file
     if target is not None:
         target.check()
     where = configuration.paths(workspace)
@@ -122,14 +105,15 @@ def run(
         trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     if trust:
         recipe_choice.trust_all(weft.recipes)
-    given = goal if recipe is None else NO_GOAL  # a recipe brings its own
-    full_goal = _goal(weft, given, goal_flags, plan_file, mode)
-    if after is not None:
-        full_goal = weft.follow(full_goal, after)
-    if recipe is not None:
-        texts = (goal, *values) if goal is not None else ()
-        full_goal = recipe_choice.named(weft, recipe, texts, full_goal, mode)
-    else:
+    full_goal = Goal(
+        NO_GOAL if source.recipe is not None or (goal is None and plan_file is not None) else stdin.goal_text(goal),
+        skills=goal_flags.skills,
+        files=goal_flags.files,
+        answers=goal_flags.answers,
+        stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
+    )
+    full_goal = source.added_to(full_goal, weft, (goal, *values) if goal is not None else (), mode)
+    if source.recipe is None:
         full_goal = recipe_choice.offered(weft, full_goal, mode)
     if mode.verbose:
         for note in weft.workspace.tools.notes():
@@ -143,38 +127,7 @@ def run(
         yes = first_model.offer(weft.settings, mode, yes=yes) if plan_file is not None else yes
         warm_up.check_keys(weft.settings)
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
-    reviewed = partial(plan_review.reviewed_run, weft, full_goal) if review else None
+    reviewed = partial(plan_review.reviewed_run, weft, full_goal) if source.review else None
     run_goal = partial(weft.run, full_goal)
     running = execution.run_with_progress(weft, mode, run_goal, approve_all=approve_all, reviewed=reviewed)
     return execution.run_to_exit(running, execution.ResultOutput(mode, workspace, target, weft.settings))
-
-
-def _check_arguments(goal: str | None, values: tuple[str, ...], recipe: str | None, plan_file: Path | None) -> None:
-    """Raise on what cannot be given together."""
-    if recipe is None and values:
-        plural = "s" if len(values) > 1 else ""
-        raise click.UsageError(
-            f"Got unexpected extra argument{plural} ({' '.join(values)})", click.get_current_context()
-        )
-    if recipe is not None and plan_file is not None:
-        raise InputError("--recipe and --plan cannot be used together", hint="leave one of them out")
-    if recipe is not None and goal is not None and "=" not in goal:
-        raise InputError(
-            "a recipe has a goal of its own", hint=f"give its parameters: weft run --recipe {recipe} NAME=VALUE"
-        )
-
-
-def _goal(weft: Weft, text: str | None, flags: GoalFlags, plan_file: Path | None, mode: OutputMode) -> Goal:
-    """The goal as it is given, with the plan of a file; without a text, it is the plan's own."""
-    from weft.runs.goal import NO_GOAL, Goal
-
-    plan = read_plan(weft, plan_file) if plan_file is not None else None
-    return Goal(
-        stdin.goal_text(text) if text is not None or plan is None else plan.goal or NO_GOAL,
-        skills=flags.skills,
-        files=flags.files,
-        plan=plan.plan if plan else None,
-        answers=flags.answers,
-        stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
-        repairs=plan.repairs if plan else (),
-    )

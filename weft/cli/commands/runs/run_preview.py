@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan
 
 
-def show_preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
-    """Print what a run of the goal would begin with; returns the exit status."""
+def show_preview(weft: Weft, goal: Goal, mode: OutputMode, *, indent: int | None = 2) -> int:
+    """Print what a run of the goal would begin with; returns the exit status. `indent` is that of its JSON."""
     from weft.workspace.planned_selection import planned_skills
 
     preview = asyncio.run(weft.preview(goal))
@@ -25,9 +25,9 @@ def show_preview(weft: Weft, goal: Goal, mode: OutputMode) -> int:
         output.say_warning(warning)
     if goal.plan is not None:
         selected = preview.to_dict()["selected"] if planned_skills(goal.plan) else []
-        return _preview_plan(goal, goal.plan, selected, preview.calls, mode)
+        return _preview_plan(goal, goal.plan, selected, preview.calls, mode, indent)
     if mode.as_json:
-        output.print_json({"goal": goal.text} | preview.to_dict())
+        output.print_json({"goal": goal.text} | preview.to_dict(), indent=indent)
         return 0
     output.print_text("Skills selected:" if preview.selections else "No skill fits this goal.")
     for selection in preview.selections:
@@ -52,14 +52,17 @@ def _planning_cost(weft: Weft, tokens: int) -> str:
     return f" (${tokens * price:.4f})" if price is not None else ""
 
 
-def _preview_plan(goal: Goal, plan: Plan, skills: list[dict[str, Any]], calls: str, mode: OutputMode) -> int:
+def _preview_plan(
+    goal: Goal, plan: Plan, skills: list[dict[str, Any]], calls: str, mode: OutputMode, indent: int | None
+) -> int:
     """Show a given plan and the skills that it names: no planning prompt is sent."""
     from weft.runs.plans import plan_file
 
     if mode.as_json:
         estimate = {"prompt_tokens": 0, "calls": calls}
         output.print_json(
-            {"goal": goal.text, "selected": skills, "prompt": [], "plan": plan.to_dict(), "estimate": estimate}
+            {"goal": goal.text, "selected": skills, "prompt": [], "plan": plan.to_dict(), "estimate": estimate},
+            indent=indent,
         )
         return 0
     output.print_text(plan_file.dump(plan, "yaml", goal.text))

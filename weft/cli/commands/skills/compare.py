@@ -30,7 +30,9 @@ _WIDTH = 80
 
 @click.command("compare")
 @click.argument("name")
-@click.option("--cases", multiple=True, metavar="FILE", help="File of cases (default: the skill's evals/evals.json).")
+@click.option(
+    "--cases", multiple=True, metavar="FILE", help="File of cases, or `-` (default: the skill's evals/evals.json)."
+)
 @click.option("--old", metavar="PATH|GIT-REF", help="Compare with this version (default: without the skill).")
 @click.option("--free", is_flag=True, help="Only show what is known without a call.")
 @click.option("--repeat", type=click.IntRange(1), help="Run each case N times (default: 3).")

@@ -28,7 +28,9 @@ _REPEAT = 3
 
 @click.command("improve")
 @click.argument("name")
-@click.option("--cases", multiple=True, metavar="FILE", help="File of cases (default: the skill's evals/evals.json).")
+@click.option(
+    "--cases", multiple=True, metavar="FILE", help="File of cases, or `-` (default: the skill's evals/evals.json)."
+)
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="Proposals at most.")
 @click.option("--max-lines", type=click.IntRange(1), default=40, show_default=True, help="Changed lines at most.")
 @click.option("--description", is_flag=True, help="Let the description change, too.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from weft.cli import configuration, options
-from weft.cli.view import output
+from weft.cli.view import output, whole_file
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def export(
     ids = [run.run_id for run in chosen]
     if otlp:
         return _send(store, ids, mode, content=content)
-    with ExitStack() as stack:
-        file = stack.enter_context(target.open("w", encoding="utf-8")) if target is not None else sys.stdout
+    with whole_file.opened(target) if target is not None else nullcontext(sys.stdout) as file:
         _write(file, store, chosen, html=html)
     if target is not None and mode.as_json:
         output.print_json({"output": str(target.absolute()), "runs": ids})
