@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _KINDS = (".dist-info", ".egg-info")
+# A package is installed file by file: a folder that changed in the last ten seconds may still lack some.
+_SETTLED = 10_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,36 @@ def _files(path: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each package with the text of its file; only the first of a name counts, since that one gets imported."""
     seen: set[str] = set()
     for folder in path:
-        try:
-            names = sorted(os.listdir(folder or os.curdir))
-        except OSError:
-            continue
-        for name in names:
-            package = name.partition("-")[0].lower().replace("_", "-")
-            if name.endswith(_KINDS) and package not in seen:
+        for package, text in _packages(folder or os.curdir):
+            if package not in seen:
                 seen.add(package)
-                try:
-                    with open(os.path.join(folder, name, "entry_points.txt"), encoding="utf-8") as file:
-                        yield package, file.read()
-                except (OSError, UnicodeDecodeError):
-                    continue
+                yield package, text
+
+
+def _packages(folder: str) -> Sequence[tuple[str, str]]:
+    """The packages of a folder, which is read again only after it changed: most have hundreds, and every run asks."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return ()
+    is_settled = time.time_ns() - found.st_mtime_ns > _SETTLED
+    read = _read if is_settled else _read.__wrapped__
+    return read(folder, found.st_dev, found.st_ino, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _read(folder: str, *_: int) -> tuple[tuple[str, str], ...]:
+    """The packages of a folder in this state, each with the text of its file, or none."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(_KINDS))
+    except OSError:
+        return ()
+    return tuple((name.partition("-")[0].lower().replace("_", "-"), _text(f"{folder}/{name}")) for name in names)
+
+
+def _text(package: str) -> str:
+    try:
+        with open(f"{package}/entry_points.txt", encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,6 +50,27 @@ def test_the_first_package_of_a_name_counts_and_unreadable_ones_are_skipped(tmp_
     (tmp_path / "two/bare-1.0.dist-info").mkdir()
     path = [str(tmp_path / name) for name in ("missing", "one", "two")]
     assert entry_points("weft.tools", path) == [EntryPoint("x_tool", "first:f", "my-tools")]
+
+
+def test_what_is_installed_later_is_found(tmp_path: Path) -> None:
+    def install(package: str) -> None:
+        folder = tmp_path / f"{package}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "entry_points.txt").write_text(f"[weft.tools]\n{package}_tool = {package}:f\n")
+
+    install("one")
+    os.utime(tmp_path, (0, 0))  # long ago, so that what is read is kept
+    assert [point.name for point in entry_points("weft.tools", [str(tmp_path)])] == ["one_tool"]
+    install("two")
+    assert [point.name for point in entry_points("weft.tools", [str(tmp_path)])] == ["one_tool", "two_tool"]
+
+
+def test_a_package_that_is_being_installed_is_found_once_its_file_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "late-1.0.dist-info"
+    folder.mkdir()
+    assert entry_points("weft.tools", [str(tmp_path)]) == []
+    (folder / "entry_points.txt").write_text("[weft.tools]\nlate_tool = late:f\n")
+    assert [point.name for point in entry_points("weft.tools", [str(tmp_path)])] == ["late_tool"]
 
 
 def test_the_standard_library_finds_the_same_entry_points() -> None:

@@ -14,6 +14,7 @@ from tests.weft.recorded import store as open_journal
 from tests.weft.recorded import weft as runtime
 from tests.weft.web.served import asking
 from weft_planner.errors import RequestRefused
+from weft_planner.model import Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +62,7 @@ async def started(asked: httpx.AsyncClient, **body: Any) -> str:
 
 
 async def test_a_run_is_on_disk_when_it_is_acknowledged_and_is_shown_when_it_ended(workspace: Path) -> None:
-    async with asking(workspace, ScriptedModel(answering)) as asked:
+    async with asking(workspace, ScriptedModel(answering, usage=Usage(calls=1))) as asked:
         run_id = await started(asked, settings={"max_cost": 2})
         journal = open_journal(workspace)
         assert next(journal.rows(run_id)).type == "run_started"
