@@ -115,11 +115,11 @@ async def test_a_server_that_says_nothing_or_will_not_end_is_ended(
     pid = int((tmp_path / "b" / "starts.txt").read_text(encoding="utf-8").split()[-1])
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    monkeypatch.setattr(session, "START_TIMEOUT", 0.5)
+    monkeypatch.setattr(session, "START_TIMEOUT", 5.0)
     began = time.monotonic()
     deaf = opened(tmp_path / "a", "deaf")
     (state,) = deaf.checked()[0]
-    assert "did not answer within 0.5 s" in (state.reason or "")
+    assert "did not answer within 5 s" in (state.reason or "")
     assert time.monotonic() - began < 30, "it sleeps for a minute"
     deaf.offer()
     assert len((tmp_path / "a" / "starts.txt").read_text(encoding="utf-8").split()) == 1, "it is not tried again"

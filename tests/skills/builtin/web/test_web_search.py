@@ -198,7 +198,7 @@ async def test_an_answer_that_is_none_is_refused(
     tmp_path: Path, site: Site, answer: Answer, expected: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if answer == "slow":
-        monkeypatch.setattr(web_search, "SECONDS", 1.0)
+        monkeypatch.setattr(web_search, "SECONDS", 4.0)
     site.answer = answer
     found = await search(tmp_path, site)
     assert (code(found), said in found.text) == (expected, True), found.text
