@@ -16,6 +16,7 @@ from weft_skills.text.plural import counted
 from weft_skills.text.shorten import cut
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
     from pathlib import Path
 
     from weft.cli.chat.chat import Chat
@@ -88,7 +89,6 @@ def chat(
     Exit status: that of the last turn, as of `weft run`.
     """
     from weft.cli import model_download, warm_up
-    from weft.cli.chat import lines
     from weft.cli.chat.chat import Chat
     from weft.cli.chat.page import ConversationPage
     from weft.cli.commands.runs.run_preview import show_preview
@@ -100,8 +100,9 @@ def chat(
     goal = None if goal == "-" else goal  # stdin is read anyway
     if go_on and conversation is not None:
         raise InputError("--continue and --conversation name two conversations", hint="give one of them")
+    name = "last" if go_on else conversation
     source.check(goal, values, mode)
-    _check_first(goal, goal_flags, source, continues=go_on or conversation is not None)
+    _check_first(goal, goal_flags, source, continues=name is not None)
     if target is not None:
         target.check()
     where = configuration.paths(workspace)
@@ -124,32 +125,39 @@ def chat(
     given = source.added_to(given, weft, (goal, *values) if goal is not None else (), mode)
     if source.dry_run:
         talking = Chat(Conversation.new(weft), mode, base, lambda _: None)
-        first = asyncio.run(_first(talking, goal, given, source))
-        first = first if isinstance(first, Goal) else given
-        return show_preview(weft, _as_turn(weft, first, "last" if go_on else conversation), mode, indent=None)
+        turn = asyncio.run(_first(talking, goal, given, source))
+        turn = turn if isinstance(turn, Goal) else given
+        return show_preview(weft, _as_turn(weft, turn, name), mode, indent=None)
     configuration.announce_journal(where, resolved, quiet=mode.quiet)
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     warm_up.check_keys(weft.settings)
     model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     asks = at_terminal and goal is None and not source.has_goal
-    begun, resumes = _begun(weft, "last" if go_on else conversation, asks=asks)
+    begun, resumes = _begun(weft, name, asks=asks)
     page = ConversationPage(where.workspace, flags.given()) if at_terminal else None
     talking = Chat(begun, mode, base, lambda settings: warm_up.begin(settings, where), page, target)
 
-    async def talk() -> int:
-        async with weft:
-            first = await _first(talking, goal, given, source)
-            if page is None:
-                return await lines.talk(talking, first, resume=resumes, allow_all=approve_all)
-            from weft.cli.chat.terminal import TerminalChat
+    first = _first(talking, goal, given, source)
+    return asyncio.run(_talk(talking, first, resume=resumes, allow_all=approve_all, reviews=source.review))
 
-            try:
-                await TerminalChat(talking, approve_all, source.review).talk(first, resume=resumes)
-            finally:
-                await asyncio.to_thread(page.close)
-            return talking.status
 
-    return asyncio.run(talk())
+async def _talk(
+    chat: Chat, first: Awaitable[Goal | str | None], *, resume: bool, allow_all: bool, reviews: bool
+) -> int:
+    """Talk until there is nothing more to say, at the terminal or by lines; returns the exit status."""
+    from weft.cli.chat import lines
+
+    async with chat.weft:
+        turn = await first
+        if chat.page is None:
+            return await lines.talk(chat, turn, resume=resume, allow_all=allow_all)
+        from weft.cli.chat.terminal import TerminalChat
+
+        try:
+            await TerminalChat(chat, allow_all, reviews).talk(turn, resume=resume)
+        finally:
+            await asyncio.to_thread(chat.page.close)
+        return chat.status
 
 
 def _check_first(goal: str | None, flags: GoalFlags, source: SourceFlags, *, continues: bool) -> None:
