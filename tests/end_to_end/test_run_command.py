@@ -233,6 +233,29 @@ def test_a_question_does_not_overwrite_a_plan(workspace: Path, serve: Serve, wef
     assert len(yaml.safe_load((workspace / "plan.yaml").read_text(encoding="utf-8"))["tasks"]) == 2
 
 
+def test_plan_asks_its_question_at_a_terminal_and_goes_on(workspace: Path, serve: Serve, nursery: Nursery) -> None:
+    server = serve(lambda call: Say(json.dumps(PLAN) if "the to-do one" in call.user else QUESTION))
+    process, ours = start_at_terminal(nursery, ["plan", *MODEL, "-o", "plan.yaml", GOAL], workspace, {})
+    shown = until(ours, b"Your answer")
+    os.write(ours, b"\n")
+    until(ours, b"Your answer")
+    os.write(ours, b"the to-do one\n")
+    shown += until(ours, None)
+    assert process.wait(120) == 0, shown
+    assert "Which service?\nthe to-do one" in server.calls[-1].user
+    assert len(yaml.safe_load((workspace / "plan.yaml").read_text(encoding="utf-8"))["tasks"]) == 2
+
+
+def test_a_question_of_plan_can_be_left_open(workspace: Path, serve: Serve, nursery: Nursery) -> None:
+    serve(lambda _: Say(QUESTION))
+    process, ours = start_at_terminal(nursery, ["plan", *MODEL, GOAL], workspace, {})
+    until(ours, b"Your answer")
+    os.write(ours, b"\x04")
+    shown = until(ours, None)
+    assert process.wait(120) == 6
+    assert "Answer with: weft plan" in shown
+
+
 def test_a_question_in_place_of_a_plan_is_one_document_with_json(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(lambda _: Say(QUESTION))
     ran = weft("plan", "--json", *MODEL, GOAL, cwd=workspace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from weft.cli.configuration import SettingFlags
     from weft.cli.options import GoalFlags
     from weft.cli.view.output_mode import OutputMode
+    from weft.cli.view.progress import ProgressView
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
     from weft_planner.plan.plan import Plan
@@ -69,7 +71,8 @@ def plan(
       weft plan --of last -o plan.yaml                # edit it, then:
       weft resume last --plan plan.yaml
 
-    If the goal cannot be understood, prints the question and the command that answers it; FILE stays as it is.
+    If the goal cannot be understood, asks at a terminal; elsewhere prints the question and the command that answers
+    it, and leaves FILE as it is.
 
     Exit status: 0 done; 1 no valid plan; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or limit;
     6 a question needs your answer; 130 interrupted.
@@ -142,8 +145,23 @@ def _write_plan_of(
     return 0
 
 
+async def _answer_to(made: Plan, mode: OutputMode, view: ProgressView) -> str | None:
+    """The question in a plan's place with what a person answers; None if there is none, or nobody answers it."""
+    from weft.cli.dialogs import confirm
+    from weft.cli.dialogs.typed_line import typed_line
+
+    if made.tasks or mode.as_json or not confirm.can_ask():
+        return None
+    with view.paused():
+        output.say(f"\n{made.clarification}")
+        while (text := await typed_line("Your answer: ")) is not None:
+            if text.strip():
+                return f"{made.clarification}\n{text.strip()}"
+    return None
+
+
 async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
-    """Make the plan, with progress, within the time limit."""
+    """Make the plan, with progress, within the time limit; a question in its place is asked at the terminal."""
     from weft.cli.view.progress import progress
     from weft.settings.default_model import LOCAL_NOTICE, is_local
 
@@ -153,8 +171,13 @@ async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
             with progress(mode, graph=False) as view:
                 if is_local(weft.settings.model_for("decomposer") or weft.models.default.model):
                     view.note(Warned(LOCAL_NOTICE))
-                async with asyncio.timeout(seconds):
-                    return await weft.plan(goal, record=view.note)
+                while True:
+                    async with asyncio.timeout(seconds):
+                        made = await weft.plan(goal, record=view.note)
+                    answer = await _answer_to(made, mode, view)
+                    if answer is None:
+                        return made
+                    goal = replace(goal, answers=(*goal.answers, answer))
     except TimeoutError as error:
         raise BudgetSpent(f"planning did not finish within --timeout {seconds:g} s", hint="allow more time") from error
     except asyncio.CancelledError:
