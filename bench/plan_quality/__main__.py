@@ -62,8 +62,7 @@ def _measure(given: argparse.Namespace, model: KeptAnswers, small: Profile) -> N
 async def _sides(
     found: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers, small: Profile, *, published: bool
 ) -> dict[str, Side]:
-    """Tools are for models that need no help, so a set of them has one side of ours."""
-    profiles = {"weft, small models": small, "weft": FULL} if found.name != "nestful" else {"weft": FULL}
+    profiles = {"weft, small models": small, "weft": FULL}
     sides = {side: await by_weft(found, goals, model, profile) for side, profile in profiles.items()}
     return sides | ({"published prompt": await by_published(found, goals, model)} if published else {})
 

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 from weft.runs.goal import Goal
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
+from weft.workspace.tool_choice import fitting_tools
 from weft.workspace.workspace import Workspace
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import decompose
 from weft_planner.errors import PlanError
 from weft_planner.events import PlanMade, PlanRefused
+from weft_planner.model import ToolSpec
 from weft_planner.plan.validate import Known
-from weft_planner.prompting.profile import FULL, Profile
 from weft_planner.prompting.prompts import Prompts
 from weft_skills.discovery.locations import LIBRARY
+from weft_skills.tools import listing as tool_listing
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from weft_planner.events.event import Event
     from weft_planner.model import Model
     from weft_planner.plan.plan import Plan
+    from weft_planner.prompting.profile import Profile
 
 DATE = "2026-11-16"
 
@@ -80,8 +83,12 @@ class WeftPlans:
         """What the decomposer is given."""
         if goal.tools:
             known = Known((), {name: tool["parameters"] for name, tool in goal.tools.items()})
-            listed = "\n".join(json.dumps({"name": name, **tool}) for name, tool in goal.tools.items())
-            return Brief(goal.text, "<available_skills/>", listed, DATE, known, profile=FULL)
+            offered = [ToolSpec(name, tool["description"], tool["parameters"]) for name, tool in goal.tools.items()]
+            listed = tool_listing.render(offered)
+            about = {name: tool["description"] for name, tool in goal.tools.items()}
+            most = self.profile.tool_candidates
+            called = fitting_tools(goal.text, about, most) if most is not None else ()
+            return Brief(goal.text, "<available_skills/>", listed, DATE, known, profile=self.profile, called=called)
         if not goal.skills:
             return Brief(goal.text, "<available_skills/>", "", DATE, Known(), profile=self.profile)
         workspace = self._workspace(goal)

@@ -15,6 +15,7 @@ from weft_planner.plan.shape import AskedPlan
 from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
 from weft_skills.discovery.listed import descriptions_of, lines_of
+from weft_skills.text.shorten import cut
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +41,8 @@ class Brief:
     `required` those that it has to use, and `skill_for` finds the best skill for a part of the goal. The answer must
     have the form of `schema`. For a sub-goal, `task` is its id, and `results` are of tasks that it depends on.
     `earlier` says what an earlier run, or a conversation, came to. The plan must have the tasks that are `fixed`: they
-    have begun. Where `direct`, the model may answer at once instead. `images` are those among the files.
+    have begun. Where `direct`, the model may answer at once instead. `images` are those among the files. `called` are
+    the tools that a small model may plan with.
     """
 
     goal: str
@@ -63,6 +65,7 @@ class Brief:
     required: tuple[str, ...] = ()
     direct: bool = False
     images: tuple[Image, ...] = ()
+    called: tuple[str, ...] = ()
 
     @property
     def sub_goals(self) -> bool:
@@ -95,7 +98,8 @@ class Brief:
             unused=bool(self.must_use),
             direct=self.direct,
             repeats=self.repeats,
-            room=_CHAIN if self.functions else 1,
+            room=_CHAIN if self.functions or self.called else 1,
+            tools={name: self.known.tools[name] for name in self.called},
         )
 
     @property
@@ -116,6 +120,8 @@ class Brief:
 
         A model that plans may find a place for a skill that the rule has none for.
         """
+        if self.called:
+            return None  # no rule tells what to call a tool with
         profile = replace(self.profile, simple_by_rule=False) if self.functions else self.profile
         ruled = plan_by_rule(self.wanted, profile, self.known.max_tasks)
         if ruled is None or problems(ruled.plan.to_dict(), self.judged_by):
@@ -141,9 +147,12 @@ class Brief:
 
     @property
     def examples(self) -> tuple[PlanExample, ...]:
-        """The examples that are shown: for a goal that is one thing, and single functions, those that show a chain."""
+        """The examples that are shown: with tools, those that call some; for one thing, and functions, a chain."""
+        if self.called:
+            return tuple(example for example in self.profile.examples if example.tool_lines)
         chained = self.functions and self.wanted.parts().simple
-        return tuple(example for example in self.profile.examples if bool(example.lines) == chained)
+        untooled = (example for example in self.profile.examples if not example.tool_lines)
+        return tuple(example for example in untooled if bool(example.lines) == chained)
 
     @property
     def lines(self) -> dict[str, str]:
@@ -151,10 +160,21 @@ class Brief:
 
         Functions that are certain may need others.
         """
-        candidates = self.profile.candidates
+        candidates, functions = self.profile.candidates, self.profile.function_candidates
         if candidates is None or not (self.functions or set(self.names).difference(self.certain)):
             return {}
+        if functions is not None and self.functions and len(self.known.skills) <= functions.of:
+            candidates = functions.most
         return lines_of(self.skills, candidates, _LINE)
+
+    @property
+    def tool_lines(self) -> tuple[str, ...]:
+        """A line of each tool that the model may plan with: its name, its parameters, what it does."""
+        about = descriptions_of(self.tools, len(self.known.tools))
+        return tuple(
+            f"{name}({', '.join(self.known.tools[name].get('properties', {}))}): {cut(about.get(name, ''), _LINE)}"
+            for name in self.called
+        )
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -170,23 +190,28 @@ class Brief:
 def variables_of(brief: Brief) -> dict[str, Any]:
     """The variables of the decomposer's templates."""
     images = tuple({"path": image.path, "about": image.facts} for image in brief.images)
-    return ({"images": images} if images else {}) | {
-        "goal": brief.goal,
-        "skills": brief.skills,
-        "tools": brief.tools,
-        "names": brief.shown,
-        "lines": brief.lines,
-        "date": brief.date,
-        "most_tasks": brief.max_tasks,
-        "files": brief.files,
-        "answers": brief.answers,
-        "models": tuple(brief.known.models),
-        "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
-        "results": brief.results,
-        "sub_goals": brief.sub_goals,
-        "certain": brief.must_use,
-        "direct": brief.direct,
-        "repeats": brief.repeats,
-        "item_conditions": brief.item_conditions,
-        "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
-    }
+    tool_lines = brief.tool_lines
+    return (
+        ({"images": images} if images else {})
+        | ({"tool_lines": tool_lines} if tool_lines else {})
+        | {
+            "goal": brief.goal,
+            "skills": brief.skills,
+            "tools": brief.tools,
+            "names": brief.shown,
+            "lines": brief.lines,
+            "date": brief.date,
+            "most_tasks": brief.max_tasks,
+            "files": brief.files,
+            "answers": brief.answers,
+            "models": tuple(brief.known.models),
+            "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
+            "results": brief.results,
+            "sub_goals": brief.sub_goals,
+            "certain": brief.must_use,
+            "direct": brief.direct,
+            "repeats": brief.repeats,
+            "item_conditions": brief.item_conditions,
+            "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
+        }
+    )

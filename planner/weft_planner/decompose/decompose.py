@@ -143,4 +143,5 @@ def _about(brief: Brief) -> list[Any]:
 
 def _as_example(variables: Mapping[str, Any], example: PlanExample) -> dict[str, Any]:
     given = {"files": (), "answers": (), "results": (), "certain": (), "images": ()}
-    return {**variables, **given, "goal": example.goal, "names": example.names, "lines": example.lines}
+    shown = {"names": example.names, "lines": example.lines, "tool_lines": example.tool_lines}
+    return {**variables, **given, **shown, "goal": example.goal}

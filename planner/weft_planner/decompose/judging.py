@@ -107,7 +107,8 @@ class PlanJudge:
 
     async def _made(self, reading: Reading, attempt: int) -> PlanMade:
         plan, repairs = Plan.from_dict(reading.document), reading.repairs
-        if self.brief.profile.whole_goal:
+        calls = any(task.action_type == "tool" for task in plan.tasks)  # whose arguments need not repeat the goal
+        if self.brief.profile.whole_goal and not calls:
             plan, back = await asyncio.to_thread(completed, plan, self.brief.wanted, self.brief.known.max_tasks)
             repairs = (*repairs, *back)
         return PlanMade(joined(plan) if self.brief.profile.joins_results else plan, attempt, repairs)

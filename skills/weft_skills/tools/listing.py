@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from weft_skills.text.shorten import shorten
 from weft_skills.text.xml import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from weft_skills.tools.tool import Tool
+    from collections.abc import Mapping, Sequence
 
 LIMIT = 60
 _DESCRIPTION_LIMIT = 400
 
 
-def render(tools: Sequence[Tool], *, limit: int = LIMIT) -> str:
+class DescribedTool(Protocol):
+    """What the listing says of a tool."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def description(self) -> str:
+        """What it does."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The JSON schema of its parameters."""
+
+
+def render(tools: Sequence[DescribedTool], *, limit: int = LIMIT) -> str:
     """`<available_tools>` with a `<tool>` for each; the block is present even if it is empty."""
     lines = ["<available_tools>", *(_item(tool) for tool in tools[:limit])]
     if len(tools) > limit:
@@ -25,7 +39,7 @@ def render(tools: Sequence[Tool], *, limit: int = LIMIT) -> str:
     return "\n".join([*lines, "</available_tools>"])
 
 
-def _item(tool: Tool) -> str:
+def _item(tool: DescribedTool) -> str:
     schema = json.dumps(dict(tool.parameters), ensure_ascii=False, sort_keys=True)
     return (
         f"<tool>\n<name>{escape(tool.name)}</name>\n"

@@ -1,4 +1,4 @@
-"""A small model that plans chooses among described skills where the selection is in doubt, or skills are functions."""
+"""A small model that plans chooses among described skills where the selection is in doubt, and among fitting tools."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import pytest
 
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import messages
+from weft_planner.model import ToolSpec
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.profile import FULL, profiles
 from weft_planner.prompting.prompts import Prompts
 from weft_skills.discovery.listing import render
 from weft_skills.skill import Skill
+from weft_skills.tools import listing as tool_listing
 
 NAMES = [f"skill-{number}" for number in range(20)]
 PLANNER = profiles()["small-planner"]
@@ -75,7 +77,13 @@ def test_one_sentence_over_functions_may_be_a_chain_of_them() -> None:
 
 
 def test_functions_that_are_certain_stand_among_those_they_may_need() -> None:
-    assert len(replace(FUNCTIONS, certain=FUNCTIONS.names).shown) == 12
+    assert len(replace(FUNCTIONS, certain=FUNCTIONS.names).shown) == 20
+
+
+def test_of_few_functions_more_are_shown_than_of_many() -> None:
+    many = [*NAMES, *(f"other-{number}" for number in range(100))]
+    assert len(FUNCTIONS.shown) == 20
+    assert len(replace(FUNCTIONS, known=Known(many)).shown) == 12
 
 
 @pytest.mark.parametrize(
@@ -91,3 +99,40 @@ def test_functions_make_no_difference_where_none_is_selected_or_none_are_offered
 def test_a_goal_that_lists_things_is_shown_the_same_examples_over_functions() -> None:
     brief = replace(FUNCTIONS, goal="Find the director of Ran, list his films, and write a note about each of them")
     assert brief.examples == DOUBTFUL.examples
+
+
+PATIENT = ToolSpec("find_patient", "Search for a patient by name.", {"properties": {"name": {}, "city": {}}})
+VISITS = ToolSpec("list_visits", "List the visits of a patient.", {"properties": {"patient_id": {}}})
+TOOLS = {tool.name: tool.parameters for tool in (PATIENT, VISITS)}
+CALLING = Brief(
+    "When did Ana Silva come last?",
+    "<available_skills/>",
+    tool_listing.render([PATIENT, VISITS]),
+    "today",
+    Known((), TOOLS),
+    profile=PLANNER,
+    called=("list_visits", "find_patient"),
+)
+
+
+def test_tools_are_shown_with_their_parameters_and_examples_of_calls() -> None:
+    shown = messages(CALLING, Prompts())
+    assert shown[-1].content.splitlines()[2:] == [
+        "Tools:",
+        "- list_visits(patient_id): List the visits of a patient.",
+        "- find_patient(name, city): Search for a patient by name.",
+    ]
+    assert "<<t1.output>>" in shown[0].content
+    assert all("arguments" in message.content for message in shown if message.role == "assistant")
+    assert set(PLANNER.shape.schema(CALLING.asked_plan)["$defs"]) >= {"arguments1", "arguments2"}
+
+
+def test_a_goal_for_tools_is_never_planned_by_rule() -> None:
+    simple = replace(CALLING, goal="List the visits of Ana Silva")
+    assert replace(simple, called=()).by_rule() is not None
+    assert simple.by_rule() is None
+
+
+def test_without_fitting_tools_nothing_is_said_of_any() -> None:
+    shown = messages(replace(CALLING, called=()), Prompts())
+    assert not any("ools" in message.content or "arguments" in message.content for message in shown)

@@ -50,6 +50,53 @@ def test_keywords_that_the_servers_grammar_refuses_are_left_out() -> None:
         assert keyword not in text
 
 
+TOOLS = {
+    "find_patient": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+    "list_visits": {"properties": {"patient_id": {"type": "integer"}, "months": {"type": "array"}, "any": {}}},
+    "say_hello": {"type": "object"},
+}
+
+
+def call(number: int, use: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": f"t{number}", "use": use, "arguments": arguments}
+
+
+def test_a_tool_has_its_own_arguments_or_references_in_their_place() -> None:
+    schema = numbered_schema(SKILLS, 3, TOOLS)
+    assert admits(schema, call(1, "find_patient", name="Ana"), call(2, "list_visits", patient_id="<<t1.output.id>>"))
+    assert admits(schema, call(1, "list_visits", patient_id=7, months=["May", 6], any={}), call(2, "say_hello"))
+    assert admits(schema, call(1, "say_hello"), task(2, needs=("t1",)))
+    assert not admits(schema, call(1, "find_patient"))
+    assert not admits(schema, call(1, "find_patient", name="Ana", city="Rome"))
+    assert not admits(schema, call(1, "list_visits", patient_id=[7]))
+    assert not admits(schema, call(1, "open_door"))
+    assert not admits(schema, {**call(1, "say_hello"), "depends_on": []})
+
+
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        {},
+        {"properties": {"a": True, "b": {"type": ["string", "null"]}, "c": {"$ref": "#/nowhere", "pattern": "("}}},
+        {"properties": {f"p{number}": {} for number in range(500)}, "required": ["p400", "gone"]},
+    ],
+)
+def test_of_a_strangers_schema_only_names_and_types_are_taken(stranger: dict[str, Any]) -> None:
+    schema = numbered_schema([], 1, {"odd": stranger})
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert len(schema["$defs"]["arguments1"]["properties"]) <= 20
+    assert "pattern" not in json.dumps(schema)
+    assert admits(schema, call(1, "odd", **dict.fromkeys(schema["$defs"]["arguments1"]["required"], "x")))
+
+
+def test_calls_widen_to_tool_tasks_that_wait_for_what_they_refer_to() -> None:
+    rows = [call(1, "find_patient", name="Ana"), call(2, "list_visits", patient_id="<<t1.output.id>>", months=["May"])]
+    document = widen({"tasks": [*rows, task(3, NO_SKILL, ("t2",))]})
+    first, second, third = document["tasks"]
+    assert (first["action_type"], first["name"], first["arguments"]) == ("tool", "find_patient", {"name": "Ana"})
+    assert (first["depends_on"], second["depends_on"], third["action_type"]) == ([], ["t1"], "llm")
+
+
 def test_a_schema_for_no_task_is_the_callers_mistake() -> None:
     with pytest.raises(ValueError, match="at least one task"):
         numbered_schema(SKILLS, 0)

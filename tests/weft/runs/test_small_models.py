@@ -412,3 +412,63 @@ async def test_a_small_model_that_sees_is_shown_the_image_and_one_that_does_not_
     assert "- red.png (image/png, 64 × 48 pixels" in server.calls[-1].user
     assert "red.png: no model that can see was shown it" in (result.answer or "")
     assert any("cannot see red.png" in event.message for event in record.of(Warned))
+
+
+def patient_find(name: str) -> dict[str, Any]:
+    """Search for a patient by name."""
+    return {"id": 17, "name": name}
+
+
+def visits_list(patient_id: int) -> str:
+    """List the visits of a patient of the clinic."""
+    return f"Patient {patient_id} came on 3 May."
+
+
+CALLS = [
+    {"id": "t1", "use": "patient_find", "arguments": {"name": "Ana Silva"}},
+    {"id": "t2", "use": "visits_list", "arguments": {"patient_id": "<<t1.output.id>>"}},
+]
+
+
+async def with_tools(workspace: Path, goal: str, model: str) -> tuple[Result, Recorder]:
+    record = Recorder()
+    async with Weft(workspace, Settings(model=model), tools=[patient_find, visits_list]) as weft:
+        return await weft.run(Goal(goal), record=record), record
+
+
+async def test_a_planner_calls_tools_that_fit_and_answers_with_their_result(workspace: Path, small: Serve) -> None:
+    server = small(in_turn(Say(json.dumps({"tasks": CALLS}))))
+    result, record = await with_tools(workspace, "List the visits of the patient Ana Silva", PLANNER)
+    assert (result.status, result.answer) == ("done", "Patient 17 came on 3 May.")
+    (made,) = record.of(PlanMade)
+    assert isinstance(made, PlanMade)
+    assert [(task.name, task.depends_on) for task in made.plan.tasks] == [
+        ("patient_find", ()),
+        ("visits_list", ("t1",)),
+    ]
+    assert len(server.calls) == 1
+    assert "- visits_list(patient_id): List the visits of a patient of the clinic." in server.calls[0].user
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+@pytest.mark.parametrize(
+    ("goal", "model"),
+    [("Explain how tides work", PLANNER), ("List the visits of the patient Ana Silva", TINY)],
+    ids=["no tool fits", "a model that does not plan"],
+)
+async def test_otherwise_a_small_model_hears_of_no_tool(workspace: Path, small: Serve, goal: str, model: str) -> None:
+    server = small(answering)
+    result, _ = await with_tools(workspace, goal, model)
+    assert (result.status, len(server.calls)) == ("done", 1)
+    assert "visits_list" not in server.calls[0].user
+
+
+async def test_a_call_with_arguments_that_a_tool_does_not_take_is_asked_for_again(
+    workspace: Path, small: Serve
+) -> None:
+    wrong = [{"id": "t1", "use": "patient_find", "arguments": {"city": "Rome"}}]
+    server = small(in_turn(Say(json.dumps({"tasks": wrong})), Say(json.dumps({"tasks": CALLS}))))
+    result, record = await with_tools(workspace, "List the visits of the patient Ana Silva", PLANNER)
+    assert (result.status, len(server.calls)) == ("done", 2)
+    (refused,) = record.of(PlanRefused)
+    assert "tool 'patient_find' needs the argument 'name'" in str(refused)

@@ -7,13 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from weft.workspace.planned_selection import planned_skills
+from weft.workspace.tool_choice import fitting_tools
 from weft_planner.decompose import required
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import decompose
 from weft_planner.events import PlanMade, TextStreamed, Warned
 from weft_planner.plan import reading, unused_skills
 from weft_planner.prompting.profile import FULL
+from weft_skills.discovery.listed import descriptions_of
 from weft_skills.discovery.needs import SWITCHES
+from weft_skills.tools.listing import LIMIT
 
 if TYPE_CHECKING:
     from weft.runs.run_context import RunContext
@@ -117,7 +120,19 @@ class Planning:
             required=catalogue.required,
             direct=self.direct,
             images=context.memo.images.given.images,
+            called=self._called,
         )
+
+    @property
+    def _called(self) -> tuple[str, ...]:
+        """The tools that a small model may plan with: of those beside the built-in ones, the ones for the goal."""
+        most = self.context.models.profile("decomposer").tool_candidates
+        if most is None:
+            return ()
+        builtin = self.context.workspace.builtin.in_plans(self.context.tool_set)
+        about = descriptions_of(self.catalogue.tool_listing, LIMIT)
+        own = {name: text for name, text in about.items() if name in self.catalogue.known.tools and name not in builtin}
+        return fitting_tools(self.context.goal.text, own, most) if own else ()
 
     def warn(self, plan: Plan) -> None:
         """Record what to warn of in a new plan: skills whose needs are not met, and skills that it should use."""
