@@ -139,14 +139,11 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     mode, workspace = shown.mode, shown.workspace
     resume = resuming(result, workspace, shown.settings)
     target = write_answer(result, shown.target, workspace)
-    try:
-        if mode.as_json:
-            output.print_json(result.to_dict())
-            answer.show_waiting(result, resume)
-        else:
-            answer.show(result, target, resume, workspace, quiet=mode.quiet)
-    except BrokenPipeError:
-        output.discard_stdout()  # stderr and the exit status still say how the run ended
+    if mode.as_json:
+        output.print_json(result.to_dict())
+        answer.show_waiting(result, resume)
+    else:
+        answer.show(result, target, resume, workspace, quiet=mode.quiet)
     if result.status == "done" and output.is_terminal() and not (mode.as_json or mode.quiet):
         _say_next_steps(result, workspace)
     say_kept(result, resume, shown.settings)

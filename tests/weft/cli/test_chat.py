@@ -100,6 +100,23 @@ def test_a_turn_that_waits_is_the_exit_status(chat: Talk, serve: Serve) -> None:
 
 
 @pytest.mark.parametrize("form", ["--json", "-q"])
+def test_without_a_reader_no_further_goal_is_run(
+    form: str, workspace: Path, nursery: Nursery, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve(script)
+    (tmp_path / "goals").write_text("What is a DAG?\nAnd a tree?\n", encoding="utf-8")
+    read, write = os.pipe()
+    os.close(read)
+    with (
+        (tmp_path / "goals").open(encoding="utf-8") as goals,
+        nursery.start(["-m", "weft", *CHAT, form], cwd=workspace, stdin=goals, stdout=write) as process,
+    ):
+        os.close(write)
+        assert process.wait(120) == 0
+    assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize("form", ["--json", "-q"])
 def test_a_turn_that_is_interrupted_says_how_to_resume_it(
     form: str, workspace: Path, nursery: Nursery, serve: Serve
 ) -> None:

@@ -40,7 +40,7 @@ async def talk(chat: Chat, first: Goal | str | None, *, resume: bool, allow_all:
             continue
         if following is not None:
             result = await _shown(chat, following, allow_all=allow_all)
-            if result is not None and result.status == "interrupted":
+            if (result is not None and result.status == "interrupted") or not output.has_reader():
                 break
     return chat.status
 
