@@ -192,7 +192,7 @@ async def test_a_pinned_skill_is_listed_behind_the_selected_ones_in_full(
 async def test_a_skill_that_is_off_is_not_there(workspace: Path) -> None:
     async with weft(workspace, planning({"tasks": [NOTES], "synthesis": "x"}), skills_off=(SKILL,)) as runtime:
         assert SKILL not in (await runtime.run(GOAL)).skills
-        with pytest.raises(InputError, match=f"there is no skill '{SKILL}'"):
+        with pytest.raises(InputError, match=rf"the skill '{SKILL}' is disabled by \[skills\] off; known skills: "):
             await runtime.run(Goal(GOAL, skills=(SKILL,)))
 
 
