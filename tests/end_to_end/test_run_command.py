@@ -52,6 +52,18 @@ def test_the_answer_is_printed_then_one_line_about_the_run(workspace: Path, serv
     assert "done · 2/2 tasks · 4 calls · 60 tokens · cost unknown" in ran.err
 
 
+def test_an_interrupted_plan_is_a_document_too(workspace: Path, serve: Serve, nursery: Nursery) -> None:
+    server = serve(lambda _: Say("late", after=600))
+    command = ["-m", "weft", "plan", "--json", *MODEL, GOAL]
+    with nursery.start(command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not server.calls:
+            time.sleep(0.05)
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(120)
+    assert (process.returncode, json.loads(out)["error"]["code"]) == (130, "INTERRUPTED")
+
+
 def test_stdin_is_read_for_one_thing(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(scripted(PLAN))
     both = weft("run", "--json", *MODEL, "--plan", "-", "-", cwd=workspace, stdin=json.dumps(PLAN))
