@@ -208,9 +208,11 @@ def test_a_budget_and_failures_stop_a_batch_that_can_go_on(folder: Path, serve: 
         assert isinstance(answer, Say)
         return replace(answer, tokens=(6_000, 5))
 
-    serve(long)
-    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--jobs", "1", "--max-tokens", "40000", *MODEL, cwd=folder)
+    server = serve(long)
+    limits = ("--jobs", "1", "--max-tokens", "40000", "--json")
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", *limits, *MODEL, cwd=folder)
     assert ran.status == 5
+    assert json.loads(ran.out)["usage"]["calls"] == len(server.calls), "those of the goal that was stopped count too"
     assert "--resume" in ran.err
     kept = rows(folder / "out.jsonl")
     assert 0 < len(kept) < 6

@@ -141,6 +141,19 @@ def test_a_closed_stdout_is_no_failure(workspace: Path) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_closed_stdout_does_not_change_the_exit_status(workspace: Path, nursery: Nursery, form: list[str]) -> None:
+    add_skill(workspace, "broken", "no frontmatter")
+    for arguments in (["skills", "check"], ["skills", "call", "ReadFile", "{}"]):
+        read, write = os.pipe()
+        os.close(read)
+        with nursery.start(
+            ["-m", "weft", *arguments, *form], cwd=workspace, stdout=write, stderr=subprocess.DEVNULL
+        ) as process:
+            os.close(write)
+            assert (process.wait(120), arguments) == (1, arguments)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("arguments", [["skills", "list", "--json"], ["resume", "nothing", "--json"]])
 def test_a_log_on_a_full_disk_changes_neither_what_is_printed_nor_the_exit_status(

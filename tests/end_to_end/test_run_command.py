@@ -52,6 +52,29 @@ def test_the_answer_is_printed_then_one_line_about_the_run(workspace: Path, serv
     assert "done · 2/2 tasks · 4 calls · 60 tokens · cost unknown" in ran.err
 
 
+def test_an_interrupted_plan_is_a_document_too(workspace: Path, serve: Serve, nursery: Nursery) -> None:
+    server = serve(lambda _: Say("late", after=600))
+    command = ["-m", "weft", "plan", "--json", *MODEL, GOAL]
+    with nursery.start(command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not server.calls:
+            time.sleep(0.05)
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(120)
+    assert (process.returncode, json.loads(out)["error"]["code"]) == (130, "INTERRUPTED")
+
+
+def test_stdin_is_read_for_one_thing(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted(PLAN))
+    both = weft("run", "--json", *MODEL, "--plan", "-", "-", cwd=workspace, stdin=json.dumps(PLAN))
+    assert (both.status, json.loads(both.out)["error"]["message"]) == (2, "stdin cannot be both the goal and the plan")
+    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+    given = ("--input", "survey=-", "--input", "brief=-")
+    twice = weft("rerun", "last", "--json", *given, cwd=workspace, stdin="an output")
+    message = "stdin cannot be both the output of survey and the output of brief"
+    assert (twice.status, json.loads(twice.out)["error"]["message"]) == (2, message)
+
+
 def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, serve: Serve, weft: Weft) -> None:
     plan = {"tasks": [SURVEY, {"id": "other", "action_type": "llm", "instruction": "fail"}], "synthesis": "both"}
 

@@ -165,6 +165,7 @@ class BatchRunner:
         if self._now.is_set():  # another process may have set it, through the journal
             self.finish_running()
         if result.status == "interrupted" or (result.status == "stopped" and self._budget_is_spent()):
+            self.summary.add_spent(result)
             return  # no line yet: --resume continues it
         self.summary.add(result)
         self.results.ended(row(goal, result, code))

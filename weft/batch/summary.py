@@ -65,13 +65,17 @@ class BatchSummary:
     def add(self, result: Result) -> None:
         """Count a goal that ended."""
         self.statuses[_outcome(result)] += 1
-        self.usage += result.usage
-        self.cost = None if self.cost is None or result.cost_usd is None else self.cost + result.cost_usd
+        self.add_spent(result)
         self.times.add(result.seconds)
         self.skills.update(result.skills)
         self.recipes += result.recipe is not None
         if result.error and (result.error in self.errors or len(self.errors) < _KINDS_OF_ERROR):
             self.errors[result.error] += 1
+
+    def add_spent(self, result: Result) -> None:
+        """Count what a goal has spent, whether it ended or is left to be resumed."""
+        self.usage += result.usage
+        self.cost = None if self.cost is None or result.cost_usd is None else self.cost + result.cost_usd
 
     def skip(self, status: str) -> None:
         """Count a goal that has an earlier result."""

@@ -19,7 +19,7 @@ from weft_skills.errors import InputError, WeftError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from weft.cli.view.output_mode import OutputMode
@@ -102,7 +102,7 @@ async def run_with_progress(
     stop = Stop()
     run_ids: list[str] = []
 
-    with interruptible(stop, lambda: _exit_while_stopping(weft, run_ids)):
+    with interruptible(stop, lambda: exit_while_stopping(weft, run_ids)):
         async with weft:
             with progress(mode) as view:
 
@@ -137,25 +137,33 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     from weft_planner.events.run import PLAN_NOT_CHANGED
 
     mode, workspace = shown.mode, shown.workspace
-    resume = [*resume_command(result.run_id, workspace, result.journal), *_powers(shown.settings)]
+    resume = resuming(result, workspace, shown.settings)
     target = write_answer(result, shown.target, workspace)
-    try:
-        if mode.as_json:
-            output.print_json(result.to_dict())
-            answer.show_waiting(result, resume)
-        else:
-            answer.show(result, target, resume, workspace, quiet=mode.quiet)
-    except BrokenPipeError:
-        output.discard_stdout()  # stderr and the exit status still say how the run ended
+    if mode.as_json:
+        output.print_json(result.to_dict())
+        answer.show_waiting(result, resume)
+    else:
+        answer.show(result, target, resume, workspace, quiet=mode.quiet)
     if result.status == "done" and output.is_terminal() and not (mode.as_json or mode.quiet):
         _say_next_steps(result, workspace)
-    if result.status in ("interrupted", "stopped", "failed", "partial"):
-        done = sum(task.status == "done" for task in result.tasks)
-        tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
-        output.say(f"Kept: {tasks}, after {counted(result.usage.calls, 'call')}. Resume with:")
-        output.say(f"  {shlex.join([*resume, *_raised_limit(result, shown.settings)])}")
+    say_kept(result, resume, shown.settings)
     not_changed = shown.changes_plan and result.code == PLAN_NOT_CHANGED and result.status == "done"
     return 1 if not_changed else EXIT[result.status]
+
+
+def resuming(result: Result, workspace: Path, settings: Settings | None) -> list[str]:
+    """The command that continues a run with what its tools were allowed, as its parts."""
+    return [*resume_command(result.run_id, workspace, result.journal), *_powers(settings)]
+
+
+def say_kept(result: Result, resume: Sequence[str], settings: Settings | None) -> None:
+    """Print what is kept of a run that is not done and does not wait, and the command that continues it."""
+    if result.status not in ("interrupted", "stopped", "failed", "partial"):
+        return
+    done = sum(task.status == "done" for task in result.tasks)
+    tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
+    output.say(f"Kept: {tasks}, after {counted(result.usage.calls, 'call')}. Resume with:")
+    output.say(f"  {shlex.join([*resume, *_raised_limit(result, settings)])}")
 
 
 def write_answer(result: Result, target: ResultTarget | None, workspace: Path) -> ResultTarget | None:
@@ -262,7 +270,7 @@ def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None
                 loop.remove_signal_handler(number)
 
 
-def _exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
+def exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
     """Exit while a run is still stopping; what it finished is recorded."""
     output.say("Stopped.")
     if run_ids:

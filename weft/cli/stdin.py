@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from weft.cli.view import output
 from weft_skills.errors import InputError
 
-if TYPE_CHECKING:
-    import click
-
-
 # How the name of a copy of stdin begins.
 _COPY = "weft-stdin-"
+# What stdin was read for, in the context of a command.
+_READ = "weft.stdin"
 
 
 def goal_text(goal: str | None) -> str:
@@ -27,7 +27,8 @@ def goal_text(goal: str | None) -> str:
 
 
 def stdin_text(what: str) -> str:
-    """Read stdin as text, without the byte order mark that some shells add."""
+    """Read stdin as text, without the byte order mark that some shells add; raises if the command has read it."""
+    _read_once(what)
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")  # in every locale
     except UnicodeDecodeError as error:
@@ -48,6 +49,16 @@ def or_stdin(context: click.Context, option: click.Parameter, value: Any) -> Any
     shutil.copyfileobj(sys.stdin.buffer, spool)
     spool.flush()
     return type(value)(spool.name)
+
+
+def _read_once(what: str) -> None:
+    """Raise if this command has read stdin already: there is nothing left of it."""
+    read = click.get_current_context().meta
+    if _READ in read:
+        raise InputError(
+            f"stdin cannot be both {read[_READ]} and {what}", hint="write one of them to a file, and name that"
+        )
+    read[_READ] = what
 
 
 def shown(message: str) -> str:

@@ -201,7 +201,15 @@ class WorkspaceSkills:
         for name in names:
             if name not in known:
                 near = nearest_names(name, known)
-                raise InputError(f"there is no skill {name!r}; known skills: {near}", hint="use one of these names")
+                what = self._set_aside(name) or f"there is no skill {name!r}"
+                raise InputError(f"{what}; known skills: {near}", hint="use one of these names")
+
+    def _set_aside(self, name: str) -> str | None:
+        """What keeps a skill of this name from being used; None if there is none."""
+        for row in self.registry.list_skills(all=True):
+            if row.name == name and row.state in ("disabled", "broken"):
+                return f"the skill {name!r} is {row.reason if row.state == 'disabled' else f'broken: {row.reason}'}"
+        return None
 
     def why_absent(self, name: str) -> str:
         """Why a name is not that of an active skill."""

@@ -232,6 +232,11 @@ class Ledger:
         superseded = self.plan.superseded if self.plan is not None else ()
         return tuple(task for task in self._tasks.values() if not in_round(task.id) and task.id not in superseded)
 
+    def _question(self, end: RunFinished) -> str | None:
+        """The first question that a run waits with for an answer, such as that of a sub-goal."""
+        waiting = self.waiting if end.status == "waiting" else ()
+        return next((request.preview for request in waiting if request.kind == "question"), None)
+
     def result(self, journal: str | None = None) -> Result:
         """The run's current result; a run that has not ended counts as interrupted."""
         end = self.finished or RunFinished("interrupted")
@@ -241,7 +246,7 @@ class Ledger:
             goal=self.goal,
             answer=end.answer,
             error=end.error,
-            question=end.question,
+            question=end.question or self._question(end),
             skills=self.skills,
             tasks=self._reported(),
             usage=self.usage,

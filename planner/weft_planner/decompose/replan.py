@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from weft_planner.decompose import required
 from weft_planner.decompose.brief import ATTEMPTS, variables_of
 from weft_planner.decompose.decompose import below
 from weft_planner.events import PlanRefused, PromptMade, Warned
@@ -137,8 +138,8 @@ async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prom
 class _ChangeJudge:
     """Reads the answers to one request for a change, in turn.
 
-    A change that only drops a skill which must be used is asked for again once, and kept: it counts if no later one can
-    be made.
+    A change that drops a skill which the user requires is refused each time. One that only drops a skill which was
+    selected with certainty is asked for again once, and kept: it counts if no later one can be made.
     """
 
     brief: Brief
@@ -148,7 +149,7 @@ class _ChangeJudge:
 
     def read(self, reply: Reply, attempt: int) -> ChangeReading:
         """The change in a reply, and all its faults."""
-        reading = self._reading(reply)
+        reading = self._with_required(self._reading(reply))
         if reading.faults and self._kept is not None and attempt == ATTEMPTS:
             return self._kept
         missing = () if reading.give_up else self._dropped(reading.change)
@@ -158,6 +159,12 @@ class _ChangeJudge:
         self._kept = self._kept if reading.faults else reading
         return replace(reading, faults=(*reading.faults, *map(self.brief.profile.shape.left_out, missing)))
 
+    def _with_required(self, reading: ChangeReading) -> ChangeReading:
+        """The change, with a fault for each skill that the user requires and that it drops."""
+        plan = self.situation.plan
+        dropped = [] if reading.give_up else required.lost(plan, reading.change.applied(plan), self.brief.required)
+        return replace(reading, faults=(*reading.faults, *map(required.fault, dropped))) if dropped else reading
+
     def _reading(self, reply: Reply) -> ChangeReading:
         if reply.cut_off:
             return ChangeReading(Change(), faults=(_CUT_OFF,))
@@ -166,7 +173,8 @@ class _ChangeJudge:
     def _dropped(self, change: Change) -> tuple[str, ...]:
         """The skills that must be used, and that no task uses any more, without a reason."""
         plan = self.situation.plan
-        used = [name for name in self.brief.must_use if unused_skills.used_in(plan.tasks, name)]
+        others = [name for name in self.brief.must_use if name not in self.brief.required]
+        used = [name for name in others if unused_skills.used_in(plan.tasks, name)]
         return unused_skills.left_out(change.applied(plan).to_dict(), used)
 
 

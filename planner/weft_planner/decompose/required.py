@@ -20,6 +20,12 @@ def unused(plan: Plan, required: Sequence[str]) -> list[str]:
     return [name for name in required if name not in used] if plan.tasks else []
 
 
+def lost(before: Plan, after: Plan, required: Sequence[str]) -> list[str]:
+    """The required skills that a plan used, and that it does not use any more once it is changed."""
+    dropped = unused(after, required)
+    return [name for name in dropped if name not in unused(before, dropped)]
+
+
 def fault(name: str) -> str:
     """What a model is told whose plan does not use a required skill."""
     return (

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import httpx
@@ -91,9 +92,44 @@ def test_a_dash_is_stdin_not_a_goal(chat: Talk, serve: Serve) -> None:
 def test_a_turn_that_waits_is_the_exit_status(chat: Talk, serve: Serve) -> None:
     serve(script)
     done = chat("be careful\n", "--json")
-    assert (done.status, json.loads(done.out)["status"]) == (6, "waiting")
+    turn = json.loads(done.out)
+    assert (done.status, turn["status"]) == (6, "waiting")
+    assert f"Answer with: weft resume {turn['run_id']} --approve" in done.err
     done = chat("", "--json", "--continue", "--approve-all")
     assert (done.status, json.loads(done.out)["status"]) == (0, "done")
+
+
+@pytest.mark.parametrize("form", ["--json", "-q"])
+def test_without_a_reader_no_further_goal_is_run(
+    form: str, workspace: Path, nursery: Nursery, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve(script)
+    (tmp_path / "goals").write_text("What is a DAG?\nAnd a tree?\n", encoding="utf-8")
+    read, write = os.pipe()
+    os.close(read)
+    with (
+        (tmp_path / "goals").open(encoding="utf-8") as goals,
+        nursery.start(["-m", "weft", *CHAT, form], cwd=workspace, stdin=goals, stdout=write) as process,
+    ):
+        os.close(write)
+        assert process.wait(120) == 0
+    assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize("form", ["--json", "-q"])
+def test_a_turn_that_is_interrupted_says_how_to_resume_it(
+    form: str, workspace: Path, nursery: Nursery, serve: Serve
+) -> None:
+    server = serve(script)
+    command = ["-m", "weft", *CHAT, form, "be slow"]
+    with nursery.start(command, cwd=workspace, stdout=PIPE, stderr=PIPE) as process:
+        while not any("do slow" in call.user for call in server.calls if call.role == "task"):
+            time.sleep(0.05)
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(120)
+    assert process.returncode == 130
+    assert "Kept: 1 of 2 tasks, after 3 calls. Resume with:\n  weft resume " in err
 
 
 def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, chat: Talk, serve: Serve) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from typing import TYPE_CHECKING
 
 import click
 import pytest
@@ -12,6 +13,9 @@ import pytest
 from weft.cli.lazy_group import LazyGroup
 from weft.cli.main import cli, main
 from weft.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def ended(*arguments: str) -> int:
@@ -59,6 +63,16 @@ def test_wrong_usage_points_to_the_help(capsys: pytest.CaptureFixture[str]) -> N
         "hint": "see `weft skills show --help`",
     }
     assert captured.err.startswith("error: Missing argument")
+
+
+@pytest.mark.parametrize(
+    ("flag", "named"), [(("-c", "max_tasks=many"), "-c max_tasks must be"), (("--timeout", "0"), "--timeout must be")]
+)
+def test_a_wrong_setting_is_named_as_it_was_given(
+    flag: tuple[str, str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("run", "--workspace", str(tmp_path), *flag, "Say hello") == 2
+    assert f"error: {named}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ async def test_a_rerun_of_what_comes_after_makes_the_list_of_its_items_again(ada
     fix = llm("fix", "review", instruction="Fix <<item>>", for_each="<<review.output>>")
     await adaptive.run(planned(FILES, REVIEW, fix), {"files": "a\nb"})
     result = await adaptive.rerun("fix")
-    assert adaptive.asked == [], "its items are told the same"
+    assert adaptive.asked == ["fix[1]", "fix[2]"], "it was named: its items run again, though they are told the same"
     assert outputs(result)["fix[2]"] == "Fix Review b done done"
     result = await adaptive.rerun("fix[2]", {"fix[2]": "another way"})
     assert adaptive.asked == ["fix[2]"]

@@ -11,11 +11,13 @@ from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import BRIEF, GOAL, NOTES, PLAN, SKILL, SURVEY, answering, prepare, replayed, rows, weft
 from weft.runs.goal import Goal
+from weft.runs.plans.plan_file import PlanFile
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.reselect import reselect
 from weft.workspace.workspace import Workspace
-from weft_planner.errors import SkillNotUsed
+from weft_planner.decompose import required
+from weft_planner.errors import RequestRefused, SkillNotUsed
 from weft_planner.events import CatalogueTaken, PlanRefused, SkillsSelected, TaskStarted, Warned
 from weft_planner.model import Reply, Request
 from weft_planner.plan.plan import Plan
@@ -110,6 +112,31 @@ async def test_a_given_plan_must_use_a_required_skill_too(workspace: Path) -> No
     assert using.status == "done"
 
 
+async def test_no_change_of_a_plan_drops_a_required_skill(workspace: Path) -> None:
+    broken = {"id": "broken", "action_type": "llm", "instruction": "Break.", "depends_on": []}
+    first = {"tasks": [broken, {**STYLED, "depends_on": ["broken"]}]}
+    change = {"add": [{**broken, "id": "other"}], "drop": ["style"], "rewire": {"broken": "other"}}
+    record = Recorder()
+
+    def answer(request: Request) -> Reply:
+        if request.role == "decomposer":
+            return Reply(json.dumps(first))
+        if request.role == "replanner":
+            return Reply(json.dumps(change | {"unused": {STYLE: "the reader knows"}}))
+        raise RequestRefused("no")
+
+    async with weft(workspace, ScriptedModel(answer), skills_require=(STYLE,), max_replans=1) as runtime:
+        result = await runtime.run(GOAL, record=record)
+        hand = runtime.plan_of(result.run_id)
+        without = Plan.from_dict({"tasks": [{**broken, "id": "other"}]})
+        with pytest.raises(InputError, match=f"no task uses the skill '{STYLE}' any more"):
+            await runtime.resume(result.run_id, plan=PlanFile(without))
+    assert [one.faults for one in record.of(PlanRefused)] == [(required.fault(STYLE),)] * 3
+    assert [task.id for task in hand.plan.tasks] == ["broken", "style"]
+    assert any("the plan was not changed" in text for text in result.warnings)
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
 async def test_no_task_starts_early_where_a_skill_is_required(workspace: Path) -> None:
     model = planning(PLAN)
     async with weft(workspace, model, skills_require=(STYLE,), stream_plan=True) as runtime:
@@ -165,7 +192,7 @@ async def test_a_pinned_skill_is_listed_behind_the_selected_ones_in_full(
 async def test_a_skill_that_is_off_is_not_there(workspace: Path) -> None:
     async with weft(workspace, planning({"tasks": [NOTES], "synthesis": "x"}), skills_off=(SKILL,)) as runtime:
         assert SKILL not in (await runtime.run(GOAL)).skills
-        with pytest.raises(InputError, match=f"there is no skill '{SKILL}'"):
+        with pytest.raises(InputError, match=rf"the skill '{SKILL}' is disabled by \[skills\] off; known skills: "):
             await runtime.run(Goal(GOAL, skills=(SKILL,)))
 
 

@@ -94,11 +94,12 @@ class Chat:
         written = execution.write_answer(result, self.target, self.weft.paths.workspace)
         if written is not None and result.answer is not None and not self.mode.quiet:
             output.say(f"Answer written to {written}")
+        resume = execution.resuming(result, self.weft.paths.workspace, self.weft.settings)
         if self.mode.as_json:
             output.print_json(result.to_dict(), indent=None)
-            return
-        resume = execution.resume_command(result.run_id, self.weft.paths.workspace, result.journal)
-        answer.show(result, None, resume, self.weft.paths.workspace, quiet=self.mode.quiet)
+            answer.show_waiting(result, resume)
+        else:
+            answer.show(result, None, resume, self.weft.paths.workspace, quiet=self.mode.quiet)
 
     def use_model(self, name: str) -> None:
         """Use another model from the next turn on."""

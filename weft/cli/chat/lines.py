@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from weft.cli import execution
@@ -12,6 +13,7 @@ from weft.cli.view.progress import progress
 from weft.runs.goal import Goal
 from weft.runs.stop import Stop
 from weft.runs.stored.requests import approve_all
+from weft_planner.events import Event, RunResumed, RunStarted
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ async def talk(chat: Chat, first: Goal | str | None, *, resume: bool, allow_all:
             continue
         if following is not None:
             result = await _shown(chat, following, allow_all=allow_all)
-            if result is not None and result.status == "interrupted":
+            if (result is not None and result.status == "interrupted") or not output.has_reader():
                 break
     return chat.status
 
@@ -58,12 +60,22 @@ def _texts(first: Goal | str | None) -> Iterator[Goal | str]:
 async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Result | None:
     """Run a turn, or continue the last one, and print how it ended."""
     stop = Stop()
-    with execution.interruptible(stop, lambda: None), progress(chat.mode) as view:
+    run_ids: list[str] = []
+    exit_now = partial(execution.exit_while_stopping, chat.weft, run_ids)
+    with execution.interruptible(stop, exit_now), progress(chat.mode) as view:
+
+        def record(event: Event) -> None:
+            if isinstance(event, RunStarted | RunResumed):
+                run_ids.append(event.run_id)
+            view.note(event)
+
         approve = approve_all if allow_all else None
         if isinstance(following, Goal):
-            result: Result | None = await chat.turn(following, view.note, stop, approve)
+            result: Result | None = await chat.turn(following, record, stop, approve)
         else:
-            result = await chat.resume(view.note, stop, approve)
+            result = await chat.resume(record, stop, approve)
     if result is not None:
         chat.show(result)
+        resume = execution.resuming(result, chat.weft.paths.workspace, chat.weft.settings)
+        execution.say_kept(result, resume, chat.weft.settings)
     return result

@@ -24,6 +24,14 @@ _SHOWN = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code 
 _IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # JSON escapes the others itself
 
 
+class _NoReader(io.StringIO):
+    """Stdout after its reader went away."""
+
+    def write(self, text: str) -> int:
+        """Drop it."""
+        return len(text)
+
+
 def prepare_streams() -> None:
     """Make printing safe on closed streams, and in encodings that lack characters: marks have a form in ASCII."""
     nothing = Path(os.devnull)
@@ -63,8 +71,7 @@ def print_json(document: Any, *, indent: int | None = 2) -> None:
         text = f"[\n{rows}\n]" if document else "[]"
     else:
         text = json.dumps(document, ensure_ascii=ascii_only, indent=indent)
-    sys.stdout.write((text.translate(_IN_JSON) if sys.stdout.isatty() else text) + "\n")
-    sys.stdout.flush()
+    _write([text.translate(_IN_JSON) if sys.stdout.isatty() else text, "\n"])
 
 
 def escape_controls(text: str) -> str:
@@ -83,8 +90,22 @@ def print_result(text: str) -> None:
 
 
 def _print(text: str) -> None:
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+    _write([text if text.endswith("\n") else text + "\n"])
+
+
+def _write(pieces: Iterable[str]) -> None:
+    """Write to stdout; if its reader went away, work continues without it, and the exit status says how it ended."""
+    try:
+        sys.stdout.writelines(pieces)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        sys.stdout = _NoReader()
+
+
+def has_reader() -> bool:
+    """Whether what is printed to stdout is still read, as far as is known: work that costs something ends without."""
+    return not isinstance(sys.stdout, _NoReader)
 
 
 def show(mode: OutputMode, document: Any, text: str) -> None:
@@ -97,8 +118,7 @@ def show(mode: OutputMode, document: Any, text: str) -> None:
 
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines to stdout like `print_text`, without building one large text from thousands of them."""
-    sys.stdout.writelines(f"{escape_controls(line)}\n" for line in lines)
-    sys.stdout.flush()
+    _write(f"{escape_controls(line)}\n" for line in lines)
 
 
 def say(text: str = "") -> None:

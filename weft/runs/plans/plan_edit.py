@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from weft_planner.decompose import required
 from weft_planner.events import ApprovalGiven, PlanChanged, ReplanAsked
 from weft_planner.plan.changes.change import Change, problems
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from weft_executor.history.replans import TaskEnd
     from weft_executor.history.run_history import RunHistory
@@ -44,7 +45,8 @@ class PlanInHand:
         if not begun:
             return ["No task has begun: all of them may be changed."]
         failed = [task.id for task in self.plan.tasks if self.begun.get(task.id) == "failed"]
-        stay = f"{counted(len(begun), 'task')} stay as they are, because they have begun: {', '.join(begun)}."
+        many = f"{counted(len(begun), 'task')} stay as they are, because they have begun"
+        stay = f"{'1 task stays as it is, because it has begun' if len(begun) == 1 else many}: {', '.join(begun)}."
         if not failed:
             return [stay]
         return [stay, f"To replace {failed[0]}: delete it, add another task, and let what waited for it wait for that."]
@@ -58,8 +60,11 @@ def plan_in_hand(history: RunHistory) -> PlanInHand:
     return PlanInHand(whole.without_replaced(), history.replans.tasks, whole)
 
 
-def edit(before: PlanInHand, after: Plan, known: Known, where: str) -> PlanChanged | None:
-    """The change that a person made; None if there is none. Raises, with all faults, if it may not be made."""
+def edit(before: PlanInHand, after: Plan, known: Known, where: str, must_use: Sequence[str] = ()) -> PlanChanged | None:
+    """The change that a person made; None if there is none. Raises, with all faults, if it may not be made.
+
+    The plan still has to use the skills that it `must_use`, if it did before.
+    """
     old, new = ({task.id: task for task in plan.tasks} for plan in (before.plan, after))
     rewired = _replacements(before, old, new)
     expected = {name: task.rewired(rewired) for name, task in old.items()}
@@ -76,6 +81,10 @@ def edit(before: PlanInHand, after: Plan, known: Known, where: str) -> PlanChang
     sound = [name for name in edited if name not in begun]
     change_alone = Change(tuple(task for task in added if task.id not in begun), (*dropped, *sound), rewired, synthesis)
     faults += problems(change_alone, before.whole, begun, known, edited=sound)
+    faults += [
+        f"no task uses the skill {name!r} any more, which every plan must use ([skills] require)"
+        for name in required.lost(before.whole, change.applied(before.whole), must_use)
+    ]
     if faults:
         raise InputError(f"the plan {where} cannot be used: {'; '.join(faults)}", hint=_HINT)
     return PlanChanged("person", None, added, change.dropped, rewired, synthesis, "edited", unused)

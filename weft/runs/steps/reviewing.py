@@ -25,7 +25,8 @@ async def reviewed(review: Review, current: CurrentPlan, planning: Planning) -> 
     wanted = await review(plan)
     if wanted is None:
         return False
-    change = edit(PlanInHand(plan, {}, plan), wanted, planning.catalogue.known, "as reviewed")
+    catalogue = planning.catalogue
+    change = edit(PlanInHand(plan, {}, plan), wanted, catalogue.known, "as reviewed", catalogue.required)
     if change is not None:
         current.change(change)
         planning.warn_of_needs(current.plan.with_tasks(change.added))

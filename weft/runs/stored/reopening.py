@@ -14,7 +14,7 @@ from weft_planner.events import ReplanAsked
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from weft.runs.goal import Goal
     from weft.runs.plans.plan_edit import PersonEvent
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from weft_executor.history.run_history import RunHistory
     from weft_executor.stores.row import RunSummary
     from weft_planner.events import ApprovalGiven
-    from weft_planner.plan.validate import Known
 
 _LONGEST = 20_000
 
@@ -57,7 +56,7 @@ class Reopening:
         """A claimed run as it continues; None if it is done, and nothing is to change."""
         if history.started is None:
             raise UnknownRun(f"run {run.run_id} never started", hint="run its goal again")
-        changes = self._changes(history, workspace.known)
+        changes = self._changes(history, workspace)
         if run.status == "done" and not changes:
             return None
         answers = self.resolved(history, workspace)
@@ -78,7 +77,7 @@ class Reopening:
         capture = records.capture(workspace.paths, run_id)
         return resolved(self.answers, history.finished.approvals, run_id, capture, tools)
 
-    def _changes(self, history: RunHistory, known: Callable[[], Known]) -> tuple[PersonEvent, ...]:
+    def _changes(self, history: RunHistory, workspace: Workspace) -> tuple[PersonEvent, ...]:
         """The change of the plan as events; raises if it may not be made."""
         if not self.changes:
             return ()
@@ -91,7 +90,8 @@ class Reopening:
             raise InputError(
                 "the plan has a different goal from the run's", hint="leave `goal` as it is, or run it with --plan"
             )
-        event = edit(before, self.edited.plan, known(), "of the file")
+        must_use = workspace.settings.skills_require
+        event = edit(before, self.edited.plan, workspace.known(), "of the file", must_use)
         if event is None or history.plan is None:
             return ()
         return (*history.finished.approvals.withdrawals(history.plan, event), event)

@@ -38,7 +38,8 @@ class RerunPlan:
 def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str, str]) -> RerunPlan:
     """Split a recorded plan: the tasks to begin with, all that depends on them, and all without a result are run.
 
-    Items of a task that is run are reused if they are told the same, and depend on nothing that is run.
+    Items of a task that comes after one of these are reused if they are told the same, and depend on nothing that is
+    run; those of a task to begin with are run, as all that has grown from it.
     """
     import networkx as nx
 
@@ -49,6 +50,7 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
     stale = {*begin, *(after for task in inputs for after in plan.graph.successors(task))}
     counted = {task.id for task in plan.reported}
     stale |= {name for name in counted if parent_of(name) is not None and not _needs_nothing(history, name)}
+    stale |= {name for name in counted if not {*begin}.isdisjoint(with_parents(name))}
     for task in list(stale):
         stale |= nx.descendants(plan.graph, task)
     run_id = history.started.run_id if history.started else ""

@@ -181,6 +181,7 @@ async def test_a_question_waits_and_is_answered_by_a_resume(workspace: Path) -> 
     assert result.status == "waiting"
     (request,) = result.waiting
     assert (request.kind, request.task, request.preview) == ("question", "research", "Which service?")
+    assert result.question == "Which service?"
     async with weft(workspace, planner.model) as runtime:
         result = await runtime.resume("last", answers=((request.id, Answer("answer", text="the to-do service")),))
     assert result.status == "done"

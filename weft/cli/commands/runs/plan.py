@@ -181,6 +181,9 @@ async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
     except TimeoutError as error:
         raise BudgetSpent(f"planning did not finish within --timeout {seconds:g} s", hint="allow more time") from error
     except asyncio.CancelledError:
-        output.say("Interrupted. An unfinished plan is not kept.")
+        what = "Interrupted. An unfinished plan is not kept."
+        output.say(what)
+        if mode.as_json:
+            output.print_json({"error": {"code": "INTERRUPTED", "message": what, "hint": "make the plan again"}})
         execution.exit_now(130)
         raise

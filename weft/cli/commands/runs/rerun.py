@@ -79,7 +79,7 @@ def rerun(
     from weft.cli.dialogs import trust_prompt
 
     substitutes = {name: Path(path) for name, path in _pairs("--use", use).items()}
-    outputs = {task: _read(path) for task, path in _pairs("--input", inputs).items()}
+    outputs = {task: _read(path, task) for task, path in _pairs("--input", inputs).items()}
     if not begin and not outputs:
         hint = "name one with --from, or give its output with --input; `weft trace show` lists the tasks"
         raise InputError("no task to start from was given", hint=hint)
@@ -123,9 +123,9 @@ def _pairs(flag: str, values: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _read(path: str) -> str:
+def _read(path: str, task: str) -> str:
     if path == "-":
-        return stdin.stdin_text("--input")
+        return stdin.stdin_text(f"the output of {task}")
     try:
         return untrusted_files.read_given_text(path)
     except (OSError, UnicodeDecodeError) as error:

@@ -126,6 +126,8 @@ def _print_all(select_for: Select, source: str) -> list[str]:
                 {"id": goal.id, "goal": goal.text, "selected": [selection.to_dict() for selection in selections]},
                 indent=None,
             )
+            if not output.has_reader():
+                break
     return without
 
 

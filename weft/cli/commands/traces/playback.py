@@ -36,6 +36,8 @@ def show(runs: Sequence[str], where: Paths, settings: Settings, speed: float) ->
         capture = records.capture(where, trace.run_id)
         clock = Clock()
         for row in trace.rows():
+            if not output.has_reader():
+                return 0
             before = clock.seconds
             at = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
             if speed > 0:
