@@ -217,6 +217,22 @@ def test_a_command_runs_only_once_its_folder_is_trusted(folder: Path, serve: Ser
     assert (found["rows"][0]["passed"], "exit status 1" in found["rows"][0]["checks"][0]["evidence"]) == (False, True)
 
 
+@pytest.mark.parametrize("journal", [(), ("--journal", "runs.sqlite")])
+def test_a_command_beside_cases_at_the_top_of_the_workspace_stays_trusted(
+    folder: Path, serve: Serve, weft: Weft, journal: tuple[str, ...]
+) -> None:
+    serve(answering(greets_with_skill))
+    (folder / "grade.py").write_text("", encoding="utf-8")
+    write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": [{"command": ["python", "grade.py"]}]})
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *journal, "--trust")
+    assert found["rows"][0]["passed"] is True, found["rows"]
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *journal)
+    assert found["rows"][0]["passed"] is True, found["rows"]
+    (folder / "grade.py").write_text("import other", encoding="utf-8")
+    ran = weft("eval", "cases.jsonl", *MODEL, *journal, cwd=folder)
+    assert (ran.status, "not trusted yet" in ran.err) == (4, True), ran.err
+
+
 def test_a_skills_own_evals_are_found(folder: Path, serve: Serve, weft: Weft) -> None:
     serve(answering(greets_with_skill))
     evals = folder / "skills" / SKILL / "evals"

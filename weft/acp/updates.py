@@ -19,6 +19,7 @@ from acp.helpers import (
 )
 from acp.schema import ToolCallLocation
 
+from weft_executor.results.artifacts import Artifacts
 from weft_planner.events import (
     CallFinished,
     PlanChanged,
@@ -31,7 +32,8 @@ from weft_planner.events import (
     ToolCalled,
 )
 from weft_planner.plan.task_id import root_of
-from weft_skills.builtin.writing.targets import PREFIX
+from weft_skills.builtin.writing.targets import PREFIX, target_of
+from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -146,7 +148,7 @@ class Updates:
             kind=_KINDS.get(tool, "other"),  # type: ignore[arg-type]
             status="in_progress",
             content=self._change(tool, arguments),
-            locations=self._locations(arguments),
+            locations=self._locations(tool, arguments),
             raw_input=dict(arguments),
         )
 
@@ -168,13 +170,13 @@ class Updates:
                 told.append(update_tool_call(waiting.popleft(), status=status))
         return told
 
-    def _locations(self, arguments: Mapping[str, Any]) -> list[ToolCallLocation] | None:
-        path = self._path(arguments)
+    def _locations(self, tool: str, arguments: Mapping[str, Any]) -> list[ToolCallLocation] | None:
+        path = self._path(tool, arguments)
         return [ToolCallLocation(path=path)] if path else None
 
     def _change(self, tool: str, arguments: Mapping[str, Any]) -> list[Any] | None:
         """A write as a diff of texts, as far as the call itself has them."""
-        path = self._path(arguments)
+        path = self._path(tool, arguments)
         if not self._is_edit(tool) or not path:
             return None
         new = arguments.get("content", arguments.get("new"))
@@ -184,9 +186,17 @@ class Updates:
         shown = old[:_MOST_TEXT] if isinstance(old, str) else None
         return [tool_diff_content(path, new[:_MOST_TEXT], shown)]
 
-    def _path(self, arguments: Mapping[str, Any]) -> str:
+    def _path(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """The file that a call names; what is written without `workspace:` lies among the run's artifacts."""
         path = arguments.get("path")
-        return str(self.workspace / path.removeprefix(PREFIX)) if isinstance(path, str) and path else ""
+        if not isinstance(path, str) or not path:
+            return ""
+        if not self._is_edit(tool):
+            return str(self.workspace / path.removeprefix(PREFIX))
+        try:
+            return str(target_of(path, self.workspace, Artifacts.of(self.workspace, self.turn).folder).file)
+        except ToolFault:  # it is refused
+            return ""
 
     @staticmethod
     def _is_edit(tool: str) -> bool:

@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ _MOST_CASES = 10_000
 _LARGEST = 64 * 1024**2
 # What authors of evals.json write for the same.
 _EXPECTATIONS = ("expectations", "assertions")
+_CHECKED = ("checks", *_EXPECTATIONS)
 _GOAL = ("goal", "prompt", "query", "input", "task")
 _SENTENCE = ("text", "description", "expectation", "assertion")
 _LIST = ("evals", "cases", "test_cases")
@@ -240,12 +242,15 @@ def _case(row: GoalRow, folder: Path, home: Path) -> Case:
     expected = value.get("expected_output") or ""
     if not isinstance(expected, str):
         raise BadCheck("'expected_output' must be a text")
+    checks = tuple(_checks(value, expected))
+    if not checks and "goal" in value:
+        _refuse_misspelt(value)
     numbered = f"line-{row.line}" if row.nth == 1 else f"line-{row.line}.{row.nth}"
     return Case(
         id=str(name) if name is not None else numbered,
         goal=goal,
         files=tuple(_files(value.get("files"), folder, home)),
-        checks=tuple(_checks(value, expected)),
+        checks=checks,
         tags=tuple(_texts(value, "tags")),
         skills=tuple(_texts(value, "skills")),
         model=value.get("model") if isinstance(value.get("model"), str) else None,
@@ -254,6 +259,14 @@ def _case(row: GoalRow, folder: Path, home: Path) -> Case:
         folder=folder,
         line=row.line,
     )
+
+
+def _refuse_misspelt(value: Mapping[Any, Any]) -> None:
+    """Raise if a case without checks has a list whose name is nearly that of checks: nothing would be checked."""
+    for key in value:
+        if key not in _CHECKED and isinstance(key, str) and isinstance(value[key], list):
+            for meant in get_close_matches(key, _CHECKED, 1, 0.8):
+                raise BadCheck(f"there is no key {key!r}; did you mean {meant!r}?")
 
 
 def _checks(value: Mapping[Any, Any], expected: str) -> Iterator[CaseCheck]:

@@ -232,7 +232,7 @@ def open_evaluation(
     given = {**(flags or {}), **{key: None for variant in chosen for key in variant.settings}}
     engine = open_engine(home, settings, batch_options, given)
     _check(trials, engine)
-    check_trust(trials.cases, engine.runtime().workspace.tools, trust=options.trust)
+    check_trust(trials.cases, engine.runtime(), trust=options.trust)
     folder.path.mkdir(parents=True, exist_ok=True)
     batch = Batch(trials, folder.results, batch_options, engine, id=folder.id)
     with started_batch(batch):

@@ -27,7 +27,7 @@ async def judging(
     weft = engine.runtime()
     chosen, _ = judge_settings(weft.models.settings(), judge)
     asked = Judge(weft, chosen)
-    scorer = RunScorer(weft, asked, CommandCheck(weft.workspace.tools))
+    scorer = RunScorer(weft, asked, CommandCheck(weft))
     try:
         yield scorer, asked
     finally:

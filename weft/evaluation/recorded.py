@@ -42,7 +42,7 @@ async def score_runs(
     options, cases = options or EvaluationOptions(), read_cases(sources)
     async with judging(workspace, settings, options.batch, judge=options.judge) as (scorer, judge):
         weft = scorer.weft
-        check_trust(cases, weft.workspace.tools, trust=options.trust)
+        check_trust(cases, weft, trust=options.trust)
         wanted = _matched(cases, [weft.journal.store.find(run) for run in runs])
         scores = await (scorer if judged else replace(scorer, judge=None)).score_all(wanted)
         figures = JudgeFigures(judge.model.name, judge.usage.calls, judge.cost) if judged else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.providers import keys, litellm_model
-from weft.providers.litellm_errors import NO_PROVIDER
+from weft.providers.litellm_errors import NO_PROVIDER, says_no_provider
 from weft.settings.default_model import is_local
 from weft_planner.errors import KeyRefused, UnknownModel
 from weft_skills.errors import WeftError
@@ -31,8 +31,11 @@ def find_problem(name: str, load: Callable[[], Any] = litellm_model.load) -> Mod
     litellm = load()
     try:
         litellm.get_llm_provider(name)
-    except Exception:  # noqa: BLE001 - naming litellm's exceptions would import it
-        return ModelProblem(f"no provider is known for the model {name!r}", NO_PROVIDER)
+    except Exception as error:  # noqa: BLE001 - naming litellm's exceptions would import it
+        if says_no_provider(str(error)):
+            return ModelProblem(f"no provider is known for the model {name!r}", NO_PROVIDER)
+        # litellm imports parts of itself when they are first used; while another thread does so too, that can fail.
+        return ModelProblem(f"{name} cannot be checked: {error}", "the first call tells", certain=False)
     missing = litellm.validate_environment(name)["missing_keys"]
     wanted = [variable for variable in missing if variable.endswith("_API_KEY")]
     if wanted:

@@ -53,6 +53,11 @@ _DEEPEST = 10
 _PREFIX = re.compile(r"^(litellm\.)?(\w+Error|Timeout):\s*|^\w+Exception\s*-\s*")
 
 
+def says_no_provider(text: str) -> bool:
+    """Whether an error of litellm says that no provider is known for a model."""
+    return _NO_PROVIDER.search(text) is not None
+
+
 def explain(error: Exception, model: str, api_base: str | None = None) -> ModelError:
     """weft's error for one raised by litellm, with a hint on what to do; `api_base` is the address that was given."""
     status = getattr(error, "status_code", None)
@@ -70,7 +75,7 @@ def explain(error: Exception, model: str, api_base: str | None = None) -> ModelE
         )
     if _NO_KEY.search(text) or status in (401, 403):
         return _key_refused(model, status, text)
-    if _NO_PROVIDER.search(text):
+    if says_no_provider(text):
         return UnknownModel(f"no provider is known for the model {model!r}", hint=NO_PROVIDER, model=model)
     if _NO_MODEL.search(text) or status == 404:
         return _not_found(model, status, text)

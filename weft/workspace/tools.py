@@ -85,8 +85,12 @@ class WorkspaceTools:
 
     def scripted(self) -> list[Skill]:
         """The workspace's skills that bring scripts."""
-        rows = (row for row in self._registry.list_skills() if row.kind == "context" and row.source not in OWN)
-        return [row for row in rows if (row.base_dir / "scripts").is_dir() and not self.is_root(row.base_dir)]
+        return [row for row in self._registry.list_skills() if row.kind == "context" and self.has_scripts(row)]
+
+    def has_scripts(self, skill: Skill) -> bool:
+        """Whether a skill of the workspace brings scripts, which run only once the user trusts its folder."""
+        folder = skill.base_dir
+        return skill.source not in OWN and (folder / "scripts").is_dir() and not self.is_root(folder)
 
     def trust_all(self, folders: Iterable[Path] = ()) -> None:
         """Trust the workspace's tools, scripts and settings as they are now, and the tools in these folders."""

@@ -105,12 +105,12 @@ class Trust:
     path: Path
     sent: SentTrust | None = None
 
-    def is_trusted(self, folder: Path, source: Source) -> bool:
+    def is_trusted(self, folder: Path, source: Source, skip: Callable[[Path], bool] | None = None) -> bool:
         """Whether the tools in this folder, as they are now, may run; those that cannot be read may not."""
         if source == "bundled" or (self.sent is None and source in OWN):
             return True
         try:
-            key = fingerprint(folder)
+            key = fingerprint(folder, skip)
         except (OSError, WeftError):
             return False
         return self._is_sent(key) if self.sent is not None else self.has("tools", key)
@@ -119,9 +119,9 @@ class Trust:
         own = self.sent is not None and self.sent.allowed and key in self.sent.fingerprints
         return own or self.has("tools", key)
 
-    def trust(self, folder: Path, shown: str | None = None) -> str:
+    def trust(self, folder: Path, shown: str | None = None, skip: Callable[[Path], bool] | None = None) -> str:
         """Trust a folder's tools as they are now; returns their hash, which must be the one `shown`, if given."""
-        key = fingerprint(folder)
+        key = fingerprint(folder, skip)
         if shown is not None and shown != key:
             raise TrustRefused(f"{folder} has changed since its files were shown", hint="look at them again")
         return self.add("tools", key, folder)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from acp.exceptions import RequestError
-from acp.schema import EnvVariable, McpServerStdio
+from acp.schema import EnvVariable, McpServerStdio, ToolCallStart
 
 from tests.fakes import ScriptedModel
 from tests.mcp_workspace import small
@@ -15,8 +16,6 @@ from tests.weft.acp.client import Editor, agent, say
 from weft_planner.model import Reply
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from weft_planner.model import Request
 
 TWO: list[dict[str, Any]] = [
@@ -75,6 +74,19 @@ async def test_a_question_is_answered_by_the_next_prompt(workspace: Path) -> Non
         assert "Which colour?" in editor.said()
         await say(connection, session, "in blue")
     assert editor.said().endswith("the answer")
+
+
+async def test_a_written_artifact_is_shown_where_it_lies(workspace: Path) -> None:
+    (workspace / "report.md").write_text("the project's own\n", encoding="utf-8")
+    arguments = {"path": "report.md", "content": "# Report\n"}
+    told = {"id": "write", "action_type": "tool", "name": "WriteFile", "arguments": arguments}
+    editor = Editor()
+    async with agent(editor, ScriptedModel(lambda _: Reply(plan(told)))) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await say(connection, session, "Write a report")
+    (call,) = [update for _, update in editor.updates if isinstance(update, ToolCallStart)]
+    (path,) = {part.path for part in (*(call.content or ()), *(call.locations or ()))}
+    assert Path(path).read_text(encoding="utf-8") == "# Report\n"
 
 
 async def test_the_editors_mcp_servers_are_used_and_their_secrets_are_written_nowhere(workspace: Path) -> None:

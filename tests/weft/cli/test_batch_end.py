@@ -45,6 +45,20 @@ def test_nothing_is_said_if_nothing_was_written_off(capsys: pytest.CaptureFixtur
     assert "Stopped (budget). Continue with:" in end(Budget(1.0), capsys)
 
 
+@pytest.mark.parametrize(
+    ("given", "printed"),
+    [
+        (["--journal", "postgresql://me:secret@db/weft"], "--journal postgresql://me@db/weft"),
+        (["--journal=postgres://me@db/weft?password=secret"], "--journal=postgres://me@db/weft"),
+        (["-c", "journal=postgresql://me:secret@db/weft"], "-c journal=postgresql://me@db/weft"),
+        (["see http://a.b/c: ask me@d.e"], "'see http://a.b/c: ask me@d.e'"),
+    ],
+)
+def test_the_command_to_continue_has_no_password(given: list[str], printed: str) -> None:
+    with click.Context(click.Command("batch"), obj=["batch", *given]):
+        assert run.resume_command() == f"weft batch {printed} --resume"
+
+
 def test_json_has_what_was_written_off() -> None:
     report = BatchReport(BatchSummary(3), "budget", Path("out.jsonl"), written_off=lost_workers(1).written_off)
     assert report.to_dict()["written_off"] == {"workers": 1, "cost_usd": pytest.approx(0.5), "tokens": 0}

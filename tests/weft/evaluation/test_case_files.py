@@ -129,3 +129,10 @@ def test_goals_on_stdin_are_cases_without_checks(monkeypatch: pytest.MonkeyPatch
         ("Summarise: the news", ()),
         ("Task: name a colour", ()),
     ]
+
+
+@pytest.mark.parametrize(("key", "meant"), [("chekcs", "checks"), ("check", "checks"), ("expectation", "expectations")])
+def test_a_misspelt_list_of_checks_is_refused_where_nothing_else_is_checked(key: str, meant: str) -> None:
+    with pytest.raises(InputError, match=f"there is no key '{key}'; did you mean '{meant}'"):
+        read_cases([{"goal": "x", key: ["a"]}])
+    assert len(read_cases([{"goal": "x", "notes": ["a"], "choices": []}])[0].checks) == 0

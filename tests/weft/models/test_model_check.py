@@ -44,6 +44,16 @@ def test_a_name_without_a_provider_is_reported_with_an_example() -> None:
     assert problem.certain
 
 
+def test_a_litellm_that_fails_at_it_says_nothing_about_the_model() -> None:
+    class Half(Litellm):
+        def get_llm_provider(self, name: str) -> tuple[str, str]:
+            raise ImportError("cannot import name 'x' from partially initialized module 'litellm.y'")
+
+    problem = find_problem("openai/gpt-4o", Half)
+    assert problem is not None
+    assert (problem.certain, "partially initialized" in problem.what) == (False, True)
+
+
 def test_a_missing_key_is_named() -> None:
     assert problem_of("openai/gpt-4o").remedy.startswith("set OPENAI_API_KEY, or choose")
     assert problem_of("gemini/x").remedy.startswith("set GOOGLE_API_KEY or GEMINI_API_KEY")

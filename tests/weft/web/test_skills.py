@@ -226,6 +226,24 @@ async def test_tools_are_trusted_only_as_they_were_shown(workspace: Path) -> Non
         assert (await asked.get(f"/skills/{row['name']}")).json()["trust"]["trusted"] is True
 
 
+async def test_scripts_of_a_skill_need_trust_too(workspace: Path) -> None:
+    folder = workspace / ".agents" / "skills" / "table-maker"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: table-maker\ndescription: Makes tables.\n---\n# T\n", encoding="utf-8")
+    (folder / "scripts" / "make.py").write_text("print(1)\n", encoding="utf-8")
+    async with asking(workspace) as asked:
+
+        async def states() -> list[bool]:
+            rows = (await asked.get("/skills")).json()
+            shown = (await asked.get("/skills/table-maker")).json()["trust"]
+            return [next(row["trusted"] for row in rows if row["name"] == "table-maker"), shown["trusted"]]
+
+        trust = (await asked.get("/skills/table-maker")).json()["trust"]
+        assert (trust["needed"], await states()) == (True, [False, False])
+        await asked.post("/skills/table-maker/trust", json={"fingerprint": trust["fingerprint"]})
+        assert await states() == [True, True]
+
+
 async def test_a_goal_is_tried(workspace: Path) -> None:
     async with asking(workspace) as asked:
         found = (await asked.post("/skills/select", json={"goal": "Write API documentation"})).json()

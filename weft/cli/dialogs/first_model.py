@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from weft.cli.dialogs import confirm
+from weft.cli.given_command import given_arguments
 from weft.cli.view import output
 from weft_skills.errors import SetupError
 
@@ -88,7 +89,7 @@ def _ask(ways: list[_Way]) -> bool:
 
 
 def _install_first() -> bool:
-    again = shlex.join([output.program(), *(click.get_current_context().obj or [])])
+    again = shlex.join([output.program(), *given_arguments()])
     raise SetupError("weft[local] is not installed", hint=f"run: {_INSTALL}\n  then: {again}")
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft.evaluation.checks.answer_checks import EVIDENCE, CheckResult
+from weft.settings.journal_place import url
+from weft_executor.stores.urls import path_of
 from weft_skills import hidden_paths, safe_files
 from weft_skills.confinement import Box, Command
 from weft_skills.confinement.system_paths import interpreter
@@ -21,12 +23,12 @@ from weft_skills.programs.runtimes import PYTHON_OPTIONS
 from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from weft.evaluation.case import Case
     from weft.evaluation.checks.check import CaseCheck
-    from weft.workspace.tools import WorkspaceTools
+    from weft.runs.runtime import Weft
     from weft_executor.history.result import Result
     from weft_executor.results.artifacts import Artifacts
 
@@ -34,12 +36,17 @@ SECONDS = 60.0
 _PYTHON = ("python", "python3")
 
 
-def check_trust(cases: Iterable[Case], tools: WorkspaceTools, *, trust: bool) -> None:
+# What weft keeps in `.agents` changes with every run, and nothing of it is run.
+_OWN_RECORDS = (".gitignore", "evals", "runs")
+
+
+def check_trust(cases: Iterable[Case], weft: Weft, *, trust: bool) -> None:
     """Raise if a case runs a program whose folder the user has not trusted; with `trust`, trust them as they are."""
+    answers, skip = weft.workspace.tools.trust, _records(weft)
     for folder in sorted({case.folder for case in cases if case.has_commands}):
         if trust:
-            tools.trust.trust(folder)
-        elif not tools.trust.is_trusted(folder, "project"):
+            answers.trust(folder, skip=skip)
+        elif not answers.is_trusted(folder, "project", skip):
             raise SetupError(
                 f"checks run programs in {folder}, which is not trusted yet",
                 hint="read them, then run again with --trust",
@@ -50,12 +57,13 @@ def check_trust(cases: Iterable[Case], tools: WorkspaceTools, *, trust: bool) ->
 class CommandCheck:
     """Runs the programs of checks; a case's own folder is readable, the run's artifacts are the working directory."""
 
-    tools: WorkspaceTools
+    weft: Weft
 
     async def run(self, check: CaseCheck, case: Case, result: Result, artifacts: Artifacts) -> CheckResult:
         """Whether the program exits with status 0; it gets the result as JSON on standard input."""
-        host = self.tools.host(artifacts.folder)
-        if not self.tools.trust.is_trusted(case.folder, "project"):
+        tools = self.weft.workspace.tools
+        host = tools.host(artifacts.folder)
+        if not tools.trust.is_trusted(case.folder, "project", _records(self.weft)):
             return CheckResult(check.name, passed=False, evidence=f"{case.folder} is not trusted (any more)")
         if host.confinement.refusal:
             return CheckResult(check.name, passed=False, evidence=f"it is not run: {host.confinement.refusal}")
@@ -80,6 +88,22 @@ class CommandCheck:
         except (WeftError, OSError) as error:
             return CheckResult(check.name, passed=False, evidence=f"it cannot be started: {not_started(error)}")
         return CheckResult(check.name, ended.how == "exit" and ended.status == 0, _evidence(ended))
+
+
+def _records(weft: Weft) -> Callable[[Path], bool]:
+    """What is left out of a folder's hash if it is a workspace: weft's own records there, and the journal."""
+    agents = weft.paths.agents.resolve()
+    own = agents / "journal.sqlite"
+    place = url(weft.paths, weft.settings)
+    journals = {own, path_of(place, agents).resolve() if place.startswith("sqlite:") else own}
+
+    def is_record(path: Path) -> bool:
+        here = path.parent.resolve()
+        if here == agents and path.name in _OWN_RECORDS:
+            return True
+        return any(here == journal.parent and path.name.startswith(journal.name) for journal in journals)
+
+    return is_record
 
 
 def _command(argv: tuple[str, ...], folder: Path) -> Command:

@@ -34,7 +34,9 @@ def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
     workspace = site.workspace
     workspace.skills.registry.refresh()
     rows = workspace.skills.registry.list_skills(all=everything)
-    untrusted = {row.base_dir for row in workspace.tools.untrusted()}
+    tools = workspace.tools
+    unread = [row for row in tools.scripted() if not tools.trusts(row)]
+    untrusted = {row.base_dir for row in (*tools.untrusted(), *unread)}
     others = skill_list.installed_tools(everything=everything)
     writes = skill_rights.may_write_project(site)
     more = {"editable": False, "locked": skill_rights.installed(), "trusted": True, "decided": []}
@@ -48,9 +50,10 @@ def show_skill(site: Site, request: Request) -> dict[str, Any]:
     """One skill with its files, what a reviewer says, and whether its tools are trusted; nothing of it is run."""
     skill = _find(site, request.path_params["name"])
     files = [{"path": path, "bytes": size} for path, size in install.files(skill)]
-    is_program = (skill.base_dir / "skill.yaml").is_file()
-    needed = is_program and skill.source not in OWN
-    trusted = not needed or site.workspace.tools.trust.is_trusted(skill.base_dir, skill.source)
+    tools = site.workspace.tools
+    is_program = (skill.base_dir / "skill.yaml").is_file() and skill.source not in OWN
+    needed = is_program or tools.has_scripts(skill)
+    trusted = not needed or tools.trusts(skill)
     shown = fingerprint(skill.base_dir) if needed else None
     trust = {"needed": needed, "trusted": trusted, "fingerprint": shown}
     reports = asyncio.run(checks.review(skill.base_dir, None, root=skill.source == "root"))

@@ -123,11 +123,15 @@ def linked(changes: Iterable[FileChange]) -> list[tuple[FileChange, ...]]:
 
 
 def renamed(changes: Iterable[FileChange]) -> dict[str, str]:
-    """For each path that a move gave its whole content to, the path that it came from; chains are followed."""
+    """For each path that a move gave its whole content to, the path that it came from; chains are followed.
+
+    A file that the changes made themselves came from nowhere.
+    """
     came: dict[str, str] = {}
     for change in changes:
         if change.state == "applied" and change.to is not None:
             came[change.to] = came.pop(change.path, change.path)
     ends = ends_of(changes)
-    whole = {path: to for to, path in came.items() if ends[to] == (None, ends[path][0]) and ends[path][1] is None}
+    began = {path: ends[path][0] for path in came.values() if ends[path][0] is not None and ends[path][1] is None}
+    whole = {path: to for to, path in came.items() if path in began and ends[to] == (None, began[path])}
     return {to: path for path, to in whole.items()}  # each once

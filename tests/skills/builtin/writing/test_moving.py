@@ -243,6 +243,10 @@ def test_the_patch_of_moves_and_deletions_applies_with_git(workspace: Path, tmp_
         await delete(at, "workspace:pic.png")
         await WriteFile(at).call({"path": "workspace:short-lived", "content": "x"})
         await delete(at, "workspace:short-lived")
+        for name in ("made", "made-and-gone"):
+            await WriteFile(at).call({"path": f"workspace:{name}", "content": "x"})
+            await move(at, f"workspace:{name}", f"workspace:{name}.txt")
+        await delete(at, "workspace:made-and-gone.txt")
 
     asyncio.run(changes())
     patch = at.changes.patch(at.changes.every())

@@ -8,10 +8,9 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
 from weft.cli import execution, model_download
 from weft.cli.dialogs import recipe_choice, trust_prompt
+from weft.cli.given_command import given_arguments
 from weft.cli.view import batch_report, output
 from weft.cli.view.batch_progress import watching
 from weft_skills.text.plural import counted, plural
@@ -124,5 +123,5 @@ def stop_on_signals(batch: Batch) -> None:
 
 def resume_command() -> str:
     """The command that resumes what was interrupted."""
-    given: list[str] = click.get_current_context().obj or ["batch", "…"]
+    given = given_arguments(["batch", "…"])
     return shlex.join([output.program(), *given, *([] if "--resume" in given else ["--resume"])])

@@ -11,6 +11,7 @@ import click
 
 from weft.cli import configuration, execution, options, stdin
 from weft.cli.commands.runs import plan_text
+from weft.cli.given_command import given_arguments
 from weft.cli.view import output, result_target
 from weft_planner.errors import BudgetSpent
 from weft_planner.events import Warned
@@ -121,7 +122,7 @@ def plan(
 
 def _answering_command() -> str:
     """The same command with an answer; what follows `--` is the goal."""
-    given: list[str] = click.get_current_context().obj or ["plan", "GOAL"]
+    given = given_arguments(["plan", "GOAL"])
     end = given.index("--") if "--" in given else len(given)
     return shlex.join([output.program(), *given[:end], "--answer", "TEXT", *given[end:]])
 

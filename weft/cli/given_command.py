@@ -1,0 +1,21 @@
+"""The command as the user gave it, to be printed with a change that continues it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+from weft_executor.stores.urls import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_JOURNAL = re.compile(r"(?:[\w-]+=)?postgres(?:ql)?://\S+")
+
+
+def given_arguments(default: Iterable[str] = ()) -> list[str]:
+    """The arguments of the command that runs, in their order; a journal's URL is without its password."""
+    given: Iterable[str] = click.get_current_context().obj or default
+    return [shown(argument) if _JOURNAL.fullmatch(argument) else argument for argument in given]
