@@ -74,7 +74,7 @@ class _SafeJob(JobConfig):
 
 
 class _PatientSubscriber:
-    """What Ray's listener for errors asks: without a head it answers at once, and the listener would use a whole core."""
+    """What Ray's listener for errors asks; it would ask without a pause, with a whole core, once the head is gone."""
 
     def __init__(self, subscriber: Any) -> None:
         self._subscriber = subscriber
