@@ -248,7 +248,7 @@ def connect(options: ClusterOptions, most: int) -> Cluster:
         ) from error
     connected = ray._private.worker.global_worker
     if subscriber := getattr(connected, "gcs_error_subscriber", None):
-        connected.gcs_error_subscriber = _PatientSubscriber(subscriber)
+        connected.gcs_error_subscriber = _PatientSubscriber(subscriber)  # type: ignore[attr-defined]
     try:
         return _cluster(options, most)
     except BaseException:
