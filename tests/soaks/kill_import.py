@@ -17,23 +17,24 @@ if TYPE_CHECKING:
     from tests.nursery import Nursery
 
 RECORDED = Path(__file__).parents[1] / "data" / "0.1.0"
-COPIES = 10  # of 1.5 MB each
-LONGEST = 2.0
+COPIES, FEW = 10, 2  # of 1.5 MB each; few in the short form
+LONGEST = 0.2  # seconds for each copy
 
 
 def soak(nursery: Nursery, folder: Path, kills: int, draw: Random) -> str:
     """Import until there were enough kills, each into a journal of its own; then once more, to the end."""
+    copies = COPIES if kills > Soak.short else FEW
     lines = [json.loads(line) for line in packed(RECORDED, "traces.jsonl").decode().splitlines()]
     text = "".join(
-        json.dumps(line | {"run_id": f"{line['run_id']}-{copy}"}) + "\n" for copy in range(COPIES) for line in lines
+        json.dumps(line | {"run_id": f"{line['run_id']}-{copy}"}) + "\n" for copy in range(copies) for line in lines
     )
     (folder / "runs.jsonl").write_text(text, encoding="utf-8")
-    every = {f"{line['run_id']}-{copy}" for line in lines for copy in range(COPIES)}
+    every = {f"{line['run_id']}-{copy}" for line in lines for copy in range(copies)}
     killed = whole = 0
     while killed < kills:
         command = ["-m", "weft", "trace", "import", "runs.jsonl", "--journal", f"{whole}.sqlite"]
         process = nursery.start(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        time.sleep(draw.uniform(0.0, LONGEST))
+        time.sleep(draw.uniform(0.0, LONGEST * copies))
         process.kill()
         _, err = process.communicate(timeout=120)
         assert process.returncode in (0, -9), err

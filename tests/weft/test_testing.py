@@ -67,7 +67,7 @@ def test_the_plugin_fails_a_test_with_unrecorded_requests(
                 asyncio.run(recorded.run("Something else"))
         """
     )
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines(["*no reply is recorded for a request of the decomposer; the nearest*"])
 
@@ -86,7 +86,7 @@ def test_a_missing_reply_fails_a_test_once_and_without_frames_of_weft(
             asyncio.run(recorded.run("Something else"))
         """
     )
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["E *Unrecorded: no reply is recorded for a request of the decomposer; the nearest*"])
     result.stdout.no_fnmatch_line("*memo.py:*")

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import math
 import random
+from bisect import bisect
 from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -90,10 +93,18 @@ def bootstrap(pairs: Sequence[Pair], draws: int = DRAWS, seed: int = SEED) -> tu
     """The interval that holds the middle 95 % of the means drawn."""
     unit = math.lcm(*(len(runs) for pair in pairs for runs in pair))
     sums = _sum_of(_one_case(pairs, unit), len(pairs))
-    dice = random.Random(seed)  # noqa: S311 - not a secret
-    means = sorted(dice.choices(list(sums), list(sums.values()), k=draws))
-    low, high = means[int(0.025 * draws)], means[math.ceil(0.975 * draws) - 1]
+    values, chances = list(sums), list(accumulate(sums.values()))
+    # As `random.choices` draws; the values are sorted, so the n-th of all means is that of the n-th number drawn.
+    low, high = (values[bisect(chances, at * chances[-1], 0, len(values) - 1)] for at in _middle(draws, seed))
     return low / unit / len(pairs), high / unit / len(pairs)
+
+
+@cache
+def _middle(draws: int, seed: int) -> tuple[float, float]:
+    """Between which of the numbers drawn from 0 to 1 the middle 95 % lie."""
+    dice = random.Random(seed)  # noqa: S311 - not a secret
+    drawn = sorted(dice.random() for _ in range(draws))
+    return drawn[int(0.025 * draws)], drawn[math.ceil(0.975 * draws) - 1]
 
 
 def _needed(mean: float, half: float, cases: int) -> int | None:

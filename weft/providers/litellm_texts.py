@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -15,8 +17,24 @@ if TYPE_CHECKING:
 _MOST = 16_000
 # litellm's functions that search a text, or the text of an error, in its event loop.
 _SEARCHING = ("redact_string", "_python_redact_string", "_redact_string", "redact_internal_details", "exception_type")
-# The modules that there were, for each litellm: an import that breaks off is started over, with another one.
-_LOOKED_AT: WeakKeyDictionary[ModuleType, set[str]] = WeakKeyDictionary()
+# What was looked at, for each litellm: an import that breaks off is started over, with another one.
+_LOOKED_AT: WeakKeyDictionary[ModuleType, _Looked] = WeakKeyDictionary()
+
+
+@dataclass(slots=True)
+class _Looked:
+    """The modules that were looked at, and those that were still being imported then."""
+
+    at: set[str] = field(default_factory=set)
+    early: set[str] = field(default_factory=set)
+
+    def new(self) -> set[str]:
+        """The modules to look at: of all, only the newest are read, since there are thousands."""
+        count, found = 0, list[str]()
+        while len(found) == count < len(sys.modules):
+            count = 2 * count or 16
+            found = [name for name in list(islice(reversed(sys.modules), count)) if name not in self.at]
+        return {*found, *self.early}
 
 
 def bound() -> None:
@@ -29,13 +47,14 @@ def bound() -> None:
 
 @lru_cache(maxsize=1)
 def _bound(_modules: int) -> None:
-    known = _LOOKED_AT.setdefault(sys.modules["litellm"], set())
-    for name in sys.modules.keys() - known:
+    looked = _LOOKED_AT.setdefault(sys.modules["litellm"], _Looked())
+    for name in looked.new():
         module = sys.modules.get(name)
         if name.startswith("litellm") and module is not None:
             _bound_in(module)
-        if not getattr(getattr(module, "__spec__", None), "_initializing", False):  # another thread may be at it
-            known.add(name)
+        is_early = getattr(getattr(module, "__spec__", None), "_initializing", False)  # another thread may be at it
+        looked.at.add(name)
+        (looked.early.add if is_early else looked.early.discard)(name)
 
 
 def _bound_in(module: ModuleType) -> None:

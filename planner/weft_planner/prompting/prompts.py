@@ -25,7 +25,7 @@ from weft_skills.format import safe_yaml
 from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from jinja2 import Environment, Template
 
@@ -60,6 +60,15 @@ class _Layer:
 
     def block(self, name: str) -> nodes.Block | None:
         return next((block for block in self.tree.find_all(nodes.Block) if block.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A block of a layer, and the variables that it uses."""
+
+    layer: _Layer
+    block: nodes.Block
+    variables: set[str]
 
 
 class TemplateFolders(BaseLoader):
@@ -127,16 +136,15 @@ class Prompts:
 
     def check(self) -> None:
         """Raise if any template is missing, broken, lacks a required variable, or uses an unknown one."""
-        self._check_all(self.load)
+        self._check_all(self._agents, self.load)
 
     def check_overrides(self) -> None:
-        """Check the templates as `check` does if any is a user's: weft's own are known to be sound."""
-        if not self._is_own():
-            self._check_all(self._layers)
+        """Check those templates that are a user's as `check` does: weft's own are known to be sound."""
+        self._check_all((agent for agent in self._agents if not self._is_own(agent)), self._layers)
 
-    def _check_all(self, load: Callable[[str], tuple[_Layer, ...]]) -> None:
+    def _check_all(self, agents: Iterable[str], load: Callable[[str], tuple[_Layer, ...]]) -> None:
         faults: list[TemplateError] = []
-        for agent in self._agents:
+        for agent in agents:
             try:
                 load(agent)
             except TemplateError as error:
@@ -144,12 +152,15 @@ class Prompts:
         if faults:
             raise TemplateError("; ".join(fault.message for fault in faults), hint=faults[0].hint) from faults[0]
 
-    def _is_own(self) -> bool:
-        """Whether all templates are weft's own."""
-        return self._seed == SEED and not any(map(_has_files, self._overrides))
+    def _is_own(self, agent: str) -> bool:
+        """Whether an agent's template is weft's own, and all that it refers to."""
+        if self._seed != SEED:
+            return False
+        folders = [folder for folder in self._overrides if _has_files(folder)]
+        return not folders or not any((folder / name).is_file() for name in _own_names(agent) for folder in folders)
 
     def _load(self, agent: str) -> tuple[_Layer, ...]:
-        return _own_layers(agent) if self._is_own() else self.load(agent)
+        return _own_layers(agent) if self._is_own(agent) else self.load(agent)
 
     def load(self, agent: str) -> tuple[_Layer, ...]:
         """The layers of an agent's template, read and checked."""
@@ -195,7 +206,7 @@ class Prompts:
             )
         for name, bodies in blocks.items():
             self._check_known(name, agent.blocks[name], bodies)
-        used = {variable for bodies in blocks.values() for _, body in bodies for variable in _variables(body)}
+        used = {variable for bodies in blocks.values() for body in bodies for variable in body.variables}
         if missing := [name for name in agent.needs if name not in used]:
             names = ", ".join(f"<<{name}>>" for name in missing)
             raise TemplateError(
@@ -203,13 +214,13 @@ class Prompts:
                 hint=f"put <<{missing[0]}>> where the text should go; weft's own version in {SEED} shows how",
             )
 
-    def _check_known(self, block: str, known: Sequence[str], bodies: Sequence[tuple[_Layer, nodes.Block]]) -> None:
+    def _check_known(self, block: str, known: Sequence[str], bodies: Sequence[_Body]) -> None:
         """Raise if a block uses unknown variables: most are typos that would only fail when rendered."""
         always = {*known, *self._environment.globals, "super", "self"}
         unknown = [
-            (layer.template.filename, _line(body, name), name)
-            for layer, body in bodies
-            for name in sorted(_variables(body) - always - _guarded(body))
+            (body.layer.template.filename, _line(body.block, name), name)
+            for body in bodies
+            for name in sorted(body.variables - always - _guarded(body.block))
         ]
         if unknown:
             messages = (f"the template {file}, line {line}: there is no <<{name}>>" for file, line, name in unknown)
@@ -241,20 +252,32 @@ def _own_layers(agent: str) -> tuple[_Layer, ...]:
     return _own().read(agent)
 
 
+@cache
+def _own_names(agent: str) -> frozenset[str]:
+    """The names of weft's own template of an agent, and of all templates that it refers to."""
+    names, left = set[str](), [_own()._agents[agent].template]
+    while left:
+        if (name := left.pop()) not in names:
+            names.add(name)
+            tree = _own()._environment.parse(_text(SEED / name.removeprefix("seed/")))
+            left += [other for other in meta.find_referenced_templates(tree) if other is not None]
+    return frozenset(names)
+
+
 def _has_files(folder: Path) -> bool:
     return folder.is_dir() and any(folder.iterdir())
 
 
-def _effective(name: str, layers: Sequence[_Layer]) -> list[tuple[_Layer, nodes.Block]]:
-    """The block in effect and those it reaches through super(), each with its layer."""
-    blocks: list[tuple[_Layer, nodes.Block]] = []
+def _effective(name: str, layers: Sequence[_Layer]) -> list[_Body]:
+    """The block in effect and those it reaches through super()."""
+    bodies: list[_Body] = []
     for layer in layers:
         block = layer.block(name)
         if block is not None:
-            blocks.append((layer, block))
-            if "super" not in _variables(block):
+            bodies.append(_Body(layer, block, _variables(block)))
+            if "super" not in bodies[-1].variables:
                 break
-    return blocks
+    return bodies
 
 
 def _line(block: nodes.Block, variable: str) -> int:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 GOAL = "Write a letter to Ann"
-MANY = 1_000
+MANY = 100
 
 
-async def test_a_thousand_recorded_runs_are_scored_without_a_call(
+async def test_many_recorded_runs_are_scored_without_a_call(
     tmp_path: Path, serve: Callable[[Script], OpenAIServer]
 ) -> None:
     server = serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))

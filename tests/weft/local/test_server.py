@@ -20,6 +20,8 @@ from weft_skills.errors import SetupError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.nursery import Nursery
+
 SCRIPT = Path(__file__).with_name("smoke.py")
 
 
@@ -167,17 +169,9 @@ async def until(happened: Callable[[], bool]) -> None:
 @pytest.mark.parametrize(
     "backend", ["xllamacpp", pytest.param("llama-server", marks=pytest.mark.needs("arm dot product"))]
 )
-def test_a_real_model_is_pulled_plans_answers_and_ends_cleanly(tmp_path: Path, backend: str) -> None:
+def test_a_real_model_is_pulled_plans_answers_and_ends_cleanly(tmp_path: Path, backend: str, nursery: Nursery) -> None:
     """Run in a separate process, so that anything left behind is visible from outside."""
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        cwd=Path(__file__).parents[3],
-        env={**os.environ, "WEFT_LOCAL_BACKEND": backend},
-    )
-    assert done.stderr == ""
-    assert done.returncode == 0
-    assert done.stdout.splitlines()[-2:] == [backend, "clean"]
+    done = nursery.run_python([str(SCRIPT), str(tmp_path)], {**os.environ, "WEFT_LOCAL_BACKEND": backend})
+    assert done.err == ""
+    assert done.status == 0
+    assert done.out.splitlines()[-2:] == [backend, "clean"]

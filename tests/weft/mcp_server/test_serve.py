@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+    from tests.nursery import Nursery
     from tests.openai_server import Answer
     from weft.runs.runtime import Weft
     from weft_planner.model import Request
@@ -128,14 +129,14 @@ async def test_plans_skills_and_mistakes(workspace: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_process_speaks_the_protocol_alone_and_goes_on_until_a_client_cancels(
-    workspace: Path, serve: Callable[[Script], OpenAIServer], tmp_path: Path
+    workspace: Path, serve: Callable[[Script], OpenAIServer], tmp_path: Path, nursery: Nursery
 ) -> None:
     def task(call: Call) -> Answer:
         return Say("worked", after=2.0)
 
     serve(scripted({"tasks": TWO}, task=task))
     spoken, heard = tmp_path / "spoken.txt", []
-    command = [sys.executable, "-m", "weft", "mcp", "serve", "--workspace", str(workspace), "--model", "openai/test"]
+    command = nursery.command("-m", "weft", "mcp", "serve", "--workspace", str(workspace), "--model", "openai/test")
     names = ("HOME", "PATH", "PYTHONPATH", "OPENAI_API_BASE", "OPENAI_API_KEY")
     env = {name: os.environ[name] for name in names if name in os.environ}
     line = f"{shlex.join(command)} | tee {shlex.quote(str(spoken))}"

@@ -134,6 +134,15 @@ def spaces_deflated() -> bytes:
     return zlib.compress(b" " * HUGE, 6)
 
 
+def error() -> bytes:
+    return b'{"error": {"message": "' + b"the server says no " * (6 * MB) + b'"}}'
+
+
+@cache
+def error_gzipped() -> bytes:
+    return gzip.compress(error(), 1)
+
+
 def gzipped(client: socket.socket) -> None:
     client.sendall(head(content_encoding="gzip") + spaces_gzipped())
 
@@ -244,8 +253,7 @@ async def test_a_huge_streamed_answer_is_not_read(send: Callable[[socket.socket]
 @pytest.mark.parametrize("status", ["400 Bad Request", "500 Oops", "429 Slow Down"])
 @pytest.mark.parametrize("packed", [False, True])
 async def test_a_huge_error_is_cut(status: str, *, packed: bool) -> None:
-    body = b'{"error": {"message": "' + b"the server says no " * (6 * MB) + b'"}}'
-    sent = head(status, content_encoding="gzip") + gzip.compress(body, 1) if packed else head(status) + body
+    sent = head(status, content_encoding="gzip") + error_gzipped() if packed else head(status) + error()
     failure, took, gap = await ended(lambda client: client.sendall(sent))
     assert isinstance(failure, ModelError)
     assert status[:3] in str(failure) or "says no" in str(failure)

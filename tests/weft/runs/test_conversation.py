@@ -184,16 +184,16 @@ def read_at_start(conversation: Conversation) -> tuple[int, int]:
     return counted.read, len(repr(seen))
 
 
-async def test_200_turns_keep_the_prompt_within_the_budget_and_read_no_more_at_their_start(tmp_path: Path) -> None:
+async def test_80_turns_keep_the_prompt_within_the_budget_and_read_no_more_at_their_start(tmp_path: Path) -> None:
     model, workspace = ScriptedModel(answering()), tmp_path / "work"
     workspace.mkdir()  # not the fixture's, which replays every run
     results: list[Result] = []
     read: list[tuple[int, int]] = []
     async with weft(workspace, model, conversation_tokens=1_500) as runtime:
         conversation = Conversation.new(runtime)
-        for number in range(1, 201):
+        for number in range(1, 81):
             results.append(await conversation.turn(f"{number} " + "word " * 40))
-            if number % 20 == 0:
+            if number % 8 == 0:
                 read.append(read_at_start(conversation))
     for early, late in zip(zip(*read[1:5], strict=True), zip(*read[5:], strict=True), strict=True):
         assert max(late) <= 1.1 * max(early), "what a start reads does not grow with the conversation"
@@ -201,7 +201,7 @@ async def test_200_turns_keep_the_prompt_within_the_budget_and_read_no_more_at_t
     assert max(map(tokens, planned)) <= 1_500 + 200  # the sentences around the turns
     assert "There is no room here for the first" in planned[-1]
     assert results[-1].usage.calls <= 2
-    await all_replay(workspace, [*results[::50], *results[-2:]])
+    await all_replay(workspace, [*results[::20], *results[-2:]])
 
 
 async def test_a_skill_selected_with_certainty_leaves_no_direct_answer(workspace: Path) -> None:

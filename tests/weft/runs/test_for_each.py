@@ -14,7 +14,7 @@ from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import replayed, rows
 from tests.weft.runs.adaptive import REFUSED, Adaptive, Answers, answering, holds, llm, outputs, planned, statuses
-from tests.weft.runs.cut_journal import copied, cut
+from tests.weft.runs.cut_journal import copied, cut, kinds
 from weft.cli.main import main
 from weft.cli.view import plan_graph
 from weft.cli.view.timeline import draw
@@ -134,10 +134,10 @@ CUT_ANSWERS: Answers = {"files": "a\nb\nc", "when legal": holds(False)}
 async def test_cut_off_after_any_event_a_run_replays_and_goes_on_without_paying_twice(adaptive: Adaptive) -> None:
     whole = await adaptive.run(CUT, CUT_ANSWERS)
     calls = adaptive.asked
-    last = len(rows(adaptive.workspace))
+    recorded = rows(adaptive.workspace)
     assert len(calls) == whole.usage.calls == 9
     journal = copied(adaptive.workspace)
-    for seq in range(1, last):
+    for seq in kinds(recorded):
         cut(journal, adaptive.workspace, seq)
         record = rows(adaptive.workspace)
         assert (await replayed(adaptive.workspace, record)).drift == (), f"after event {seq}"
@@ -157,9 +157,9 @@ async def test_cut_off_after_any_event_a_rerun_goes_on_with_the_items_that_it_re
     whole = await adaptive.rerun("files", answers)
     calls = adaptive.asked
     assert calls == ["end", "files", "review[1]"]
-    last = len(rows(adaptive.workspace))
+    recorded = rows(adaptive.workspace)
     journal = copied(adaptive.workspace)
-    for seq in range(1, last):
+    for seq in kinds(recorded):
         cut(journal, adaptive.workspace, seq)
         record = rows(adaptive.workspace)
         assert (await replayed(adaptive.workspace, record)).drift == (), f"after event {seq}"

@@ -12,7 +12,7 @@ from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import replayed, rows
 from tests.weft.runs.adaptive import REFUSED, Adaptive, Answers, holds, llm, outputs, planned, statuses
-from tests.weft.runs.cut_journal import copied, cut
+from tests.weft.runs.cut_journal import copied, cut, kinds
 from weft.cli.view.timeline import draw
 from weft.drawing.mermaid import mermaid
 from weft.runs.goal import Goal
@@ -267,10 +267,10 @@ CUT_ANSWERS: Answers = {
 @pytest.mark.slow
 async def test_cut_off_after_any_event_a_loop_replays_and_goes_on_without_paying_twice(adaptive: Adaptive) -> None:
     whole = await adaptive.run(CUT, CUT_ANSWERS)
-    calls, last = adaptive.asked, len(rows(adaptive.workspace))
+    calls, recorded = adaptive.asked, rows(adaptive.workspace)
     assert (whole.status, len(calls)) == ("done", whole.usage.calls)
     journal = copied(adaptive.workspace)
-    for seq in range(1, last):
+    for seq in kinds(recorded):
         cut(journal, adaptive.workspace, seq)
         record = rows(adaptive.workspace)
         assert (await replayed(adaptive.workspace, record)).drift == (), f"after event {seq}"

@@ -25,13 +25,22 @@ if TYPE_CHECKING:
     from weft_executor.stores.row import Row, RunSummary
 
 
+@pytest.fixture(scope="module")
+def recorded() -> list[str]:
+    """The lines of a run, once a test has made it."""
+    return []
+
+
 @pytest.fixture
-async def lines(workspace: Path) -> list[dict[str, Any]]:
+async def lines(recorded: list[str], request: pytest.FixtureRequest) -> list[dict[str, Any]]:
     """An exported run."""
-    prepare(workspace)
-    async with weft(workspace, ScriptedModel(answering)) as runtime:
-        await runtime.run(GOAL)
-    return [json.loads(line) for line in trace_file.lines(rows(workspace))]
+    if not recorded:
+        workspace: Path = request.getfixturevalue("workspace")
+        prepare(workspace)
+        async with weft(workspace, ScriptedModel(answering)) as runtime:
+            await runtime.run(GOAL)
+        recorded += trace_file.lines(rows(workspace))
+    return [json.loads(line) for line in recorded]
 
 
 @pytest.fixture
@@ -103,9 +112,10 @@ class Broken(SqliteStore):
 
 @pytest.mark.slow
 def test_an_interrupted_import_leaves_nothing_and_can_be_repeated(
-    tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]]
+    tmp_path: Path, there: SqliteStore, lines: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = [f"run-{number:04}" for number in range(5_000 // len(lines) + 2)]
+    monkeypatch.setattr(transfer, "_CHUNK_SIZE", 500)
+    runs = [f"run-{number:04}" for number in range(500 // len(lines) + 2)]
     many = [line for run in runs for line in called(lines, run)]
     broken = Broken(tmp_path / "there" / "journal.sqlite")
     with pytest.raises(KeyboardInterrupt):

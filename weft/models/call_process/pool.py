@@ -132,7 +132,8 @@ class WorkerPool:
     async def _start(self) -> None:
         if not self._starting:
             self._spawn(1)
-        self._workers.append(await self._open(self._starting.popleft()))
+        worker = await self._open(self._starting.popleft())
+        self._workers.append(worker)  # not before: `_alive` makes another list meanwhile
 
     def _spawn(self, count: int) -> None:
         """Start workers: forks of one process that loads litellm for all, where processes can be forked safely."""

@@ -61,6 +61,7 @@ async def test_answers_and_errors_reach_their_callers_and_calls_can_be_cancelled
             await dropped
         streamed = Request((Message("user", "aloud"),), on_text=heard.append)
         last = await model.complete(streamed)
+        assert len(workers._processes) == 1, "those that waited for the first one use it"
         await workers.close()
     assert [reply.text for reply in replies] == [f"you said word {number}" for number in range(20)]
     assert replies[0].usage.prompt_tokens == 10

@@ -37,8 +37,10 @@ PROVIDER = (MODEL,)
 def cache() -> Iterator[Path]:
     """A cache folder with a short path, since a socket's has few characters, and one process for all tests."""
     with tempfile.TemporaryDirectory(prefix="weft-") as folder:
-        yield Path(folder)
-        end_process(Path(folder))
+        cache = Path(folder) / "weft"
+        cache.mkdir()
+        yield cache
+        end_process(cache)
 
 
 @pytest.fixture
@@ -80,6 +82,32 @@ class Own:
     async def complete(self, request: Request) -> Reply:
         self.asked.append(request.messages[-1].content)
         return Reply("from the run itself")
+
+
+@pytest.mark.slow
+def test_a_second_run_at_a_terminal_does_not_load_litellm(
+    cache: Path, serve: Callable[[Script], OpenAIServer], workspace: Path
+) -> None:
+    server = serve(scripted({"tasks": [{"id": "a", "action_type": "llm", "instruction": "Say hi", "depends_on": []}]}))
+    program = (
+        "import sys; from weft.cli.main import main\n"
+        "try: main(['run', '--model', 'openai/test-model', 'Say hi'])\n"
+        "finally: print('LITELLM' if 'litellm' in sys.modules else 'LEAN', flush=True)"
+    )
+    # Without what says that litellm is to be loaded by the run itself; a test before may have loaded it here.
+    own = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("LITELLM_")}
+    env = {**own, "XDG_CACHE_HOME": str(cache.parent), "TERM": "xterm"}
+    for _ in range(2):
+        master, slave = pty.openpty()
+        ran = subprocess.run(
+            [sys.executable, "-c", program], stdin=slave, stderr=slave, stdout=subprocess.PIPE, env=env, cwd=workspace,
+            check=False, timeout=120,
+        )  # fmt: skip
+        os.close(slave)
+        os.close(master)
+        assert b"LEAN" in ran.stdout, ran.stdout
+    assert len(server.asked("task")) == 2
+    assert SocketFolder.of(cache).served_by() is not None
 
 
 @pytest.mark.slow
@@ -192,33 +220,6 @@ async def test_a_listener_that_fails_ends_its_own_call_alone(process: SharedProc
     with pytest.raises(LookupError, match="journal is full"):
         await model.complete(replace(asking("hello"), on_text=fail))
     assert (await model.complete(asking("next"))).text == "you said next"
-
-
-@pytest.mark.slow
-def test_a_second_run_at_a_terminal_does_not_load_litellm(
-    cache: Path, serve: Callable[[Script], OpenAIServer], workspace: Path
-) -> None:
-    server = serve(scripted({"tasks": [{"id": "a", "action_type": "llm", "instruction": "Say hi", "depends_on": []}]}))
-    program = (
-        "import sys; from weft.cli.main import main\n"
-        "try: main(['run', '--model', 'openai/test-model', 'Say hi'])\n"
-        "finally: print('LITELLM' if 'litellm' in sys.modules else 'LEAN', flush=True)"
-    )
-    # Without what says that litellm is to be loaded by the run itself; a test before may have loaded it here.
-    own = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("LITELLM_")}
-    env = {**own, "XDG_CACHE_HOME": str(cache / "xdg"), "TERM": "xterm"}
-    for _ in range(2):
-        master, slave = pty.openpty()
-        ran = subprocess.run(
-            [sys.executable, "-c", program], stdin=slave, stderr=slave, stdout=subprocess.PIPE, env=env, cwd=workspace,
-            check=False, timeout=120,
-        )  # fmt: skip
-        os.close(slave)
-        os.close(master)
-        assert b"LEAN" in ran.stdout, ran.stdout
-    assert len(server.asked("task")) == 2
-    assert SocketFolder.of(cache / "xdg" / "weft").served_by() is not None
-    end_process(cache / "xdg" / "weft")
 
 
 def test_a_folder_that_others_can_open_is_not_used(tmp_path: Path) -> None:

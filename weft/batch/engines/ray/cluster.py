@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,8 @@ _SPARE_CALLS = 5
 _PROBE = 5.0
 # Seconds to leave the cluster in.
 _DISCONNECTING = 20.0
+# Seconds between two looks for messages of a head that is gone.
+_POLL = 0.5
 # How HTTP/2 begins, which gRPC speaks: with a preface and a frame of settings, to which the other end sends its own.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
@@ -68,6 +71,24 @@ class _SafeJob(JobConfig):
 
     def _runtime_env_has_working_dir(self) -> bool:
         return True  # then Ray leaves the current folder alone
+
+
+class _PatientSubscriber:
+    """What Ray's listener for errors asks; it would ask without a pause, with a whole core, once the head is gone."""
+
+    def __init__(self, subscriber: Any) -> None:
+        self._subscriber = subscriber
+
+    def poll(self) -> Any:
+        """What was published; None after a pause where the head is gone."""
+        begun = time.monotonic()
+        published = self._subscriber.poll()
+        if published[-1] is None and time.monotonic() - begun < _POLL:
+            time.sleep(_POLL)
+        return published
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._subscriber, name)
 
 
 class GoalWorkerActor(GoalWorker):
@@ -225,6 +246,9 @@ def connect(options: ClusterOptions, most: int) -> Cluster:
             if options.address
             else "see the newest folder below /tmp/ray for its logs",
         ) from error
+    connected = ray._private.worker.global_worker
+    if subscriber := getattr(connected, "gcs_error_subscriber", None):
+        connected.gcs_error_subscriber = _PatientSubscriber(subscriber)  # type: ignore[attr-defined]
     try:
         return _cluster(options, most)
     except BaseException:

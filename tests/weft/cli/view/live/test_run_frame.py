@@ -6,9 +6,7 @@ import os
 import pty
 import random
 import re
-import subprocess
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyte
 import pytest
@@ -33,6 +31,9 @@ from weft_planner.events import (
 from weft_planner.model import Reply, Usage
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.task import Item, Task
+
+if TYPE_CHECKING:
+    from tests.nursery import Nursery
 
 SIZES = [(80, 24), (40, 12), (120, 40)]
 
@@ -246,11 +247,13 @@ with LiveView() as view:
 
 @pytest.mark.parametrize("count", [12, pytest.param(45, marks=pytest.mark.slow)])  # the tallest has 40 lines
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_on_a_real_terminal_nothing_that_runs_leaves_the_screen(count: int, width: int, height: int) -> None:
+def test_on_a_real_terminal_nothing_that_runs_leaves_the_screen(
+    count: int, width: int, height: int, nursery: Nursery
+) -> None:
     master, slave = pty.openpty()
     env = {**os.environ, "COLUMNS": str(width), "LINES": str(height), "TERM": "xterm"}
-    command = [sys.executable, "-c", CHILD, str(count), str(random.randrange(1000))]
-    child = subprocess.Popen(command, stderr=slave, env=env, cwd=Path(__file__).parents[5])
+    command = ["-c", CHILD, str(count), str(random.randrange(1000))]
+    child = nursery.start(command, stderr=slave, env=env)
     os.close(slave)
     screen = pyte.Screen(width, height)
     terminal = pyte.ByteStream(screen)
