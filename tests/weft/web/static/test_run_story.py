@@ -11,8 +11,8 @@ import pytest
 from playwright.async_api import expect
 
 from tests.needs import needs_chromium
+from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import PageModel, eventually, served, task
-from tests.weft.web.static.test_manage_pages import clean
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.written_runs import at, write
 from weft_executor.stores.row import Row
@@ -227,8 +227,7 @@ async def test_what_a_run_made_is_shown_and_a_strangers_files_stay_data(workspac
         async with page.context.expect_page() as tab:
             await pdf.get_by_role("button", name="Open the PDF in a tab of its own").click()
         assert (await tab.value).url.startswith("blob:")
-        for theme in ("light", "dark"):
-            await clean(page, theme)
+        await clean(page)
         assert await page.evaluate("document.documentElement.scrollHeight <= innerHeight")
         await page.goto(server.at(f"/runs/{RUN}?task=list"))
         await expect(page.get_by_role("cell", name="Insurers", exact=True)).to_be_visible()
