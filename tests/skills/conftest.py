@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,12 +32,11 @@ func main() {
 
 
 @pytest.fixture
-def warm_go(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Go whose standard library is compiled already, once for all workers."""
+def warm_go(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Go whose standard library is compiled already, once for each version of Go."""
     need("go")
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "warm-go"
-    folder.mkdir(exist_ok=True)
+    version = subprocess.run(["go", "version"], check=True, capture_output=True, text=True).stdout
+    folder = pytestconfig.cache.mkdir(f"warm-go-{sha256(version.encode()).hexdigest()[:12]}")
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "bin").is_dir():
@@ -48,7 +48,7 @@ def _make(folder: Path) -> None:
     go = shutil.which("go")
     assert go is not None
     source, cache, program = folder / "source", folder / "cache", folder / "go"
-    source.mkdir()
+    source.mkdir(exist_ok=True)  # from a run that was interrupted here
     (source / "go.mod").write_text("module warm\n\ngo 1.18\n")
     (source / "main.go").write_text(PROGRAM)
     flags = {"GOFLAGS": "-mod=readonly -modcacherw -buildvcs=false -trimpath", "GOENV": "off", "GOTOOLCHAIN": "local"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Annotated, Any, Protocol, TypeVar
@@ -73,9 +74,13 @@ def decode(kind: str, fields: Mapping[str, Any]) -> Event | None:
 def _class_of(kind: str) -> type[Event] | None:
     """The class of a type: what is declared is known, without a list to keep."""
     if kind not in _CLASSES:
-        for event_class in Event.__subclasses__():
-            _CLASSES.setdefault(type_of(event_class), event_class)
+        with _FIRST_USE:
+            declared = next((one for one in Event.__subclasses__() if type_of(one) == kind), None)
+            if declared is not None:
+                msgspec.json.Decoder(declared)  # msgspec crashes if two threads are the first to read a class
+                _CLASSES[kind] = declared
     return _CLASSES.get(kind)
 
 
 _CLASSES: dict[str, type[Event]] = {}
+_FIRST_USE = threading.Lock()

@@ -112,5 +112,5 @@ def test_half_a_character_is_replaced() -> None:
 @pytest.mark.slow
 def test_brackets_that_are_never_closed_do_not_hide_a_plan_nor_take_forever() -> None:
     assert extract('a set { of things, then {"tasks": [1]}', "tasks") == {"tasks": [1]}
-    with pytest.raises(NotJson):  # scanning to the end for each bracket would take hours
-        extract("x {" * 100_000, "tasks")
+    with pytest.raises(NotJson):  # scanning to the end for each bracket would take minutes
+        extract("x {" * 20_000, "tasks")

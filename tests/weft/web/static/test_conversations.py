@@ -13,8 +13,8 @@ from playwright.async_api import expect
 from tests.mcp_workspace import configure, open_servers
 from tests.needs import needs_chromium
 from tests.oauth_server import ACCESS, REFRESH, OAuthServer, browse
+from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import PageModel, eventually, served, task
-from tests.weft.web.static.test_manage_pages import clean
 from tests.weft.web.static.test_run_page import run_goal
 from tests.weft.web.static.written_runs import at, write
 from weft.settings.paths import Paths
@@ -97,12 +97,11 @@ async def test_a_conversation_by_keyboard_from_its_first_turn_to_the_list(worksp
             tasks.get_by_role("listitem").filter(has_text="Write it").get_by_role("img", name="Running")
         ).to_be_visible()
         await expect(page.get_by_role("button", name="Send")).to_be_disabled()
-        await clean(page, "light")
+        await clean(page)
         model.held.clear()
         await expect(turn(page, 2)).to_contain_text("second is done")
         await expect(turn(page, 2).locator(".pill")).to_have_text("Done")
-        await clean(page, "light")
-        await clean(page, "dark", "{ runOnly: ['color-contrast'] }")
+        await clean(page)
         await page.reload()
         await expect(turn(page, 2)).to_contain_text("second is done")
         await turn(page, 2).get_by_role("link", name="Open the run").click()
@@ -177,7 +176,7 @@ async def test_forty_turns_are_read_in_two_steps_and_drawn_where_they_are_seen(
         await page.get_by_role("button", name="Show earlier turns").wait_for(state="detached")
         await say(page, "go on")
         await expect(turn(page, 41).locator("strong")).to_be_in_viewport()
-        await clean(page, "light")
+        await clean(page)
 
 
 async def test_a_turn_of_another_process_appears(workspace: Path, open_page: OpenPage) -> None:

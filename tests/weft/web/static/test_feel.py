@@ -11,8 +11,8 @@ from playwright.async_api import expect
 
 from bench.web_feel import MARK, long_text, longest_task
 from tests.needs import needs_chromium
+from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import go, served, task
-from tests.weft.web.static.test_manage_pages import clean
 from tests.weft.web.static.test_run_page import finished
 from tests.weft.web.static.test_run_story import RUN, leave, picture
 from tests.weft.web.static.written_runs import at, write
@@ -109,7 +109,7 @@ async def test_a_very_long_text_is_drawn_where_it_is_looked_at(workspace: Path, 
         assert await arabic.evaluate("(one) => getComputedStyle(one).direction") == "rtl"
         assert await page.locator("*").count() < 6_000
         assert "Part 2999" in await answer.evaluate("(one) => one.textContent")  # what is not drawn can be found
-        await clean(page, "light", part=".drawer")
+        await clean(page, ".drawer")
         for _ in range(100):
             await page.evaluate("document.querySelector('.drawer .db').scrollTop = 1e9")
             if await answer.get_by_role("heading", name="The end").count():

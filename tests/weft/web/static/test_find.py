@@ -9,8 +9,8 @@ import pytest
 from playwright.async_api import expect
 
 from tests.needs import needs_chromium
+from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import PageModel, Served, go, served
-from tests.weft.web.static.test_manage_pages import clean
 from tests.weft.web.static.test_strangers import ATTACKS, LINE, LOOK, SAFE
 from tests.weft.web.static.written_runs import at, write
 from weft.web.app import ROUTES
@@ -146,17 +146,14 @@ async def test_axe_finds_nothing_on_the_filters_the_dialog_and_the_dashboard(
         page = await open_page(server.at("/runs?model=small&q=redis"), axe=True)
         await expect(link(page, "Compare redis and valkey")).to_be_visible()
         await page.get_by_role("button", name="Filters").click()
-        for theme in ("light", "dark"):
-            await clean(page, theme)
+        await clean(page)
         await page.get_by_role("button", name=re.compile("More about")).click()
         await page.get_by_role("menuitem", name="Tags and note…").click()
-        for theme in ("light", "dark"):
-            await clean(page, theme, part="dialog")
+        await clean(page, "dialog")
         await page.get_by_role("button", name="Cancel").click()
         for path in ("/dashboard?days=366", "/dashboard?days=7"):
             await go(page, path)
-            for theme in ("light", "dark"):
-                await clean(page, theme)
+            await clean(page)
 
 
 async def put(server: Served, what: str, body: dict[str, Any]) -> None:
@@ -180,8 +177,7 @@ async def test_a_result_shows_where_the_words_stand_and_a_stranger_s_text_stays_
         row = page.get_by_role("row").filter(has_text="Compare redis")
         await expect(row.locator("mark")).to_have_text("Latency")
         await expect(row).to_contain_text("In its answer: Latency is lower with the second.")
-        await clean(page, "light")
-        await clean(page, "dark", "{ runOnly: ['color-contrast'] }")
+        await clean(page)
         await search.fill("insurers")
         await expect(row).to_contain_text("In a task: Insurers")
         await search.fill("zebra")

@@ -16,6 +16,7 @@ from tests.weft.local.hub import Hub
 from tests.weft.local.test_pull import DATA, options
 from tests.weft.web.static import sample_texts as texts
 from tests.weft.web.static import sample_workspace as sample
+from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import PageModel, Served, go, served, task
 from tests.weft.web.static.test_run_page import finished, run_goal
 from weft.local.catalogue import Url
@@ -27,8 +28,6 @@ from weft_skills.builtin.writing.write_place import WritePlace
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
-
-    from playwright.async_api import Page
 
     from tests.weft.web.static.conftest import OpenPage
 
@@ -66,15 +65,6 @@ async def full(tmp_path_factory: pytest.TempPathFactory, hub: Hub) -> AsyncItera
         yield server
 
 
-async def clean(page: Page, theme: str, rules: str = "{}", part: str = "html") -> None:
-    await page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-    shown = "(one) => [one.id, one.nodes.map((node) => node.html + node.failureSummary)]"
-    found = await page.evaluate(
-        f"async () => (await axe.run('{part}', {{ resultTypes: ['violations'], ...{rules} }})).violations.map({shown})"
-    )
-    assert found == [], (page.url, theme, found)
-
-
 async def test_axe_finds_nothing_on_any_page_light_or_dark(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at("/runs"), axe=True)
     seen = set()
@@ -84,17 +74,15 @@ async def test_axe_finds_nothing_on_any_page_light_or_dark(full: Served, open_pa
         run = path.partition("?")[0] if "tab=" in path else ""
         part = ".drawer" if run in seen else "html"  # of a run that was seen whole, another tab differs in its drawer
         seen.add(run or path.partition("?")[0])
-        await clean(page, "light", part=part)
-        await clean(page, "dark", "{ runOnly: ['color-contrast'] }", part)  # nothing else differs
+        await clean(page, part)
     await page.keyboard.press("?")
-    await clean(page, "light")
+    await clean(page)
 
 
 async def test_no_page_is_wider_than_a_phone(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at("/runs"), size=(390, 844), axe=True)
     await page.get_by_role("navigation").get_by_role("button", name="More").click()
-    for theme in ("light", "dark"):
-        await clean(page, theme, part="nav")
+    await clean(page, "nav")
     for link in await page.get_by_role("navigation").get_by_role("link").all():
         box = await link.bounding_box()
         assert box is not None

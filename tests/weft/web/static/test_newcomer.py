@@ -9,8 +9,8 @@ import pytest
 from playwright.async_api import expect
 
 from tests.needs import needs_chromium
+from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import PageModel, served, task
-from tests.weft.web.static.test_manage_pages import clean
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.test_run_story import RUN
 from tests.weft.web.static.written_runs import at, write
@@ -48,8 +48,7 @@ async def test_a_write_is_approved_by_its_patch_and_the_note_leads_to_the_run(
         patch = page.get_by_role("region", name="Change of SUMMARY.md")
         await expect(patch.locator(".added")).to_have_count(3)
         await expect(page.locator(".page pre.code")).to_be_hidden()  # the arguments say the same again
-        for theme in ("light", "dark"):
-            await clean(page, theme)
+        await clean(page)
         await page.get_by_role("button", name="Allow", exact=True).click()
         await page.get_by_role("link", name="Open it").click()
         await finished(page)

@@ -1,0 +1,62 @@
+"""Axe on a page of the browser: it must find nothing, in the light theme nor in the dark one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+SHOW = "(theme) => { document.documentElement.dataset.theme = theme; }"
+# Nine tenths of axe's time are for the contrast of every single text. It follows from the colours, the sizes and the
+# classes of the text and of all that it stands in: of those that look the same, one is judged, on one of the pages.
+CHECK = """async ([part, rules]) => {
+    const looks = (window.looks ??= new Map());
+    const judged = (window.judgedLooks ??= new Set());
+    const known = new Map();
+    const look = (one) => {
+        if (one === null) return -1;
+        if (!known.has(one)) {
+            const style = getComputedStyle(one);
+            const own = [one.localName, one.getAttribute("class"), style.color, style.opacity, style.backgroundColor,
+                style.backgroundImage, style.fontSize, style.fontWeight, style.textShadow];
+            const key = [look(one.parentElement), ...own].join("|");
+            if (!looks.has(key)) looks.set(key, looks.size);
+            known.set(one, looks.get(key));
+        }
+        return known.get(one);
+    };
+    const hasText = (one) => [...one.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+    const inputs = "input, select, textarea";
+    const all = [...document.querySelector(part).querySelectorAll("*")];
+    const texts = all.filter((one) => hasText(one) || one.matches(inputs));
+    axe.configure({ rules: [{ id: "color-contrast", selector: "[data-judge]" }] });
+    const found = [];
+    const judge = async (some, options) => {
+        for (const one of some) one.dataset.judge = "";
+        const told = { resultTypes: ["passes", "violations"], selectors: false, elementRef: true };
+        const results = await axe.run(part, { ...told, ...options });
+        for (const one of some) delete one.dataset.judge;
+        for (const { id, nodes } of results.violations)
+            found.push([id, nodes.map((node) => node.html + node.failureSummary)]);
+        for (const { id, nodes } of results.passes)
+            if (id === "color-contrast") for (const node of nodes) judged.add(look(node.element));
+    };
+    const unjudged = () => texts.filter((one) => !judged.has(look(one)));
+    const first = new Map(unjudged().reverse().map((one) => [look(one), one]));
+    const contrast = { runOnly: ["color-contrast"] };
+    await judge([...first.values()], rules === "all" ? {} : contrast);
+    const rest = unjudged().filter((one) => first.get(look(one)) !== one);
+    if (rest.length && !found.length) await judge(rest, contrast);  // the first may be hidden where others are not
+    return found;
+}"""
+
+
+async def clean(page: Page, part: str = "html") -> None:
+    """Let axe find nothing in a part of a page that was opened with `axe`."""
+    theme = await page.evaluate("document.documentElement.dataset.theme")
+    for shown, rules in (("light", "all"), ("dark", "contrast")):  # nothing else differs
+        await page.evaluate(SHOW, shown)
+        found = await page.evaluate(CHECK, [part, rules])
+        assert found == [], (page.url, shown, found)
+    await page.evaluate(SHOW, theme)
