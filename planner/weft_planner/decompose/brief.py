@@ -11,11 +11,12 @@ from weft_planner.decompose import required
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
 from weft_planner.goal.item_conditions import tells_items_apart
 from weft_planner.goal.rounds import asks_for_rounds
-from weft_planner.plan.shape import AskedPlan
+from weft_planner.plan.shape import AskedPlan, offered_arguments
 from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
 from weft_skills.discovery.listed import descriptions_of, lines_of
 from weft_skills.text.shorten import cut
+from weft_skills.tools.listing import LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ ATTEMPTS = 3
 _ATTEMPTS_OF_SUB_GOALS = 2
 # Characters of a candidate's description: a small model reads all of them.
 _LINE = 80
+# Characters of the names of a tool's arguments.
+_ARGUMENTS = 500
 # Tasks that there is room for where one sentence may need several functions in turn.
 _CHAIN = 3
 
@@ -170,9 +173,9 @@ class Brief:
     @property
     def tool_lines(self) -> tuple[str, ...]:
         """A line of each tool that the model may plan with: its name, its parameters, what it does."""
-        about = descriptions_of(self.tools, len(self.known.tools))
+        about, tools = descriptions_of(self.tools, LIMIT), self.asked_plan.tools
         return tuple(
-            f"{name}({', '.join(self.known.tools[name].get('properties', {}))}): {cut(about.get(name, ''), _LINE)}"
+            f"{name}({cut(', '.join(offered_arguments(tools[name])), _ARGUMENTS)}): {cut(about.get(name, ''), _LINE)}"
             for name in self.called
         )
 
@@ -190,28 +193,24 @@ class Brief:
 def variables_of(brief: Brief) -> dict[str, Any]:
     """The variables of the decomposer's templates."""
     images = tuple({"path": image.path, "about": image.facts} for image in brief.images)
-    tool_lines = brief.tool_lines
-    return (
-        ({"images": images} if images else {})
-        | ({"tool_lines": tool_lines} if tool_lines else {})
-        | {
-            "goal": brief.goal,
-            "skills": brief.skills,
-            "tools": brief.tools,
-            "names": brief.shown,
-            "lines": brief.lines,
-            "date": brief.date,
-            "most_tasks": brief.max_tasks,
-            "files": brief.files,
-            "answers": brief.answers,
-            "models": tuple(brief.known.models),
-            "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
-            "results": brief.results,
-            "sub_goals": brief.sub_goals,
-            "certain": brief.must_use,
-            "direct": brief.direct,
-            "repeats": brief.repeats,
-            "item_conditions": brief.item_conditions,
-            "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
-        }
-    )
+    more = {"images": images, "tool_lines": brief.tool_lines}
+    return {key: value for key, value in more.items() if value} | {
+        "goal": brief.goal,
+        "skills": brief.skills,
+        "tools": brief.tools,
+        "names": brief.shown,
+        "lines": brief.lines,
+        "date": brief.date,
+        "most_tasks": brief.max_tasks,
+        "files": brief.files,
+        "answers": brief.answers,
+        "models": tuple(brief.known.models),
+        "schema": json.dumps(brief.schema, ensure_ascii=False) if brief.schema is not None else "",
+        "results": brief.results,
+        "sub_goals": brief.sub_goals,
+        "certain": brief.must_use,
+        "direct": brief.direct,
+        "repeats": brief.repeats,
+        "item_conditions": brief.item_conditions,
+        "fixed": tuple(json.dumps(task.to_dict(), ensure_ascii=False) for task in brief.fixed),
+    }

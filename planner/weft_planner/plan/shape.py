@@ -136,6 +136,13 @@ def numbered_schema(
     return whole | {"$defs": defined} if defined else whole
 
 
+def offered_arguments(parameters: Mapping[str, Any]) -> list[str]:
+    """The names of a tool's arguments: all that it needs, and of the others as many as there is room for."""
+    every, needed = parameters.get("properties", {}), parameters.get("required", ())
+    names = sorted(every, key=lambda name: name not in needed)
+    return names[: max(_MOST_ARGUMENTS, sum(name in needed for name in every))]
+
+
 def title_of(text: str) -> str:
     """A short title for an instruction: its first words."""
     words = " ".join(text.split())
@@ -172,10 +179,8 @@ def _arguments(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
     Only names and types are taken: a stranger's schema may hold what no grammar can be made of.
     """
-    needed = [key for key in parameters.get("required", ()) if key in parameters.get("properties", {})]
-    names = list(dict.fromkeys([*needed, *parameters.get("properties", {})]))[: max(_MOST_ARGUMENTS, len(needed))]
-    given = {name: _argument(parameters["properties"][name]) for name in names}
-    return _object(given) | {"required": needed}
+    given = {name: _argument(parameters["properties"][name]) for name in offered_arguments(parameters)}
+    return _object(given) | {"required": [name for name in given if name in parameters.get("required", ())]}
 
 
 def _argument(schema: Any) -> Mapping[str, Any]:

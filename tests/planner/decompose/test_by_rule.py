@@ -87,5 +87,5 @@ def test_a_model_that_plans_is_asked_unless_the_goals_own_words_leave_no_doubt()
 )
 def test_which_models_plan_is_known_by_their_size(model: str, plans: bool) -> None:
     assert profile_of(model) == (PLANNER if plans else SMALL)
-    unset = {"candidates": None, "function_candidates": None, "tool_candidates": None}
-    assert replace(PLANNER, name="small", parts_by_rule=True, **unset) == SMALL
+    alike = replace(PLANNER, name="small", parts_by_rule=True, candidates=None)
+    assert replace(alike, function_candidates=None, tool_candidates=None) == SMALL

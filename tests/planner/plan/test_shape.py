@@ -50,7 +50,7 @@ def test_keywords_that_the_servers_grammar_refuses_are_left_out() -> None:
         assert keyword not in text
 
 
-TOOLS = {
+TOOLS: dict[str, dict[str, Any]] = {
     "find_patient": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
     "list_visits": {"properties": {"patient_id": {"type": "integer"}, "months": {"type": "array"}, "any": {}}},
     "say_hello": {"type": "object"},
