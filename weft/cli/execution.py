@@ -270,6 +270,16 @@ def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None
                 loop.remove_signal_handler(number)
 
 
+@contextmanager
+def exiting(exit_program: Callable[[], None]) -> Iterator[None]:
+    """Within the block, Ctrl-C exits the program: nothing is kept, and a model's clean-up may take as long as it."""
+    before = signal.signal(signal.SIGINT, lambda *_: exit_program())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
     """Exit while a run is still stopping; what it finished is recorded."""
     output.say("Stopped.")

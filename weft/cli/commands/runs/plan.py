@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -168,23 +169,25 @@ async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
 
     seconds = weft.settings.timeout
     try:
-        async with weft:
-            with progress(mode, graph=False) as view:
-                if is_local(weft.settings.model_for("decomposer") or weft.models.default.model):
-                    view.note(Warned(LOCAL_NOTICE))
-                while True:
-                    async with asyncio.timeout(seconds):
-                        made = await weft.plan(goal, record=view.note)
-                    answer = await _answer_to(made, mode, view)
-                    if answer is None:
-                        return made
-                    goal = replace(goal, answers=(*goal.answers, answer))
+        with execution.exiting(partial(_interrupted, mode)):
+            async with weft:
+                with progress(mode, graph=False) as view:
+                    if is_local(weft.settings.model_for("decomposer") or weft.models.default.model):
+                        view.note(Warned(LOCAL_NOTICE))
+                    while True:
+                        async with asyncio.timeout(seconds):
+                            made = await weft.plan(goal, record=view.note)
+                        answer = await _answer_to(made, mode, view)
+                        if answer is None:
+                            return made
+                        goal = replace(goal, answers=(*goal.answers, answer))
     except TimeoutError as error:
         raise BudgetSpent(f"planning did not finish within --timeout {seconds:g} s", hint="allow more time") from error
-    except asyncio.CancelledError:
-        what = "Interrupted. An unfinished plan is not kept."
-        output.say(what)
-        if mode.as_json:
-            output.print_json({"error": {"code": "INTERRUPTED", "message": what, "hint": "make the plan again"}})
-        execution.exit_now(130)
-        raise
+
+
+def _interrupted(mode: OutputMode) -> None:
+    what = "Interrupted. An unfinished plan is not kept."
+    output.say(what)
+    if mode.as_json:
+        output.print_json({"error": {"code": "INTERRUPTED", "message": what, "hint": "make the plan again"}})
+    execution.exit_now(130)
