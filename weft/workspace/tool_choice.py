@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 def fitting_tools(goal: str, tools: Mapping[str, str], most: int) -> tuple[str, ...]:
     """The names of the best `most` tools for a goal, by their descriptions; none where none is selected."""
+    from weft_skills.selection import detectors
     from weft_skills.selection.ranked import RankedDetector
 
     ranked, rows = RankedDetector(), [Skill(name, f"{name}: {about}", "", "global") for name, about in tools.items()]
     if not ranked.detect(goal, rows):
         return ()
-    best = [selection.name for selection in ranked.rank(goal, rows, most)]
-    return tuple(dict.fromkeys((*best, *tools)))[:most]
+    return tuple(selection.name for selection in detectors.top(ranked, goal, rows, most))

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from weft_skills.text.shorten import shorten
 from weft_skills.text.xml import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from weft_skills.tools.tool import DescribedTool
 
 LIMIT = 60
 _DESCRIPTION_LIMIT = 400
-
-
-class DescribedTool(Protocol):
-    """What the listing says of a tool."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def description(self) -> str:
-        """What it does."""
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """The JSON schema of its parameters."""
 
 
 def render(tools: Sequence[DescribedTool], *, limit: int = LIMIT) -> str:

@@ -10,11 +10,8 @@ if TYPE_CHECKING:
     from weft_skills.tools.envelope import Envelope
 
 
-class Tool(Protocol):
-    """Something a model or a plan can call; bound to its workspace and run when it is created.
-
-    It may also tell what a call can change, and preview it: see `weft_skills.tools.effects`.
-    """
+class DescribedTool(Protocol):
+    """A tool as it is offered: what it is called, does and takes."""
 
     @property
     def name(self) -> str:
@@ -27,6 +24,13 @@ class Tool(Protocol):
     @property
     def parameters(self) -> Mapping[str, Any]:
         """Its parameters as a JSON schema of type object."""
+
+
+class Tool(DescribedTool, Protocol):
+    """Something a model or a plan can call; bound to its workspace and run when it is created.
+
+    It may also tell what a call can change, and preview it: see `weft_skills.tools.effects`.
+    """
 
     async def call(self, arguments: Mapping[str, Any]) -> Envelope:
         """Call it; every failure is an envelope, never an exception."""

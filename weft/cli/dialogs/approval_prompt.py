@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli import request_text
 from weft.cli.dialogs import confirm
-from weft.cli.dialogs.typed_line import typed_line
+from weft.cli.dialogs.typed_line import typed_answer, typed_line
 from weft.cli.view import output
 from weft.runs.stored.requests import approve_all
 from weft_planner.approvals import Answer
@@ -102,10 +102,8 @@ async def _answer_question(request: ApprovalRequest) -> Answer | None:
     output.say("\n".join((f"\n{request.preview}", *request_text.form_lines(request))))
     if request.schema is not None:
         return await _filled_in(request)
-    while (text := await typed_line("Your answer: ")) is not None:
-        if text.strip():
-            return Answer("answer", text=text.strip(), by="cli")
-    return None
+    text = await typed_answer()
+    return Answer("answer", text=text, by="cli") if text is not None else None
 
 
 async def _filled_in(request: ApprovalRequest) -> Answer | None:

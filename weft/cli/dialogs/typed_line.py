@@ -38,3 +38,11 @@ async def typed_line(prompt: str) -> str | None:
     if not line:
         output.say()
     return line.rstrip("\r\n") if line else None
+
+
+async def typed_answer() -> str | None:
+    """What the person answers to a question that was shown; an empty line is asked for again, Ctrl-D is None."""
+    while (text := await typed_line("Your answer: ")) is not None:
+        if text.strip():
+            return text.strip()
+    return None

@@ -104,7 +104,8 @@ def plan(
     warm_up.check_keys(settings)
     if not (model_download.is_missing(weft.models.names) and asyncio.run(weft.preview(full_goal)).rule):
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)  # what a rule plans needs no model
-    made = asyncio.run(_make_plan(weft, full_goal, mode))
+    with execution.exiting(partial(_interrupted, mode)):
+        made = asyncio.run(_make_plan(weft, full_goal, mode))
     if not made.tasks:
         target = None  # a question must not overwrite a plan
     elif target is not None:
@@ -150,16 +151,14 @@ def _write_plan_of(
 async def _answer_to(made: Plan, mode: OutputMode, view: ProgressView) -> str | None:
     """The question in a plan's place with what a person answers; None if there is none, or nobody answers it."""
     from weft.cli.dialogs import confirm
-    from weft.cli.dialogs.typed_line import typed_line
+    from weft.cli.dialogs.typed_line import typed_answer
 
     if made.tasks or mode.as_json or not confirm.can_ask():
         return None
     with view.paused():
         output.say(f"\n{made.clarification}")
-        while (text := await typed_line("Your answer: ")) is not None:
-            if text.strip():
-                return f"{made.clarification}\n{text.strip()}"
-    return None
+        answer = await typed_answer()
+    return f"{made.clarification}\n{answer}" if answer is not None else None
 
 
 async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
@@ -169,18 +168,17 @@ async def _make_plan(weft: Weft, goal: Goal, mode: OutputMode) -> Plan:
 
     seconds = weft.settings.timeout
     try:
-        with execution.exiting(partial(_interrupted, mode)):
-            async with weft:
-                with progress(mode, graph=False) as view:
-                    if is_local(weft.settings.model_for("decomposer") or weft.models.default.model):
-                        view.note(Warned(LOCAL_NOTICE))
-                    while True:
-                        async with asyncio.timeout(seconds):
-                            made = await weft.plan(goal, record=view.note)
-                        answer = await _answer_to(made, mode, view)
-                        if answer is None:
-                            return made
-                        goal = replace(goal, answers=(*goal.answers, answer))
+        async with weft:
+            with progress(mode, graph=False) as view:
+                if is_local(weft.settings.model_for("decomposer") or weft.models.default.model):
+                    view.note(Warned(LOCAL_NOTICE))
+                while True:
+                    async with asyncio.timeout(seconds):
+                        made = await weft.plan(goal, record=view.note)
+                    answer = await _answer_to(made, mode, view)
+                    if answer is None:
+                        return made
+                    goal = replace(goal, answers=(*goal.answers, answer))
     except TimeoutError as error:
         raise BudgetSpent(f"planning did not finish within --timeout {seconds:g} s", hint="allow more time") from error
 
