@@ -12,10 +12,12 @@ export function PreviewPart() {
   const [found, setFound] = useState(/** @type {any} */ (null));
   const { goal, skills, settings } = draft.value;
   useEffect(() => {
+    if (!goal.trim()) return; // it runs by now, and the draft is empty
+    const asked = { ...body(), goal, skills, settings, files: [] };
     const ending = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        setFound(await post("/preview", { ...body(), files: [] }, { signal: ending.signal }));
+        setFound(await post("/preview", asked, { signal: ending.signal }));
       } catch (error) {
         if (!ending.signal.aborted) setFound({ selected: [], error });
       }
