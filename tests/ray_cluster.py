@@ -107,7 +107,8 @@ class RayCluster:
         while (left := self._processes()) and time.monotonic() < until:
             time.sleep(0.1)
         for pid in left:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended since
+                os.kill(pid, signal.SIGKILL)
         self._folder.cleanup()
 
     def __enter__(self) -> Self:
