@@ -53,7 +53,7 @@ def run(
     approve_all: bool,
     yes: bool,
 ) -> int:
-    """Run the cases of CASES, hold each answer against its checks, and compare variants.
+    """Run the cases of CASES, check each answer, and compare variants.
 
     CASES are files of JSON lines or YAML (`-`: stdin), a goal file of `weft batch`, or a skill's folder with
     evals/evals.json.
