@@ -31,11 +31,17 @@ _REPEAT = 3
 @click.option(
     "--cases", multiple=True, metavar="FILE", help="File of cases, or `-` (default: the skill's evals/evals.json)."
 )
-@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="Most proposals to try.")
-@click.option("--max-lines", type=click.IntRange(1), default=40, show_default=True, help="Most lines to change.")
+@click.option(
+    "--rounds", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Try at most N proposals."
+)
+@click.option(
+    "--max-lines", type=click.IntRange(1), default=40, show_default=True, metavar="N", help="Change at most N lines."
+)
 @click.option("--description", is_flag=True, help="Let the description change, too.")
 @click.option("--apply", is_flag=True, help="Write an accepted change, after you have seen it and agreed.")
-@click.option("--repeat", type=click.IntRange(1), default=_REPEAT, show_default=True, help="Run each case N times.")
+@click.option(
+    "--repeat", type=click.IntRange(1), default=_REPEAT, show_default=True, metavar="N", help="Run each case N times."
+)
 @eval_flags.judge
 @eval_flags.limits
 @click.option("--yes", is_flag=True, help="Agree in advance: to the change, and to a missing --max-cost.")
