@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,9 @@ import yaml
 from tests.openai_server import OpenAIServer, Say, Script, scripted
 from weft.cli.execution import EXIT
 from weft.runs.plans import plan_file
+from weft.settings import skill_lists
 from weft.settings.settings import Settings
+from weft.web.app import ROUTES
 from weft_executor.history.result import Result, TaskReport
 from weft_planner.model import Usage
 from weft_planner.plan.validate import Known
@@ -50,10 +53,15 @@ def test_the_short_example_has_ten_lines_or_so() -> None:
     assert len(EXAMPLES[0].strip().replace("\n\n", "\n").splitlines()) <= 12
 
 
-def test_every_setting_is_in_the_documentation() -> None:
+@pytest.mark.parametrize("setting", fields(Settings), ids=lambda setting: str(setting.name))
+def test_a_setting_is_in_the_documentation_with_its_default_and_who_may_set_it(setting: Field[object]) -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    for name in Settings.__slots__:
-        assert f"| `{name}` |" in text, f"docs/configuration.md lacks the setting {name}"
+    row = re.search(rf"^\| `{setting.name}` \| ([^|]+) \| .*?(?: (\**))? \|$", text, re.MULTILINE)
+    assert row is not None
+    default = str(setting.default).lower() if setting.default not in (None, ()) else "none"
+    assert row[1] == {"conversation_tokens": "a quarter of the context"}.get(setting.name, default)
+    guarded = setting.metadata["guarded"] or setting.name == skill_lists.REQUIRE
+    assert (row[2] or "") == ("**" if setting.metadata["own"] else "*" if guarded else "")
 
 
 def test_the_plans_that_are_shown_can_run() -> None:
@@ -116,6 +124,12 @@ def test_what_the_pages_count_is_there() -> None:
     assert "the seventeen that ship with weft" in readme
     assert "nine workspaces" in readme
     assert "Seventeen skills" in skills
+
+
+def test_every_route_is_in_the_documentation() -> None:
+    table = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8").partition("## HTTP")[2]
+    last = {[part for part in route.path.split("/") if "{" not in part][-1] for route in ROUTES}
+    assert [name for name in sorted(last) if not re.search(rf"/{name}\b", table)] == []
 
 
 def test_every_template_is_in_the_documentation() -> None:
