@@ -162,3 +162,15 @@ def test_an_example_of_the_help_is_understood(example: str, workspace: Path, mon
     while words and (*path, words[0]) in COMMANDS:
         path = (*path, words.pop(0))
     COMMANDS[path].make_context("weft", words)
+
+
+def test_every_option_is_in_the_documentation() -> None:
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    known = set(re.findall(r"(?<![\w-])-{1,2}[a-z][a-z0-9-]*", pages))
+    lacking = [
+        f"{' '.join(('weft', *path))} {option.opts[0]}"
+        for path, command in COMMANDS.items()
+        for option in command.params
+        if isinstance(option, click.Option) and not known & {*option.opts, *option.secondary_opts}
+    ]
+    assert lacking == []

@@ -6,18 +6,23 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from tests.openai_server import OpenAIServer, Say, Script, scripted
 from weft.cli.execution import EXIT
 from weft.runs.plans import plan_file
+from weft.settings import skill_lists
 from weft.settings.settings import Settings
+from weft.web.app import ROUTES
 from weft_executor.history.result import Result, TaskReport
 from weft_planner.model import Usage
 from weft_planner.plan.validate import Known
+from weft_skills.discovery.locations import LIBRARY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,10 +53,15 @@ def test_the_short_example_has_ten_lines_or_so() -> None:
     assert len(EXAMPLES[0].strip().replace("\n\n", "\n").splitlines()) <= 12
 
 
-def test_every_setting_is_in_the_documentation() -> None:
+@pytest.mark.parametrize("setting", fields(Settings), ids=lambda setting: str(setting.name))
+def test_a_setting_is_in_the_documentation_with_its_default_and_who_may_set_it(setting: Field[object]) -> None:
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    for name in Settings.__slots__:
-        assert f"| `{name}` |" in text, f"docs/configuration.md lacks the setting {name}"
+    row = re.search(rf"^\| `{setting.name}` \| ([^|]+) \| .*?(?: (\**))? \|$", text, re.MULTILINE)
+    assert row is not None
+    default = str(setting.default).lower() if setting.default not in (None, ()) else "none"
+    assert row[1] == {"conversation_tokens": "a quarter of the context"}.get(setting.name, default)
+    guarded = setting.metadata["guarded"] or setting.name == skill_lists.REQUIRE
+    assert (row[2] or "") == ("**" if setting.metadata["own"] else "*" if guarded else "")
 
 
 def test_the_plans_that_are_shown_can_run() -> None:
@@ -95,9 +105,46 @@ def test_every_rule_of_the_check_is_in_the_documentation() -> None:
 
 
 def test_every_link_between_documents_leads_somewhere() -> None:
-    for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+    docs = ROOT / "docs"
+    for path in (ROOT / "README.md", *docs.rglob("*.md")):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
-            assert (path.parent / target).exists(), f"{path} links to {target}"
+            found = (path.parent / target).resolve()
+            assert found.exists(), f"{path} links to {target}"
+            # A site is built of docs/ alone: a link that leads out of it ends the build.
+            assert found.is_relative_to(docs if path.is_relative_to(docs) else ROOT), f"{path} links to {target}"
+
+
+def test_what_the_pages_count_is_there() -> None:
+    readme, skills = ((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/skills.md"))
+    assert [len(list(LIBRARY.iterdir())), len([one for one in (ROOT / "examples").iterdir() if one.is_dir()])] == [
+        17,
+        9,
+    ]
+    assert "weft ships with seventeen" in readme
+    assert "the seventeen that ship with weft" in readme
+    assert "nine workspaces" in readme
+    assert "Seventeen skills" in skills
+
+
+def test_every_route_is_in_the_documentation() -> None:
+    table = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8").partition("## HTTP")[2]
+    last = {[part for part in route.path.split("/") if "{" not in part][-1] for route in ROUTES}
+    assert [name for name in sorted(last) if not re.search(rf"/{name}\b", table)] == []
+
+
+def test_every_template_is_in_the_documentation() -> None:
+    page = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
+    agents = yaml.safe_load((ROOT / "seed" / "agents.yaml").read_text(encoding="utf-8"))["agents"].values()
+    rows = dict(re.findall(r"^\| `([\w-]+\.j2)` \| .* \| ([^|]*) \|$", page.partition("## ")[0], re.MULTILINE))
+    own = {agent["template"]: agent["needs"] for agent in agents if not agent["template"].endswith("-small.j2")}
+    assert {name: re.findall(r"`(\w+)`", rows.get(name, "")) for name in own} == own
+
+
+def test_every_page_is_in_the_readme_and_the_navigation() -> None:
+    readme, site = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "mkdocs.yml"))
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"docs/{page.name})" in readme, f"README.md lacks {page.name}"
+        assert page.name in site, f"mkdocs.yml lacks {page.name}"
 
 
 def test_the_picture_of_the_readme_is_of_a_recorded_run(tmp_path: Path) -> None:

@@ -346,7 +346,7 @@ def test_a_dry_run_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None
 def test_the_help_says_what_limits_are_for(weft: Weft) -> None:
     said = " ".join(weft("batch", "--help").out.split())
     for text in (
-        "Seconds that each goal may take.",
+        "Stop each goal after this time.",
         "Budget of the batch in US dollars; --resume starts a new count.",
     ):
         assert text in said

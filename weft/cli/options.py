@@ -105,7 +105,8 @@ powers = setting(
     click.option(
         "--tools",
         metavar="NAMES",
-        help=f"Tools that are off by default: {', '.join(tool.short for tool in TOOLS if '--tools' in tool.switch)}.",
+        help="Switch on tools that are off by default, separated by commas: "
+        f"{', '.join(tool.short for tool in TOOLS if '--tools' in tool.switch)}.",
     ),
     click.option(
         "--allow-web",
@@ -199,8 +200,21 @@ def _changes(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> t
 
 changes = setting(
     click.option("--without", multiple=True, metavar="SKILL", help="Do not use this skill (repeatable)."),
-    click.option("--skills-dir", type=_FOLDER, callback=_absolute, help="Skills that count before the workspace's."),
-    click.option("--seed-dir", "seed", type=_FOLDER, callback=_absolute, help="Your own prompt templates."),
+    click.option(
+        "--skills-dir",
+        type=_FOLDER,
+        callback=_absolute,
+        metavar="DIR",
+        help="Folder of skills that count before the workspace's.",
+    ),
+    click.option(
+        "--seed-dir",
+        "seed",
+        type=_FOLDER,
+        callback=_absolute,
+        metavar="DIR",
+        help="Folder with your own prompt templates.",
+    ),
     click.option(
         "-c", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes, help="Change any setting (repeatable)."
     ),

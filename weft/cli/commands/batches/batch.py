@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 @options.named_models
 @batch_flags.budget
 @options.unknown_cost
-@options.setting(click.option("--timeout", type=float, help="Seconds that each goal may take."))
+@options.setting(click.option("--timeout", type=float, metavar="SECONDS", help="Stop each goal after this time."))
 @options.cache
 @options.setting(
     click.option(
-        "--max-replans", type=click.IntRange(0), help="Let each goal's plan change at most N times (default: 0)."
+        "--max-replans",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Let each goal's plan change at most N times (default: 0).",
     )
 )
 @batch_flags.cluster

@@ -87,31 +87,41 @@ goals_and_limits = option_value(
         "--errors", type=click.Path(path_type=Path), help="Write goals that are not done to this file instead."
     ),
     click.option(
-        "--jobs", type=click.IntRange(1), help="Run at most N goals at a time (default: as --max-calls allows)."
+        "--jobs",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Run at most N goals at a time (default: as --max-calls allows).",
     ),
     click.option(
         "--max-calls",
         type=click.IntRange(1),
         default=32,
         show_default=True,
-        help="Model calls at a time, for all goals.",
+        metavar="N",
+        help="Make at most N model calls at a time, for all goals.",
     ),
-    click.option("--rpm", type=_RATE, help="Calls per minute, for each model."),
-    click.option("--tpm", type=_RATE, help="Tokens per minute, for each model."),
+    click.option("--rpm", type=_RATE, metavar="N", help="Make at most N calls per minute, for each model."),
+    click.option("--tpm", type=_RATE, metavar="N", help="Use at most N tokens per minute, for each model."),
     click.option("--resume", is_flag=True, help="Continue an earlier run of this batch; finished goals are skipped."),
     click.option("--retry-errors", is_flag=True, help="With --resume: retry failed goals."),
     click.option("--rerun-changed", is_flag=True, help="With --resume: rerun goals that have changed since."),
     click.option("--fail-fast", is_flag=True, help="Stop at the first goal that fails."),
     click.option("--max-failures", metavar="N|P%", help="Stop when more goals than this have failed."),
-    click.option("--limit", type=click.IntRange(1), help="Run at most N goals (with --shuffle, N at random)."),
+    click.option(
+        "--limit", type=click.IntRange(1), metavar="N", help="Run at most N goals (with --shuffle, N at random)."
+    ),
     click.option("--shuffle", is_flag=True, help="Run goals in random order."),
     click.option("--dedupe", is_flag=True, help="Make identical calls once."),
 )
 budget = option_value(
     "batch_flags",
     BatchFlags,
-    click.option("--max-cost", type=float, help="Budget of the batch in US dollars; --resume starts a new count."),
-    click.option("--max-tokens", type=int, help="Budget of the batch in tokens; --resume starts a new count."),
+    click.option(
+        "--max-cost", type=float, metavar="USD", help="Budget of the batch in US dollars; --resume starts a new count."
+    ),
+    click.option(
+        "--max-tokens", type=int, metavar="N", help="Budget of the batch in tokens; --resume starts a new count."
+    ),
 )
 cluster = option_value(
     "cluster_flags",
@@ -121,16 +131,26 @@ cluster = option_value(
         "--address", metavar="auto|HOST:PORT", help="With --engine: the Ray cluster (default: start Ray here)."
     ),
     click.option(
-        "--workers", type=click.IntRange(1), help="With --engine: processes that run goals (default: one per core)."
+        "--workers",
+        type=click.IntRange(1),
+        metavar="N",
+        help="With --engine: run goals in N processes (default: one per core).",
     ),
     click.option(
-        "--slots", type=click.IntRange(1), default=32, show_default=True, help="Goals at a time in each worker."
+        "--slots",
+        type=click.IntRange(1),
+        default=32,
+        show_default=True,
+        metavar="N",
+        help="Run at most N goals at a time in each worker.",
     ),
     click.option(
         "--drain",
         type=click.FloatRange(0),
         default=60.0,
-        help="Seconds that running goals get to finish when the batch is stopped.",
+        show_default=True,
+        metavar="SECONDS",
+        help="Give running goals this time to finish when the batch is stopped.",
     ),
     click.option("--allow-open-cluster", is_flag=True, help="Use a cluster of other machines without authentication."),
 )

@@ -91,31 +91,38 @@ pairwise = click.option("--pairwise", is_flag=True, help="Have the judge compare
 _limits = option_value(
     "limit_flags",
     LimitFlags,
-    click.option("--jobs", type=click.IntRange(1), help="Run at most N cases at a time."),
+    click.option("--jobs", type=click.IntRange(1), metavar="N", help="Run at most N cases at a time."),
     click.option(
-        "--max-calls", type=click.IntRange(1), default=32, show_default=True, help="Model calls at a time, for all."
+        "--max-calls",
+        type=click.IntRange(1),
+        default=32,
+        show_default=True,
+        metavar="N",
+        help="Make at most N model calls at a time.",
     ),
-    click.option("--rpm", type=_RATE, help="Calls per minute, for each model."),
-    click.option("--tpm", type=_RATE, help="Tokens per minute, for each model."),
+    click.option("--rpm", type=_RATE, metavar="N", help="Make at most N calls per minute, for each model."),
+    click.option("--tpm", type=_RATE, metavar="N", help="Use at most N tokens per minute, for each model."),
     click.option("--resume", is_flag=True, help="Continue the last evaluation of these cases and variants."),
     click.option("--retry-errors", is_flag=True, help="With --resume: run again what failed."),
     click.option("--rerun-changed", is_flag=True, help="With --resume: run cases again that have changed since."),
-    click.option("--max-cost", type=_RATE, help="Budget in US dollars, judges included."),
-    click.option("--max-tokens", type=click.IntRange(1), help="Budget in tokens, judges included."),
+    click.option("--max-cost", type=_RATE, metavar="USD", help="Budget in US dollars, judges included."),
+    click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Budget in tokens, judges included."),
 )
 limits = together(
     _limits,
     options.named_models,
     options.unknown_cost,
-    options.setting(click.option("--timeout", type=float, help="Seconds that each run may take.")),
+    options.setting(click.option("--timeout", type=float, metavar="SECONDS", help="Stop each run after this time.")),
 )
 checks = option_value(
     "check_flags",
     CheckFlags,
     click.option("--check", is_flag=True, help="Exit with status 1 if a bound is missed, for CI."),
-    click.option("--min-pass", type=click.FloatRange(0, 1), help="With --check: the lowest pass rate."),
+    click.option("--min-pass", type=click.FloatRange(0, 1), metavar="X", help="With --check: the lowest pass rate."),
     click.option("--no-worse", is_flag=True, help="With --check: no case may get worse."),
-    click.option("--max-cost-ratio", type=_RATE, help="With --check: how many times the first variant's cost at most."),
+    click.option(
+        "--max-cost-ratio", type=_RATE, metavar="X", help="With --check: at most X times the first variant's cost."
+    ),
 )
 reported = together(
     checks,

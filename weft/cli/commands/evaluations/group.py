@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 _SUBCOMMANDS = {
     "run": (
         "weft.cli.commands.evaluations.run:run",
-        "Run the cases of CASES, hold each answer against its checks, and compare variants.",
+        "Run the cases of CASES, check each answer, and compare variants.",
     ),
     "show": (
         "weft.cli.commands.evaluations.show:show",
-        "Show the report of an evaluation again: by its id, the beginning of it, or `last`.",
+        "Show the report of an evaluation again: by its id, a prefix of it, or `last`.",
     ),
     "score": (
         "weft.cli.commands.evaluations.score:score",

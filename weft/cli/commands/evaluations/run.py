@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.command("run")
 @click.argument("cases", nargs=-1, required=True)
 @click.option("--variant", "variants", multiple=True, metavar="NAME=FLAGS", help="Compare this variant (repeatable).")
-@click.option("--repeat", type=click.IntRange(1), help="Run each case N times (default: 1; with variants, 3).")
+@click.option(
+    "--repeat", type=click.IntRange(1), metavar="N", help="Run each case N times (default: 1; with variants, 3)."
+)
 @eval_flags.judge
 @eval_flags.pairwise
 @eval_flags.reported
@@ -53,7 +55,7 @@ def run(
     approve_all: bool,
     yes: bool,
 ) -> int:
-    """Run the cases of CASES, hold each answer against its checks, and compare variants.
+    """Run the cases of CASES, check each answer, and compare variants.
 
     CASES are files of JSON lines or YAML (`-`: stdin), a goal file of `weft batch`, or a skill's folder with
     evals/evals.json.

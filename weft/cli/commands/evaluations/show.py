@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
 @options.common
 def show(evaluation: str, workspace: Path, html: Path | None, check_flags: CheckFlags, mode: OutputMode) -> int:
-    """Show the report of an evaluation again: by its id, the beginning of it, or `last`.
+    """Show the report of an evaluation again: by its id, a prefix of it, or `last`.
 
     \b
     Examples:

@@ -35,7 +35,7 @@ def migrate(workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
     Examples:
       weft journal migrate --journal postgresql://owner@db/weft
 
-    Exit status: 0 done or nothing to do, 2 it is of before 0.1.0, 4 the journal cannot be used.
+    Exit status: 0 done or nothing to do, 2 it was made before 0.1.0, 4 the journal cannot be used.
     """
     from weft.settings import journal_place
     from weft_executor.history.indexer import catch_up

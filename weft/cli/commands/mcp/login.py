@@ -24,7 +24,14 @@ PATIENCE = 600.0
 @click.command()
 @click.argument("name")
 @click.option("--no-browser", is_flag=True, help="Print the address instead of opening a browser.")
-@click.option("--timeout", type=click.FloatRange(min=1), default=PATIENCE, show_default=True, help="Seconds to wait.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=PATIENCE,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait.",
+)
 @options.common
 def login(name: str, workspace: Path, mode: OutputMode, *, no_browser: bool, timeout: float) -> int:
     """Log in at an MCP server that asks for it, in your browser.

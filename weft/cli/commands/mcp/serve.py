@@ -28,7 +28,13 @@ _PORT = 8725
 @options.powers
 @click.option("--allow-approvals", is_flag=True, help="Let clients approve calls and tasks, not only answer questions.")
 @click.option("--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1, with a token, not standard streams.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=None, help="The port for --http; 0 takes any.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=None,
+    metavar="N",
+    help="The port for --http (default: 8725; 0 takes any).",
+)
 @options.journal
 @options.workspace
 def serve(workspace: Path, flags: SettingFlags, *, allow_approvals: bool, http: bool, port: int | None) -> int:

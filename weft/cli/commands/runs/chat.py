@@ -70,9 +70,9 @@ def chat(
     """Talk with weft: each goal is a turn that sees the earlier ones.
 
     GOAL is the first turn. At a terminal, /help lists the commands; elsewhere every line of stdin is a goal, and each
-    answer is printed (with --json, one document a line).
+    answer is printed (with --json, one document per line).
 
-    --plan, --recipe, --after, --answer and --dry-run are for the first turn, --review for all; FILE of -o gets the last
+    --plan, --recipe, --after, --answer and --dry-run are for the first turn, --review is for all; -o gets the last
     answer.
 
     \b

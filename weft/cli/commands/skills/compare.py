@@ -35,7 +35,7 @@ _WIDTH = 80
 )
 @click.option("--old", metavar="PATH|GIT-REF", help="Compare with this version (default: without the skill).")
 @click.option("--free", is_flag=True, help="Only show what is known without a call.")
-@click.option("--repeat", type=click.IntRange(1), help="Run each case N times (default: 3).")
+@click.option("--repeat", type=click.IntRange(1), metavar="N", help="Run each case N times (default: 3).")
 @eval_flags.judge
 @eval_flags.pairwise
 @eval_flags.reported

@@ -31,11 +31,17 @@ _REPEAT = 3
 @click.option(
     "--cases", multiple=True, metavar="FILE", help="File of cases, or `-` (default: the skill's evals/evals.json)."
 )
-@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="Proposals at most.")
-@click.option("--max-lines", type=click.IntRange(1), default=40, show_default=True, help="Changed lines at most.")
+@click.option(
+    "--rounds", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Try at most N proposals."
+)
+@click.option(
+    "--max-lines", type=click.IntRange(1), default=40, show_default=True, metavar="N", help="Change at most N lines."
+)
 @click.option("--description", is_flag=True, help="Let the description change, too.")
 @click.option("--apply", is_flag=True, help="Write an accepted change, after you have seen it and agreed.")
-@click.option("--repeat", type=click.IntRange(1), default=_REPEAT, show_default=True, help="Run each case N times.")
+@click.option(
+    "--repeat", type=click.IntRange(1), default=_REPEAT, show_default=True, metavar="N", help="Run each case N times."
+)
 @eval_flags.judge
 @eval_flags.limits
 @click.option("--yes", is_flag=True, help="Agree in advance: to the change, and to a missing --max-cost.")
@@ -64,7 +70,8 @@ def improve(
     """Have a model change one place of the skill NAME so that more of its cases pass.
 
     Two thirds of the cases are worked on, one third is held out: the model never sees these, and an edit is accepted
-    only if they rise, and none that always passed always fails. Nothing in the skill changes unless you say --apply.
+    only if more of them pass, and none that always passed always fails. Nothing in the skill changes unless you pass
+    --apply.
 
     \b
     Examples:

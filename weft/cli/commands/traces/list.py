@@ -29,17 +29,17 @@ _CATCH_UP = 5.0
 @click.option(
     "--limit", type=click.IntRange(1), metavar="N", help="List at most N runs (default: 50; with --json, all)."
 )
-@click.option("--status", metavar="STATUS", help="Only these, separated by commas: failed,partial.")
+@click.option("--status", metavar="STATUS", help="Only runs with these statuses, separated by commas: failed,partial.")
 @click.option("--skill", metavar="NAME", help="Only runs that selected this skill.")
 @click.option("--model", "model_name", metavar="NAME", help="Only runs with this model, with or without its provider.")
 @click.option("--tag", metavar="TEXT", help="Only runs with this tag.")
 @click.option("--code", metavar="CODE", help="Only runs that this error ended.")
-@click.option("--since", metavar="TIME", help="Only runs that started since: 2026-11-01, 7d, 12h.")
-@click.option("--until", metavar="TIME", help="Only runs that started before.")
-@click.option("--min-cost", type=float, metavar="USD", help="Only runs that cost as much.")
-@click.option("--max-cost", type=float, metavar="USD", help="Only runs that cost no more.")
-@click.option("--min-seconds", type=float, metavar="N", help="Only runs that took as long.")
-@click.option("--max-seconds", type=float, metavar="N", help="Only runs that took no longer.")
+@click.option("--since", metavar="TIME", help="Only runs that started since this time: 2026-11-01, 7d, 12h.")
+@click.option("--until", metavar="TIME", help="Only runs that started before this time.")
+@click.option("--min-cost", type=float, metavar="USD", help="Only runs that cost at least this.")
+@click.option("--max-cost", type=float, metavar="USD", help="Only runs that cost at most this.")
+@click.option("--min-seconds", type=float, metavar="N", help="Only runs that took at least N seconds.")
+@click.option("--max-seconds", type=float, metavar="N", help="Only runs that took at most N seconds.")
 @options.journal
 @options.common
 def list_runs(

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", default="last", metavar="[RUN|FILE]", callback=stdin.or_stdin)
-@click.option("--task", metavar="ID", help="Show the prompts and replies of this task; also (plan) and (synthesis).")
+@click.option(
+    "--task",
+    metavar="ID",
+    help="Show the prompts and replies of this task; also (plan), (replan) and (synthesis).",
+)
 @click.option("--mermaid", is_flag=True, help="Print the plan as a Mermaid flowchart, for Markdown.")
 @options.journal
 @options.common

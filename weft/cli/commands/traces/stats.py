@@ -23,7 +23,14 @@ _SHOWN = 10
 
 
 @click.command()
-@click.option("--days", type=click.IntRange(1, _MOST_DAYS), default=30, show_default=True, help="Count so many days.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, _MOST_DAYS),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="Count the last N days.",
+)
 @options.journal
 @options.common
 def stats(workspace: Path, days: int, flags: SettingFlags, mode: OutputMode) -> int:
