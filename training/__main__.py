@@ -92,7 +92,8 @@ def _bundle(arguments: argparse.Namespace) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> None:
-    from training.train import Options, train
+    from training.learning.options import Options
+    from training.learning.train import train
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     train(arguments.bundle, arguments.teacher, arguments.out, Options())

@@ -35,6 +35,7 @@ class Corpus:
         with ProcessPoolExecutor(processes) as pool:
             jobs = ((self.skills[skill], kind, phrase) for skill, kind, phrase in self.pairs)
             self.examples: list[Example] = list(pool.map(_example, jobs, chunksize=2000))
+        self.english_pairs = [at for at, pair in enumerate(self.pairs) if self.english[pair[0]]]
         self.short = [short(skill) for skill in self.skills]
         self.whole = [whole(skill) for skill in self.skills]
         self.everyday: list[str] = document["everyday"]
