@@ -67,41 +67,44 @@ async def stdio(launch: ServerLaunch, started: Started, noise: Noise, ended: Cal
     """
     try:
         process = await asyncio.create_subprocess_exec(
-            *started.argv,
+            *started.launch.argv,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=dict(started.env),
             cwd=launch.cwd,
-            pass_fds=started.fds,
+            pass_fds=started.launch.fds,
             start_new_session=True,
             limit=MESSAGE_LIMIT,
         )
     finally:
-        for descriptor in started.fds:
+        for descriptor in started.launch.fds:
             os.close(descriptor)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_receive, process, incoming, noise, ended)
-            tasks.start_soon(_send, process, outgoing)
-            tasks.start_soon(_listen, process, noise)
-            try:
-                yield read, write
-            finally:
-                tasks.cancel_scope.cancel()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await _end(process)
-        for stream in (incoming, read, write, outgoing):
-            stream.close()
 
+    async def receive(exceeded: Callable[[], bool]) -> None:
+        async with incoming:
+            await _pass_on(process, incoming, noise)
+            if exceeded():
+                noise.fault = "used more memory than a confined server may"
+        ended()
 
-async def _receive(process: asyncio.subprocess.Process, incoming: Any, noise: Noise, ended: Callable[[], None]) -> None:
-    async with incoming:
-        await _pass_on(process, incoming, noise)
-    ended()
+    with started.launch.watch(process.pid) as exceeded:
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(receive, exceeded)
+                tasks.start_soon(_send, process, outgoing)
+                tasks.start_soon(_listen, process, noise)
+                try:
+                    yield read, write
+                finally:
+                    tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _end(process)
+            for stream in (incoming, read, write, outgoing):
+                stream.close()
 
 
 async def _pass_on(process: asyncio.subprocess.Process, incoming: Any, noise: Noise) -> None:
