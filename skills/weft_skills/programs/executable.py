@@ -181,7 +181,7 @@ class _Call:
         manifest, host = self.manifest, self.host
         command = await runtimes.prepare(manifest, host.build_cache, host.workspace)
         kept = host.artifacts if manifest.writes else None
-        before = stamps(kept)
+        before = stamps(kept, hidden=True)
         with scratch_folder(host.scratch) as scratch:
             writable, extra = self._grants(scratch)
             limits = host.limits.for_timeout(manifest.timeout)
