@@ -78,6 +78,13 @@ def answer(name: str, arguments: dict[str, Any], mode: str) -> Any:
                 say({"id": f"q{number}", "method": method, "params": params})
                 said.append("error" if "error" in (got := json.loads(sys.stdin.readline())) else str(got["result"]))
             return " ".join(said)
+        case "add" if mode == "artifacts":
+            rows = [{"id": 7, "name": "logs"}, {"path": "report.md", "bytes": 3, "sha256": "0" * 64}]
+            text = {"type": "text", "text": "x" * 9_000}
+            return {"content": [text], "structuredContent": {"artifacts": rows, "changes": rows}}
+        case "add" if mode == "pushy":
+            while True:
+                say({"id": f"p{time.monotonic_ns()}", "method": "ping"})
         case "add" if mode == "garbage":
             sys.stdout.write("not a message\n" * 5_000)
             return "never"

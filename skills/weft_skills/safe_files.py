@@ -12,12 +12,13 @@ import os
 import secrets
 import shutil
 import stat
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -208,6 +209,34 @@ def remove_tree(folder: Path) -> None:
         finally:
             os.close(handle)
         folder.rmdir()
+
+
+def remove_all_but(folder: Path, kept: Collection[str]) -> None:
+    """Remove all that is in a folder but the files at these paths below it; no link is followed, wherever it stands."""
+    if not _HAS_HANDLES:
+        return
+    above = {parent.as_posix() for path in kept for parent in PurePosixPath(path).parents}
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, _FOLDER)
+        try:
+            _clear(handle, "", kept, above)
+        finally:
+            os.close(handle)
+
+
+def _clear(handle: int, here: str, kept: Collection[str], above: Collection[str]) -> None:
+    for name in _names(handle):
+        path = f"{here}{name}"
+        if path in kept or _unlinked(handle, name):
+            continue
+        with contextlib.suppress(OSError):
+            inner = os.open(name, _FOLDER, dir_fd=handle)
+            try:
+                _clear(inner, f"{path}/", kept, above) if path in above else _empty(inner)
+            finally:
+                os.close(inner)
+            if path not in above:
+                os.rmdir(name, dir_fd=handle)
 
 
 def _empty(top: int) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import tempfile
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from weft_skills.confinement.view import Views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -33,11 +34,15 @@ class ResourceLimits:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program and its arguments; `reads` are the folders its interpreter needs."""
+    """A program and its arguments; `reads` are the folders its interpreter needs.
+
+    `env` are variables that strangers chose: they are set inside the walls, since what puts these up would obey them.
+    """
 
     argv: tuple[str, ...]
     reads: tuple[Path, ...] = ()
     python: bool = False  # argv is a Python interpreter, its options, and a script
+    env: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,12 @@ class Launch:
 
 
 def memory_file(name: str, content: bytes) -> int:
-    """An open file in memory, for what is too long for an argument."""
-    fd = os.memfd_create(name)
+    """An open file in memory, for what is too long for an argument, or not for all to read."""
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create(name)
+    else:
+        with tempfile.TemporaryFile() as made:
+            fd = os.dup(made.fileno())
     with os.fdopen(os.dup(fd), "wb") as file:
         file.write(content)
     os.lseek(fd, 0, os.SEEK_SET)

@@ -80,8 +80,12 @@ class BubblewrapConfinement:
             inner = (sys.executable, *system_paths.ISOLATED, network_bridge.__file__, str(bridge), *inner)
             fds = (*fds, bridge)
         start = [*cgroup.entry(group), self.program]
-        if len(argv) > MOST_ARGUMENTS:
-            options = memory_file("weft-mounts", "\0".join(argv).encode())
+        for name, value in command.env.items():
+            argv += ["--setenv", name, value]
+        if command.env or len(argv) > MOST_ARGUMENTS:  # others can read a command line, and a value may be secret
+            if any("\0" in word for word in argv):  # it would be several
+                raise OSError("a variable or a path contains a NUL character")
+            options = memory_file("weft-mounts", os.fsencode("\0".join(argv)))
             argv, fds = ["--args", str(options)], (*fds, options)
         argv = [*start, *argv, "--", "/bin/sh", "-c", _limits(box.limits), "sh", *inner]
         watch = watched(group, box.limits, self.watchers, gentle=False)

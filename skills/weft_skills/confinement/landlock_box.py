@@ -88,6 +88,7 @@ def _launch(
         "groups": group.folders if group is not None else (),
         "processes": limits.processes,
         "argv": command.argv,
+        "env": dict(command.env),
         "script": script,
         "limits": {
             "RLIMIT_CPU": limits.cpu,
@@ -99,7 +100,7 @@ def _launch(
     }
     text = json.dumps(orders)
     fds: tuple[int, ...] = ()
-    if len(text) > LONGEST_ARGUMENT:
+    if command.env or len(text) > LONGEST_ARGUMENT:  # others can read a command line, and a value may be secret
         orders_fd = memory_file("weft-orders", text.encode())
         text, fds = f"@{orders_fd}", (orders_fd,)
     argv = (python, *system_paths.ISOLATED, "-c", COUNTED if counted else UNCOUNTED, FOLDER, text)

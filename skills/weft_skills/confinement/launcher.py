@@ -158,6 +158,7 @@ def confine(orders: dict[str, Any], gate: ProcessGate | None) -> None:
 def become(orders: dict[str, Any]) -> NoReturn:
     """Become the tool; a Python script runs in this interpreter, which saves starting a second one."""
     argv = orders["argv"]
+    os.environ.update(orders["env"])
     if not orders["script"]:
         try:
             os.execvpe(argv[0], argv, os.environ)  # noqa: S606  no shell is needed

@@ -47,7 +47,19 @@ ISOLATED = ("-I", "-S", "-B", "-X", "utf8")
 
 def interpreter() -> tuple[Path, ...]:
     """The folders of the running Python, including its virtual environment."""
-    return tuple(dict.fromkeys(Path(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix)))
+    prefixes = dict.fromkeys(Path(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix))
+    return tuple(part for prefix in prefixes for part in installation(prefix))
+
+
+# What programs install below a folder in which others keep the user's data, such as ~/.local or ~/.cargo.
+_INSTALLED = ("bin", "include", "lib", "lib64", "libexec", "pyvenv.cfg")
+
+
+def installation(prefix: Path) -> tuple[Path, ...]:
+    """What programs are installed with below a folder: all of it, unless that is, or stands in, the home folder."""
+    home = Path.home()
+    is_shared = home.is_relative_to(prefix) or (prefix.parent == home and prefix.name.startswith("."))
+    return tuple(prefix / name for name in _INSTALLED) if is_shared else (prefix,)
 
 
 def visible(paths: Iterable[Path], home: Path) -> list[Path]:

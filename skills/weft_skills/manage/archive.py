@@ -6,6 +6,8 @@ import. Links inside are written as copies of their targets, so that no link eve
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import lzma
 import os
 import re
@@ -17,7 +19,7 @@ import zlib
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from weft_skills import untrusted_files
 from weft_skills.errors import InputError
@@ -31,6 +33,8 @@ COPY = "replace it with a copy"
 _SKIPPED = frozenset({".git", "__pycache__", ".DS_Store", "__MACOSX"})
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CHUNK = 64 * 1024
+_HEADERS = 32 * 1024 * 1024
+_PACKED: Mapping[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
 _DAMAGE = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -86,8 +90,11 @@ def _list(source: Path, limits: ArchiveLimits, stack: ExitStack, name: str) -> l
         return [Member(PurePosixPath("SKILL.md"), lambda: _opened(source))]
     if zipfile.is_zipfile(source):
         return _zip(stack.enter_context(zipfile.ZipFile(source)), limits)
-    if source.is_file() and tarfile.is_tarfile(source):
-        return _tar(stack.enter_context(tarfile.open(source)), limits)
+    if source.is_file() and (found := _opened_tar(source, stack)) is not None:
+        tar, headers = found
+        files = _tar(tar, limits)
+        headers.left = None
+        return files
     known = ", ".join(SUFFIXES)
     raise ArchiveRefused(
         f"{name} is not a folder, an archive or a SKILL.md", hint=f"give a folder or a file of type {known}"
@@ -194,6 +201,37 @@ def _zip(opened: zipfile.ZipFile, limits: ArchiveLimits) -> list[Member]:
         else:
             files[path] = Member(path, _opener(opened.open, info), bool(mode & 0o100))
     return [_check_depth(member, limits) for member in _with_links(files, links)]
+
+
+class _Headers:
+    """A tar archive while its files are listed: `tarfile` reads headers into memory however long they are.
+
+    `left` is how many bytes of them it may still read; None once the files themselves are read.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.left: int | None = _HEADERS
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int) -> bytes:
+        if self.left is not None:
+            self.left -= size
+            if self.left < 0:
+                raise ArchiveRefused(f"it has more than {_HEADERS} bytes of headers", hint=REPACK)
+        return self._file.read(size)
+
+
+def _opened_tar(source: Path, stack: ExitStack) -> tuple[tarfile.TarFile, _Headers] | None:
+    """A tar archive, packed or not; None if it is none."""
+    with source.open("rb") as file:
+        begins = file.read(6)
+    opening = next((opening for mark, opening in _PACKED.items() if begins.startswith(mark)), open)
+    headers = _Headers(stack.enter_context(opening(source, "rb")))
+    try:
+        return stack.enter_context(tarfile.open(fileobj=headers, mode="r:")), headers  # type: ignore[call-overload]
+    except (tarfile.ReadError, EOFError, OSError, zlib.error, lzma.LZMAError):
+        return None
 
 
 def _tar(tar: tarfile.TarFile, limits: ArchiveLimits) -> list[Member]:

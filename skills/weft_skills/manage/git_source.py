@@ -7,10 +7,12 @@ and the user's own configuration counts only for credentials and proxies.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import re
 import resource
+import signal
 import subprocess
 import tarfile
 import tempfile
@@ -28,16 +30,27 @@ if TYPE_CHECKING:
 _REMOTE = re.compile(r"(?:https|ssh)://|[\w.-]+@[\w.-]+:(?!//)", re.IGNORECASE)
 _LOCAL = re.compile(r"file://", re.IGNORECASE)
 _ANY = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:", re.IGNORECASE)
+_WEB_LOGIN = re.compile(r"(?<=^https://)[^/]*@", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<=//)(?P<user>[^/:@]*):[^/]*(?=@)")
 _SECONDS = 120
 _LARGEST = 512 * 1024 * 1024
+_LISTED = 32 * 1024 * 1024
+_SAID = 16 * 1024
 _ASIDE = ("Cloning into", "warning:", "hint:", "remote:")
 _KEPT = ("PATH", "HOME", "USER", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO")
 _PROXIES = re.compile(r"(?:https?|all|no)_proxy", re.IGNORECASE)
 # What of the user's own configuration counts.
 _SETTINGS = r"^(credential\..*|http\.(.*\.)?(proxy|sslcainfo|sslverify|extraheader))$"
 _TREE = re.compile(rb"(\d{6}) (\w+) ([0-9a-f]+) +(-|\d+)\t(.*)", re.DOTALL)
-# No hook, no watcher, no remote helper, no work in the background.
-_FIXED = ("core.hooksPath=/dev/null", "core.fsmonitor=false", "protocol.ext.allow=never", "gc.auto=0")
+# No hook, no watcher, no remote helper, no work in the background, and no waiting for a server that says nothing.
+_FIXED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "protocol.ext.allow=never",
+    "gc.auto=0",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+)
 _LINK, _FILE, _PROGRAM = "120000", "100644", "100755"
 
 
@@ -61,6 +74,11 @@ class GitUrl:
             )
             raise InputError(f"weft does not fetch from {url}", hint=hint)
         return cls(url, _folder(path) if path else None)
+
+    @property
+    def kept(self) -> str:
+        """The address as a file may keep it that others read: without a password, or a token in the place of a name."""
+        return _PASSWORD.sub(r"\g<user>", _WEB_LOGIN.sub("", self.url))
 
 
 def _folder(path: str) -> PurePosixPath:
@@ -92,33 +110,50 @@ def fetched(
 
 @dataclass(frozen=True, slots=True)
 class _Git:
-    """git in a repository of its own, with nothing of the user's around it."""
+    """git in a repository of its own, with nothing of the user's around it.
+
+    What it writes goes to files, whose length the system bounds, and no process that it has started outlives it.
+    """
 
     program: str
     repository: Path
     env: Mapping[str, str]
 
-    def __call__(self, *arguments: str, cwd: Path | None = None, given: bytes = b"") -> bytes:
+    def __call__(self, *arguments: str, cwd: Path | None = None, given: bytes = b"", most: int = _LARGEST) -> bytes:
         fixed = [part for setting in _FIXED for part in ("-c", setting)]
-        try:
-            done = subprocess.run(
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            stdin.write(given)
+            stdin.seek(0)
+            process = subprocess.Popen(
                 [self.program, *fixed, *arguments],
                 cwd=cwd or self.repository,
                 env=dict(self.env),
-                input=given,
-                capture_output=True,
-                timeout=_SECONDS,
-                check=False,
-                preexec_fn=_bound,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                preexec_fn=functools.partial(_bound, most),
             )
-        except subprocess.TimeoutExpired as error:
-            raise InputError(
-                f"git {arguments[0]} took longer than {_SECONDS} s", hint="try again, or name a smaller repository"
-            ) from error
-        if done.returncode:
-            why = _reason(done.stderr.decode(errors="replace")) or f"it ended with status {done.returncode}"
-            raise InputError(f"git cannot fetch it: {why}", hint="check the address, the network and your access to it")
-        return done.stdout
+            try:
+                status = process.wait(_SECONDS)
+            except subprocess.TimeoutExpired as error:
+                raise InputError(
+                    f"git {arguments[0]} took longer than {_SECONDS} s", hint="try again, or name a smaller repository"
+                ) from error
+            finally:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)  # what it has started, too
+                process.wait()
+            if status == -signal.SIGXFSZ:
+                what = f"git {arguments[0]} wrote more than {most // 1024**2} MB"
+                raise ArchiveRefused(what, hint="name a folder in the repository with #path")
+            stderr.seek(0)
+            stdout.seek(0)
+            if status:
+                why = _reason(stderr.read(_SAID).decode(errors="replace")) or f"it ended with status {status}"
+                hint = "check the address, the network and your access to it"
+                raise InputError(f"git cannot fetch it: {why}", hint=hint)
+            return stdout.read()
 
 
 def _reason(said: str) -> str:
@@ -127,8 +162,8 @@ def _reason(said: str) -> str:
     return next((line for line in lines if line and not line.startswith(_ASIDE)), "")
 
 
-def _bound() -> None:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST, _LARGEST))
+def _bound(most: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 
 def _environment(environ: Mapping[str, str], folder: Path, *, local: bool) -> dict[str, str]:
@@ -138,7 +173,7 @@ def _environment(environ: Mapping[str, str], folder: Path, *, local: bool) -> di
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "true",
-        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=20",
         "GIT_ALLOW_PROTOCOL": "https:ssh:file" if local else "https:ssh",
         "GIT_LFS_SKIP_SMUDGE": "1",
         "GIT_CEILING_DIRECTORIES": str(folder),
@@ -164,7 +199,7 @@ def _pack(run: _Git, commit: str, source: GitUrl, packed: Path) -> None:
     """Write the files below the named folder into an archive, from the objects themselves."""
     limits = ArchiveLimits()
     below = [f"{source.path}/"] if source.path else []
-    rows = [row for row in run("ls-tree", "-r", "-z", "--long", commit, "--", *below).split(b"\0") if row]
+    rows = [row for row in run("ls-tree", "-r", "-z", "--long", commit, "--", *below, most=_LISTED).split(b"\0") if row]
     if len(rows) > limits.entries * 10:
         raise ArchiveRefused(f"{source.url} has {len(rows)} files", hint="name a folder in it with #path")
     found = [match for row in rows if (match := _TREE.fullmatch(row))]

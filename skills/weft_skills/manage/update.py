@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +10,7 @@ from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 from weft_skills.manage import install, lock_file
 from weft_skills.manage.git_source import GitUrl, fetched
+from weft_skills.text.line_difference import line_difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -97,7 +97,7 @@ def _differences(before: Path, after: Path) -> Iterator[str]:
     shown = 0
     for name in sorted(files):
         old, new = _lines(before / name), _lines(after / name)
-        for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm=""):
+        for line in line_difference(old, new, f"a/{name}", f"b/{name}", end=""):
             shown += 1
             if shown > _MAX_LINES:
                 yield "… the rest of the difference is left out"

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?")
 _JAVASCRIPT = frozenset({"node", "nodejs", "tsx", "ts-node"})
+# Node looks for these beside a script and in every folder above it.
+_NODE_FILES = ("package.json", "node_modules", "tsconfig.json")
+_NODE_SCRIPTS = frozenset({"", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"})
 # They fetch a package by its name; these files of the workspace say from where, or bring it along.
 _RUNNERS: dict[str, tuple[str, ...]] = {
     "npx": ("package.json", "package-lock.json", ".npmrc", "node_modules"),
@@ -53,7 +56,8 @@ _SPLIT = re.compile(r"[\s:;,=\"'()]+")
 class Coverage:
     """Paths of the workspace that a server can load, real ones; or, with `whole`, everything that is tracked there.
 
-    `texts` are the paths as they are written, with where they lead: a link that leads elsewhere is another program.
+    `parts` are paths below the workspace of which what is tracked counts. `texts` are the paths as they are written,
+    with where they lead: a link that leads elsewhere is another program.
     """
 
     paths: set[Path] = field(default_factory=set)
@@ -82,11 +86,17 @@ class _Look:
 
     def _command(self) -> None:
         command = self.launch.command
-        program = Path(command).name.removesuffix(".exe").lower()
-        path = self._resolved(command)
-        if path is not None and path.is_relative_to(self.root):  # a program of the workspace, or of its .venv
+        program = _program(command)
+        place = self._place(command)
+        if os.sep in command:
             self._name(command)
-            if not _is_interpreter(program):
+        if place is not None:
+            path = Path(os.path.realpath(place))
+            if place.is_relative_to(self.root):  # a program of the workspace, or a link there that leads to one
+                program = _program(path.name)
+                if _is_interpreter(program):
+                    self._environment(place)
+            if path.is_relative_to(self.root) and not _is_interpreter(program):
                 self._entry(path)
                 return
         if _PYTHON.fullmatch(program):
@@ -100,14 +110,26 @@ class _Look:
         elif not _INSTALLED.fullmatch(program):
             self.found.whole = True
 
-    def _resolved(self, command: str) -> Path | None:
-        """Where the program lies; a bare name is looked for as the system does, with the entry's own PATH."""
+    def _place(self, command: str) -> Path | None:
+        """Where the program, or a link to it, lies; a bare name is looked for with the entry's own PATH."""
         if os.sep in command:
-            return Path(os.path.realpath(self.cwd / Path(command).expanduser()))
-        search = self.launch.env.get("PATH", os.environ.get("PATH", ""))
-        places = os.pathsep.join(str(self.cwd / place) for place in search.split(os.pathsep))
-        program = shutil.which(command, path=places)
-        return Path(os.path.realpath(program)) if program else None
+            found = self.cwd / Path(command).expanduser()
+        else:
+            search = self.launch.env.get("PATH", os.environ.get("PATH", ""))
+            places = os.pathsep.join(str(self.cwd / place) for place in search.split(os.pathsep))
+            program = shutil.which(command, path=places)
+            if program is None:
+                return None
+            found = Path(program)
+        return Path(os.path.realpath(found.parent)) / found.name
+
+    def _environment(self, place: Path) -> None:
+        """What an interpreter in a folder `bin` loads from the folder above, as that of a virtual environment does."""
+        above = place.parent.parent if place.parent.name in ("bin", "Scripts") else place.parent
+        if above.is_relative_to(self.root) and above != self.root:
+            self.found.parts.add(above.relative_to(self.root).as_posix())
+        else:
+            self.found.whole = True
 
     def _script(self, script: str | None, *, javascript: bool = False) -> None:
         """A script that an interpreter runs; without one it may load anything, as `-m` and `-c` do."""
@@ -118,7 +140,7 @@ class _Look:
         if not path.is_relative_to(self.root):
             return
         if javascript:
-            self._parts(("package.json", "node_modules", "tsconfig.json"))
+            self._parts(_NODE_FILES)
         self._entry(path)
 
     def _parts(self, names: Iterable[str]) -> None:
@@ -131,6 +153,9 @@ class _Look:
     def _entry(self, path: Path) -> None:
         """The folder that a program imports from; of one at the top, or that reaches further, the whole workspace."""
         folder = path if path.is_dir() else path.parent
+        if path.suffix.lower() in _NODE_SCRIPTS:
+            above = [one.relative_to(self.root) for one in (folder, *folder.parents) if one.is_relative_to(self.root)]
+            self.found.parts.update((one / name).as_posix() for one in above for name in _NODE_FILES)
         while folder != self.root and (folder / "__init__.py").exists():
             folder = folder.parent
         if folder == self.root or not folder.is_relative_to(self.root) or _reaches_out(folder, path):
@@ -176,6 +201,11 @@ def _words(texts: Iterable[str]) -> Iterator[str]:
 def _is_folder_list(text: str) -> bool:
     """Whether a text is a list of folders, such as PYTHONPATH: an empty one means the current folder."""
     return os.pathsep in text and "//" not in text and not re.search(r"\s", text)
+
+
+def _program(command: str) -> str:
+    """The name of a program, however it is called."""
+    return Path(command).name.removesuffix(".exe").lower()
 
 
 def _is_interpreter(program: str) -> bool:

@@ -217,6 +217,8 @@ def faults(raw: object) -> Iterator[str]:
             isinstance(table, dict) and all(isinstance(item, str | int | float) for item in table.values())
         ):
             yield f"has {key!r} that is not an object of texts"
+        elif any(not name or "=" in name or "\0" in f"{name}{value}" for name, value in (table or {}).items()):
+            yield f"has {key!r} with a name that is empty or has a '=' in it, or with a NUL character"
     yield from _oauth_faults(raw)
     if asked := _ASKED.search(str([value for key, value in raw.items() if key != "disabled"]).replace("${env:", "")):
         yield f"contains {asked[0]}, which only the program that it was written for can fill in"

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 50
 _SUFFIX = 10
+# What an envelope's data says of the files of a run, and of a call that was denied, is weft's own word.
+_OWN = frozenset({
+    "artifact", "artifacts", "changes", "characters", "denied", "files", "image", "not_kept", "structured",
+})  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -70,7 +74,7 @@ class ResultReader:
         if len(text) > TEXT_LIMIT:
             kept = self._save(text.encode("utf-8", "replace"), ".json")
             return {"structured": kept.path} | kept.note
-        return dict(value) if isinstance(value, dict) else {"output": value}
+        return dict(value) if isinstance(value, dict) and not _OWN & value.keys() else {"output": value}
 
     def _block(self, block: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """One part of an answer: what a model reads, and the file that it became, if any."""

@@ -181,9 +181,9 @@ class McpServers:
             return self._state(state.entry, start=True)
 
     def trust_tools(self, state: ServerState) -> None:
-        """Trust the tools of a server as they were listed."""
+        """Trust the tools and prompts of a server as they were listed."""
         listed = tool_list.load(self._cache, state.key)
-        if listed is not None and listed.tools == state.tools:
+        if listed is not None and (listed.tools, listed.prompts) == (state.tools, state.prompts):
             self._trust.trust_list(state.entry, state.key, listed.digest)
 
     def trust_all(self) -> None:
@@ -250,7 +250,8 @@ class McpServers:
             return ServerState(entry, "active", None, listed.tools, key, warnings, **more)  # type: ignore[arg-type]
         changed = self._trust.has_list(key)
         state: Standing = "changed" if changed else "untrusted"
-        return ServerState(entry, state, _CHANGED if changed else _NEW_TOOLS, listed.tools, key, warnings)
+        why = _CHANGED if changed else _NEW_TOOLS
+        return ServerState(entry, state, why, listed.tools, key, warnings, prompts=listed.prompts)
 
     def _fetch(self, entry: ServerEntry, key: str, launch: ServerLaunch) -> ToolList:
         """The tools that a server lists now; one that failed is not tried again by this process."""

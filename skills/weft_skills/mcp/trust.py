@@ -59,16 +59,28 @@ def _loaded(launch: ServerLaunch, workspace: Path, *, everything: bool) -> Itera
 
 
 def _tracked(root: Path, parts: Collection[str] | None) -> list[tuple[Path, bool]]:
-    """The tracked files of a workspace, or all without git; of these only the `parts` at the top, if given."""
+    """The tracked files of a workspace, or all without git; of these only the `parts`, if given."""
     try:
         files = [(path, folder) for path, folder in git_index.tracked(root) if path != root / ".mcp.json"]
+        if parts is not None:
+            files = [(path, folder) for path, folder in files if _is_part(path.relative_to(root), parts)]
     except git_index.UnknownIndex:
-        files = [(path, False) for path in all_files(root, lambda path: path.parent == root and path.name in _OURS)]
-    if parts is not None:
-        files = [(path, folder) for path, folder in files if path.relative_to(root).parts[0] in parts]
+        files = [(path, False) for path in _every(root, parts)]
     if len(files) > FILES_LIMIT:
         raise WeftError(f"{root} has more than {FILES_LIMIT:,} files", hint="name a script in a folder of its own")
     return sorted(files)
+
+
+def _is_part(path: Path, parts: Collection[str]) -> bool:
+    return any(place.as_posix() in parts for place in (path, *path.parents))
+
+
+def _every(root: Path, parts: Collection[str] | None) -> list[Path]:
+    if parts is None:
+        return all_files(root, lambda path: path.parent == root and path.name in _OURS)
+    places = [root / part for part in parts]
+    inside = {path for place in places if place.is_dir() for path in all_files(place)}
+    return [*inside, *(place for place in places if place.is_file() and place not in inside)]
 
 
 def _file(path: Path, hashes: ContentHashes) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import stat
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -181,7 +182,7 @@ class _Call:
         manifest, host = self.manifest, self.host
         command = await runtimes.prepare(manifest, host.build_cache, host.workspace)
         kept = host.artifacts if manifest.writes else None
-        before = stamps(kept)
+        before = stamps(kept, hidden=True)
         with scratch_folder(host.scratch) as scratch:
             writable, extra = self._grants(scratch)
             limits = host.limits.for_timeout(manifest.timeout)
@@ -278,11 +279,27 @@ def _tail(log: str) -> str:
     return log if dropped <= 0 else f"[{dropped:,} characters dropped]\n{log[dropped:]}"
 
 
+def _is_own(folder: Path) -> bool:
+    """Whether a folder is this user's, no link, and nobody else can write to it."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    is_mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+    return stat.S_ISDIR(found.st_mode) and is_mine and not (os.name == "posix" and found.st_mode & 0o022)
+
+
 @contextlib.contextmanager
 def scratch_folder(parent: Path) -> Iterator[Path]:
-    """A folder for one call, removed afterwards with everything the tool left in it."""
-    parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="call-", dir=parent)).resolve()
+    """A folder for one call, removed afterwards with everything the tool left in it.
+
+    Its parent has a name that anybody can guess, in a folder that everybody may write to. If another user made it, they
+    could put something else into the place of what is in it, so it is not used.
+    """
+    with contextlib.suppress(OSError):  # something else has its name
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place = parent if _is_own(parent) else parent.parent
+    folder = Path(tempfile.mkdtemp(prefix="weft-call-", dir=place)).resolve()
     try:
         yield folder
     finally:

@@ -36,7 +36,7 @@ async def prepare(manifest: Manifest, build_cache: BuildCache) -> Command:
     if entry.suffix in TYPESCRIPT:
         options, extra = await _typescript(node, folder, build_cache)
         reads = (*reads, *extra)
-    return Command((node, *options, str(entry)), (toolchain.prefix(node), *reads))
+    return Command((node, *options, str(entry)), (*toolchain.installed(node), *reads))
 
 
 async def _packages(manifest: Manifest, build_cache: BuildCache) -> tuple[Path, tuple[Path, ...]]:

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft_skills.confinement.system_paths import interpreter
+from weft_skills.confinement.system_paths import installation, interpreter
 from weft_skills.programs.build_cache import ToolchainError
 
 
@@ -70,6 +70,11 @@ def own_pip() -> tuple[int, ...]:
 def prefix(path: str) -> Path:
     """The folder that a program is installed below."""
     return Path(path).resolve().parent.parent
+
+
+def installed(path: str) -> tuple[Path, ...]:
+    """What a program is installed with."""
+    return installation(prefix(path))
 
 
 def version(path: str, flag: str) -> str:

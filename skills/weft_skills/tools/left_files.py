@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import os
 import stat
@@ -11,6 +10,7 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from weft_skills import safe_files
 from weft_skills.hidden_paths import is_hidden_name
 from weft_skills.text.control import steers
 
@@ -27,15 +27,16 @@ _DEEPEST = 100  # folders within each other
 Stamps = dict[str, tuple[int, int, int]]
 
 
-def stamps(folder: Path | None) -> Stamps:
+def stamps(folder: Path | None, *, hidden: bool = False) -> Stamps:
     """The plain files below a folder, each with what tells whether it changes.
 
-    Links, hidden names and names with control characters are left out: later prompts and terminals show them.
+    Links are left out and, unless wanted, `hidden` names and those with control characters: later prompts and terminals
+    show the others.
     """
     if folder is None:
         return {}
     found: Stamps = {}
-    for path in _files(str(folder), "", 0):
+    for path in _files(str(folder), "", 0, hidden=hidden):
         try:
             seen = os.lstat(f"{folder}/{path}")
         except OSError:
@@ -68,12 +69,9 @@ def left_since(
 
 
 def remove_new(folder: Path | None, before: Stamps) -> None:
-    """Remove the files that are new, of a call that left too many."""
-    if folder is None:
-        return
-    for path in stamps(folder).keys() - before.keys():
-        with contextlib.suppress(OSError):
-            (folder / path).unlink()
+    """Remove all that is new, of a call that left too much: hidden files, links and folders too, however deep."""
+    if folder is not None:
+        safe_files.remove_all_but(folder, before)
 
 
 def kept_row(name: str, content: bytes) -> dict[str, Any]:
@@ -89,17 +87,17 @@ def with_artifacts(envelope: Envelope, rows: Sequence[Mapping[str, Any]]) -> Env
     return replace(envelope, data={**envelope.data, "artifacts": [named[path] for path in sorted(named)]})
 
 
-def _files(folder: str, here: str, depth: int) -> Iterator[str]:
+def _files(folder: str, here: str, depth: int, *, hidden: bool) -> Iterator[str]:
     try:
         with os.scandir(f"{folder}/{here}") as entries:
             found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
     except OSError:
         return
     for name, is_folder in found:
-        if is_hidden_name(name) or steers(name):
+        if not hidden and (is_hidden_name(name) or steers(name)):
             continue
         if is_folder and depth < _DEEPEST:
-            yield from _files(folder, f"{here}{name}/", depth + 1)
+            yield from _files(folder, f"{here}{name}/", depth + 1, hidden=hidden)
         elif not is_folder:
             yield f"{here}{name}"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import resource
 import tarfile
 from typing import TYPE_CHECKING
 
@@ -129,3 +131,31 @@ def test_a_damaged_entry_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArchiveRefused, match="cannot be unpacked"), install.stage(source, tmp_path / "w"):
         pass
     assert not (tmp_path / "w/.agents").exists()
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_headers_that_unpack_to_much_are_not_read(tmp_path: Path, kind: bytes) -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 512 * 1024 * 1024
+    source = tmp_path / "x.tar.gz"
+    with gzip.open(source, "wb", compresslevel=1) as file:
+        file.write(header.tobuf(tarfile.GNU_FORMAT))
+        for _ in range(64):
+            file.write(bytes(8 * 1024 * 1024))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with pytest.raises(ArchiveRefused, match="bytes of headers"), install.stage(source, tmp_path / "w"):
+        pass
+
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", ""])
+def test_tar_archives_are_read_however_they_are_packed(tmp_path: Path, suffix: str) -> None:
+    put(tmp_path / "demo", "demo")
+    (tmp_path / "demo/big.txt").write_text("x" * 300_000)
+    source = tmp_path / f"x.tar.{suffix}"
+    with tarfile.open(source, f"w:{suffix}") as file:  # type: ignore[call-overload]
+        file.add(tmp_path / "demo", "demo")
+    with install.stage(source, tmp_path / "w") as staged:
+        assert staged.files == ("SKILL.md", "big.txt")

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.needs import needs_git
 from weft_skills.errors import InputError
-from weft_skills.manage import install, lock_file
+from weft_skills.manage import git_source, install, lock_file
 from weft_skills.manage.archive import ArchiveRefused
 from weft_skills.manage.git_source import GitUrl, fetched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.nursery import Ran
 
@@ -115,6 +117,23 @@ def test_addresses_are_understood(url: str) -> None:
     assert GitUrl.parse("skill.zip") is None
 
 
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("https://me:t0ken@h.test/o/r", "https://h.test/o/r"),
+        ("HTTPS://t0ken@h.test/o/r", "HTTPS://h.test/o/r"),
+        ("https://h.test/o/r@v1", "https://h.test/o/r@v1"),
+        ("ssh://git:t0ken@h.test/o/r", "ssh://git@h.test/o/r"),
+        ("ssh://git@h.test:22/o/r", "ssh://git@h.test:22/o/r"),
+        ("git@h.test:o/r.git", "git@h.test:o/r.git"),
+    ],
+)
+def test_a_lock_file_that_others_read_holds_no_password(url: str, kept: str) -> None:
+    found = GitUrl.parse(f"{url}#skills/pdf")
+    assert found is not None
+    assert (found.url, found.kept) == (url, kept)
+
+
 def test_nothing_of_a_repository_runs(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks, filters, submodules, links and settings of the user's that would run something."""
     mark = tmp_path / "ran"
@@ -208,3 +227,45 @@ def test_a_lock_file_of_a_stranger_is_only_data(workspace: Path, weft: Callable[
     broken = weft("skills", "update", cwd=workspace)
     assert broken.status == 2
     assert "skills.lock cannot be read" in broken.err
+
+
+def test_a_tree_that_repeats_itself_without_end_is_refused(repository: Path) -> None:
+    row = git(repository, "ls-tree", "HEAD:skills/alpha", "--", "SKILL.md").replace("SKILL.md", "f{}")
+    for _ in range(7):
+        tree = "\n".join(row.format(number) for number in range(10))
+        made = subprocess.run(
+            ["git", "mktree"], cwd=repository, input=tree, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        row = f"040000 tree {made}\td{{}}"
+    git(repository, "update-ref", "HEAD", git(repository, "commit-tree", made, "-m", "x"))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with pytest.raises(ArchiveRefused, match="git ls-tree wrote more than"), fetched(local(repository), local=True):
+        pass
+
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024, "ten million names"
+
+
+def test_nothing_that_git_started_outlives_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text(f"#!/bin/sh\nsleep 300 &\necho $! > {tmp_path}/child\nwait\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(git_source, "_SECONDS", 2)
+
+    with pytest.raises(InputError, match="took longer than 2 s"), fetched(local(tmp_path), local=True):
+        pass
+
+    child = int((tmp_path / "child").read_text())
+    deadline = time.monotonic() + 10
+    while _runs(child) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _runs(child)
+
+
+def _runs(number: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return False

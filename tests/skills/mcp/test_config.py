@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
         ({"command": "x", "timeout": "9"}, "number of milliseconds"),
         ({"command": "x", "args": ["${input:key}"]}, "${input:key}"),
         ({"command": "x\0y"}, "NUL character"),
+        ({"command": "x", "env": {"A": "1\0--bind\0/\0/"}}, "NUL character"),
+        ({"command": "x", "env": {"A=B": "1"}}, "a '=' in it"),
         ({"command": "x", "cwd": ["y"]}, "'cwd' that is not text"),
         ({"command": "x", "cwd": "y\0z"}, "NUL character"),
     ],
@@ -150,3 +153,13 @@ def test_servers_are_imported_from_codex_and_vs_code_and_nothing_is_overwritten(
     vscode.write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="not valid JSON"):
         importing.import_servers(vscode, target)
+
+
+@pytest.mark.parametrize("text", ["/*x", '"\\', ",  "])
+def test_a_file_of_vs_code_that_never_ends_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    origin = tmp_path / "mcp.json"
+    origin.write_text("{" + text * (900_000 // len(text)), encoding="utf-8")
+    began = time.process_time()
+    with pytest.raises(InputError, match="is not valid JSON"):
+        importing.import_servers(origin, tmp_path / "out.json")
+    assert time.process_time() - began < 10

@@ -32,6 +32,23 @@ STARTS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+LOADED = (
+    "server/main.js",
+    "server/lib.js",
+    "hook.mjs",
+    "node_modules/x/index.js",
+    "tools/a.so",
+    "apps/mcp/dist/main.js",
+    "apps/mcp/node_modules/x/index.js",
+    "apps/mcp/package.json",
+    "apps/node_modules/x/index.js",
+    "plain/main.py",
+    "plain/list",
+    ".venv/lib/site-packages/x.pth",
+    ".venv/pyvenv.cfg",
+)
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     work = tmp_path / "work"
@@ -89,6 +106,12 @@ def key(workspace: Path, raw: dict[str, Any]) -> str:
         ({"command": "node", "args": ["server/main.js"]}, "server/lib.js"),
         ({"command": "node", "args": ["server/main.js"]}, "package.json"),
         ({"command": "node", "args": ["server/main.js"]}, "node_modules/x/index.js"),
+        ({"command": "node", "args": ["apps/mcp/dist/main.js"]}, "apps/mcp/node_modules/x/index.js"),
+        ({"command": "node", "args": ["apps/mcp/dist/main.js"]}, "apps/mcp/package.json"),
+        ({"command": "npx", "args": ["-y", "tsx", "apps/mcp/dist/main.js"]}, "apps/node_modules/x/index.js"),
+        ({"command": ".venv/bin/python", "args": ["plain/main.py"]}, ".venv/lib/site-packages/x.pth"),
+        ({"command": "./.venv/bin/python", "args": ["plain/main.py"]}, ".venv/pyvenv.cfg"),
+        ({"command": "tools/x-mcp", "args": ["-c", "$(cat plain/list)"]}, "helper.py"),
         ({"command": "node", "args": ["--import", "./hook.mjs", "/opt/server.js"]}, "hook.mjs"),
         ({"command": "mcp-server-x", "env": {"NODE_OPTIONS": "--require=./hook.mjs"}}, "hook.mjs"),
         ({"command": "mcp-server-x", "env": {"LD_PRELOAD": "tools/a.so"}}, "tools/a.so"),
@@ -117,11 +140,12 @@ def key(workspace: Path, raw: dict[str, Any]) -> str:
     ],
 )  # fmt: skip
 def test_what_other_starts_load_is_covered(workspace: Path, entry: dict[str, Any], loaded: str) -> None:
-    for name in ("server/main.js", "server/lib.js", "hook.mjs", "node_modules/x/index.js", "tools/a.so"):
+    for name in (*LOADED, "package.json", ".npmrc"):
         (workspace / name).parent.mkdir(parents=True, exist_ok=True)
         (workspace / name).write_text("1", encoding="utf-8")
-    for name in ("package.json", ".npmrc"):
-        (workspace / name).write_text("1", encoding="utf-8")
+    for name, target in ((".venv/bin/python", PYTHON), ("tools/x-mcp", "/bin/sh")):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).symlink_to(target)
     (workspace / "reaching").mkdir()
     (workspace / "reaching/main.py").write_text("import sys\nsys.path.append('..')\n", encoding="utf-8")
     track(workspace)
@@ -164,13 +188,13 @@ def test_an_untracked_file_is_no_reason_to_ask_a_shell_s_server_again(workspace:
     assert key(workspace, {"command": "sh", "args": ["-c", "x"]}) != before, "without git, every file counts"
 
 
-def test_a_link_that_leads_elsewhere_is_another_program(workspace: Path) -> None:
+@pytest.mark.parametrize("entry", [{"command": PYTHON, "args": ["current.py"]}, {"command": "./current.py"}])
+def test_a_link_that_leads_elsewhere_is_another_program(workspace: Path, entry: dict[str, Any]) -> None:
     track(workspace)
-    entry = {"command": PYTHON, "args": ["current.py"]}
-    (workspace / "current.py").symlink_to("/opt/one.py")
+    (workspace / "current.py").symlink_to("/opt/one-mcp")
     before = key(workspace, entry)
     (workspace / "current.py").unlink()
-    (workspace / "current.py").symlink_to("/opt/two.py")
+    (workspace / "current.py").symlink_to("/opt/two-mcp")
     assert key(workspace, entry) != before
 
 

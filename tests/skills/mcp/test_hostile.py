@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import resource
+import threading
 import time
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -43,6 +47,26 @@ async def test_a_flood_ends_the_server_and_not_the_memory(tmp_path: Path) -> Non
     assert "sent a message of more than 16 MB, and was ended" in flooded.error.message
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert grown < 250, "a line of 40 MB is not kept"
+
+
+async def test_a_server_says_nothing_about_the_files_of_a_run(tmp_path: Path) -> None:
+    servers = opened(tmp_path, "artifacts")
+    with servers.held():
+        got = await add(servers, tmp_path / "kept")
+    assert got.status == "partial"
+    assert [row["path"] for row in got.data["artifacts"]] == [got.data["artifact"].rpartition("/")[2]]
+    assert "changes" not in got.data
+    assert [row.get("id") for row in got.data["output"]["artifacts"]] == [7, None]
+
+
+async def test_a_server_that_asks_and_does_not_listen_is_ended(tmp_path: Path) -> None:
+    servers = opened(tmp_path, "pushy")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with servers.held():
+        asked = await add(servers)
+    assert asked.error is not None
+    assert "asked more than 1,000 things without waiting for an answer, and was ended" in asked.error.message
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 250
 
 
 async def test_garbage_and_chatter_do_not_reach_anyone(
@@ -133,3 +157,35 @@ def test_what_a_server_says_last_does_not_repeat_its_secrets(tmp_path: Path) -> 
     (state,) = servers.checked()[0]
     assert state.reason is not None
     assert "ended; it said: bad token ***" in state.reason
+
+
+class Packing(BaseHTTPRequestHandler):
+    """Answers every request with 64 KB that unpack to 64 MB."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked_for = self.headers["Accept-Encoding"]  # type: ignore[attr-defined]
+        body = gzip.compress(b" " * (64 * 1024 * 1024))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        with suppress(OSError):
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_an_answer_over_http_is_not_unpacked(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Packing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        configure(tmp_path, far={"type": "http", "url": f"http://127.0.0.1:{server.server_port}/mcp"})
+        servers = open_servers(tmp_path)
+        servers.trust_all()
+        server.shutdown()
+    (state,) = servers.checked()[0]
+    assert state.state == "broken"
+    assert "an answer packed as 'gzip', which was not asked for" in (state.reason or "")
+    assert server.asked_for == "identity"  # type: ignore[attr-defined]

@@ -82,6 +82,32 @@ async def test_files_of_earlier_calls_count_and_stay(bench: Workbench) -> None:
     assert len(stamps(bench.artifacts)) == 40
 
 
+async def test_hidden_files_links_and_folders_that_a_tool_left_are_removed_too(bench: Workbench) -> None:
+    (bench.artifacts / "early").mkdir(parents=True)
+    for name in ("early/kept", "early/.env.kept"):
+        (bench.artifacts / name).write_text("1", encoding="utf-8")
+    outside = bench.root / "outside"
+    outside.mkdir()
+    (outside / "mine").touch()
+    program = f"""
+os.chdir(os.environ['WEFT_ARTIFACTS'])
+os.makedirs('.git/objects')
+os.symlink({str(outside)!r}, 'early/out')
+for n in range(60):
+    open(f'.git/objects/{{n}}', 'w').close()
+    os.makedirs('early/deep' + '/d' * n, exist_ok=True)
+"""
+    tool = limited(bench, program, DiskLimits(files=50))
+    envelope = await tool.call({})
+
+    assert envelope.error is not None
+    assert "max_artifact_files" in envelope.error.message
+    left = sorted(path.relative_to(bench.artifacts).as_posix() for path in bench.artifacts.rglob("*"))
+    assert left == ["early", "early/.env.kept", "early/kept"]
+    assert (outside / "mine").exists()
+    assert (await limited(bench, "", DiskLimits(files=50)).call({})).error is None, "the next call has room"
+
+
 async def test_a_tree_of_three_thousand_folders_in_scratch_is_removed(bench: Workbench) -> None:
     program = "os.chdir(os.environ['WEFT_SCRATCH'])\nfor n in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n"
 

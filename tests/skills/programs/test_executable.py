@@ -177,3 +177,28 @@ def test_the_description_says_when_to_use_it_and_when_not(bench: Workbench) -> N
     docs = {"when_to_use": ["a demo is wanted"], "when_not_to_use": ["it is serious"]}
     description = bench.tool("reply()", docs=docs).description
     assert description == ("Run a demo.\nUse it when: a demo is wanted\nDo not use it when: it is serious")
+
+
+@pytest.mark.parametrize("planted", ["a link", "a folder for all", "a file"])
+async def test_a_scratch_folder_that_another_user_may_have_made_is_not_used(bench: Workbench, planted: str) -> None:
+    theirs = bench.root / "theirs"
+    theirs.mkdir()
+    if planted == "a link":
+        bench.scratch.symlink_to(theirs)
+    elif planted == "a file":
+        bench.scratch.touch()
+    else:
+        bench.scratch.mkdir()
+        bench.scratch.chmod(0o777)
+
+    envelope = await bench.tool("import os; reply(os.environ['WEFT_SCRATCH'])").call({})
+
+    place = envelope.text.rpartition("/")[0]
+    assert place == str(bench.root.resolve())
+    assert list(theirs.iterdir()) == []
+
+
+async def test_a_scratch_folder_is_its_user_s_alone(bench: Workbench) -> None:
+    envelope = await bench.tool("import os; reply(os.environ['WEFT_SCRATCH'])").call({})
+    assert envelope.text.rpartition("/")[0] == str(bench.scratch.resolve())
+    assert bench.scratch.stat().st_mode & 0o077 == 0

@@ -151,3 +151,20 @@ def test_the_toolchains_of_this_machine_are_listed() -> None:
     assert set(found) == {"python", "node", "go"}
     assert found["python"].version.startswith("3.")
     assert all(toolchain.path or toolchain.hint for toolchain in found.values())
+
+
+async def test_a_program_in_local_does_not_show_what_others_keep_there(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    local = bench.home / ".local"
+    for folder in (local / "bin", local / "share/weft"):
+        folder.mkdir(parents=True)
+    (local / "share/weft/token").write_text("s3cret", encoding="utf-8")
+    reading = f"read -r line; said=$(cat {local}/share/weft/token 2>/dev/null || echo refused)"
+    (local / "bin/node").write_text(f'#!/bin/sh\n{reading}\necho "{{\\"output\\": \\"$said\\"}}"\n', encoding="utf-8")
+    (local / "bin/node").chmod(0o755)
+    monkeypatch.setenv("HOME", str(bench.home))
+    monkeypatch.setenv("PATH", f"{local}/bin:/usr/bin:/bin")
+    tool = bench.tool("", runtime="node", entry="main.py")
+
+    assert (await tool.call({})).text == "refused"

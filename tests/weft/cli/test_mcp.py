@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -15,8 +17,7 @@ from weft.cli.commands.mcp.server_table import open_tools
 from weft.cli.dialogs.trust_prompt import trust_mcp
 from weft.cli.view import output
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ASKING = Path(__file__).parents[2] / "mcp_asking_server.py"
 
 
 @pytest.fixture(autouse=True)
@@ -126,3 +127,23 @@ def test_a_person_is_asked_about_the_entry_and_then_about_its_tools(
     assert tools.mcp.offer(start=False).tools == ()
     trust_mcp(tools, trust=False, quiet=False)
     assert (asked[3:], len(tools.mcp.offer(start=False).tools)) == (["May models call them?"], 5)
+
+
+def test_a_person_is_shown_the_prompts_too_and_trusts_what_was_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(tmp_path, asks={"command": sys.executable, "args": ["-S", str(ASKING), "modern"]})
+    tools, answers = open_tools(tmp_path), iter((True, False))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
+    monkeypatch.setattr(click, "confirm", lambda *_, **__: next(answers))
+    trust_mcp(tools, trust=False, quiet=False)
+    (state,) = tools.mcp.states()[0]
+    shown = capsys.readouterr().err
+    assert state.prompts
+    assert all(f"the prompt {prompt.name}: {prompt.description}" in shown for prompt in state.prompts)
+
+    tools.mcp.trust_tools(replace(state, prompts=state.prompts[1:]))
+    assert [one.state for one in tools.mcp.states()[0]] == ["untrusted"], "another list was shown"
+    tools.mcp.trust_tools(state)
+    assert [one.state for one in tools.mcp.states()[0]] == ["active"]

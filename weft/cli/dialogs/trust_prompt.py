@@ -91,10 +91,11 @@ def _entry_text(state: ServerState) -> str:
 
 
 def _tools_text(state: ServerState) -> str:
-    """The tools of a server, each with what it says of itself."""
+    """The tools and prompts of a server, each with what it says of itself."""
     new = "has tools that differ from those you trusted" if state.state == "changed" else "has these tools"
     lines = [f"The MCP server {state.entry.name!r} {new}:"]
     for tool in state.tools:
         said = " ".join(tool.description.split())
         lines.append(f"  {tool.tool}{'' if tool.read_only else ' (may change things)'}: {said}")
+    lines += [f"  the prompt {prompt.name}: {' '.join(prompt.description.split())}" for prompt in state.prompts]
     return "\n".join(lines)

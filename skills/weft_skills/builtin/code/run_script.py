@@ -15,7 +15,7 @@ from weft_skills.builtin.parameters import takes, text
 from weft_skills.confinement import Command
 from weft_skills.confinement.system_paths import interpreter
 from weft_skills.errors import WeftError
-from weft_skills.programs.toolchain import prefix, which
+from weft_skills.programs.toolchain import installed, which
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools.effects import Effects
 from weft_skills.tools.fault import ToolFault
@@ -150,7 +150,7 @@ def _command(skill: Skill, script: Path, args: Sequence[str]) -> Command:
     if program is None:
         raise ToolFault("EXECUTION_ERROR", f"{runner} is not installed on this machine — do without {script.name}")
     options = ("--noprofile", "--norc") if runner == "bash" else ()
-    return Command((program, *options, str(script), *args), (prefix(program),) if runner == "node" else ())
+    return Command((program, *options, str(script), *args), installed(program) if runner == "node" else ())
 
 
 def _arguments(given: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,8 @@ from weft_skills.tools.fault import ToolFault
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import httpx
+
     from weft_skills.builtin.web.hosts import AllowedHost
     from weft_skills.ip_addresses import Address
 
@@ -61,4 +63,17 @@ def system_proxy(scheme: str, host: str) -> str | None:
         return None  # an address of this network is never reached through one
     if proxy_bypass(host):
         return None
-    return proxies.get(scheme) or proxies.get("all")
+    found = proxies.get(scheme) or proxies.get("all")
+    return f"http://{found}" if found and "://" not in found else found
+
+
+def web_client(proxy: str | None, seconds: float) -> httpx.AsyncClient:
+    """A client that takes nothing of the environment but this proxy; raises ToolFault if that is of another kind."""
+    import httpx
+
+    try:
+        return httpx.AsyncClient(trust_env=False, proxy=proxy, timeout=seconds, max_redirects=0)
+    except (ImportError, ValueError, httpx.InvalidURL) as error:  # it may hold a password, so it is not shown
+        kind = (proxy or "").partition("://")[0][:20]
+        what = f"the web is reached through a proxy of the kind {kind!r} here, which is not supported"
+        raise ToolFault("EXECUTION_ERROR", f"{what} — go on without it, and say so") from error

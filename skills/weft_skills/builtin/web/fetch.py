@@ -7,7 +7,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft_skills.builtin.web.addresses import Resolve, check_host, pinned, resolve, system_proxy
+from weft_skills.builtin.web.addresses import Resolve, check_host, pinned, resolve, system_proxy, web_client
 from weft_skills.ip_addresses import literal
 from weft_skills.tools.fault import ToolFault
 
@@ -86,7 +86,7 @@ class Fetcher:
             extensions = {"sni_hostname": _host(url)}
         host = url.netloc.decode("ascii")
         try:
-            async with httpx.AsyncClient(trust_env=False, proxy=proxy, timeout=SECONDS, max_redirects=0) as client:
+            async with web_client(proxy, SECONDS) as client:
                 request = client.build_request(
                     "GET", url if proxy else target, headers={**_HEADERS, "Host": host}, extensions=extensions
                 )

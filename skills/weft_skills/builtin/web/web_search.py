@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from weft_skills.builtin.parameters import takes, text
 from weft_skills.builtin.web import foreign_text
-from weft_skills.builtin.web.addresses import system_proxy
+from weft_skills.builtin.web.addresses import system_proxy, web_client
 from weft_skills.builtin.web.fetch import SECONDS, read_body
 from weft_skills.builtin.web.search_answers import request, results
 from weft_skills.tools.effects import READ_ONLY, Effects
@@ -87,7 +87,7 @@ async def _answer(where: SearchProvider, query: str, limit: int, key: str) -> by
     address = httpx.URL(where.url)
     proxy = system_proxy(address.scheme, address.host)
     try:
-        async with httpx.AsyncClient(trust_env=False, proxy=proxy, timeout=SECONDS) as client:
+        async with web_client(proxy, SECONDS) as client:
             client.headers.update({"User-Agent": "weft", "Accept-Encoding": "gzip"})
             response = await client.send(request(client, where, query, limit, key), stream=True)
             try:

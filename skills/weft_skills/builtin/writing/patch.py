@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from weft_skills.text.line_difference import line_difference
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -37,11 +39,9 @@ def diff(path: str, before: str | None, after: str | None, mode: int | None = No
     """The change of one text file; None stands for no file. Empty if nothing changes."""
     if before == after:
         return ""
-    from difflib import unified_diff  # takes a moment, and most runs change no file
-
     old, new = _lines(before or ""), _lines(after or "")
     a, b = quoted(f"a/{path}"), quoted(f"b/{path}")
-    body = list(unified_diff(old, new, "/dev/null" if before is None else a, "/dev/null" if after is None else b))
+    body = list(line_difference(old, new, "/dev/null" if before is None else a, "/dev/null" if after is None else b))
     return "".join([*_head(path, before, after, mode), *_ended(body)])
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft_skills import hidden_paths
-from weft_skills.confinement.box import Box, Command, ResourceLimits
-from weft_skills.confinement.system_paths import PROGRAMS
+from weft_skills.confinement.box import Box, Command, Launch, ResourceLimits
+from weft_skills.confinement.system_paths import PROGRAMS, installation
 from weft_skills.mcp.entry import McpFault
 
 if TYPE_CHECKING:
@@ -26,11 +26,10 @@ _CPU_SECONDS = 3_600
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What to start, with which environment and open files, which the caller closes."""
+    """What to start, and with which environment; the caller closes the open files of the launch, and watches it."""
 
-    argv: tuple[str, ...]
+    launch: Launch
     env: Mapping[str, str]
-    fds: tuple[int, ...] = ()
 
 
 @contextmanager
@@ -45,11 +44,11 @@ def confined(launch: ServerLaunch, env: Mapping[str, str], confinement: Confinem
         shown = hidden_paths.unlinked(launch.folder, hidden_paths.shown_anyway(launch.folder))
         limits = ResourceLimits(cpu=_CPU_SECONDS)
         box = Box(launch.cwd, (launch.folder,), (folder,), launch.network, limits, shown)
-        reads = _prefixes(program)
-        started = confinement.launch(Command((program, *launch.args), reads), box)
         own = dict.fromkeys(("HOME", "TMPDIR", "XDG_CACHE_HOME"), str(folder))
+        command = Command((program, *launch.args), _installed(program, launch.folder), env={**own, **launch.env})
+        started = confinement.launch(command, box)
         try:
-            yield Started(started.argv, {**env, **own, **launch.env}, started.fds)
+            yield Started(started, {name: value for name, value in env.items() if name not in launch.env})
         finally:
             started.done()
     finally:
@@ -66,13 +65,20 @@ def _program(launch: ServerLaunch, env: Mapping[str, str]) -> str:
     return found
 
 
-def _prefixes(program: str) -> tuple[Path, ...]:
-    """The folders that a program is installed below, as its path is written and where links lead."""
-    places = {Path(program).absolute(), Path(os.path.realpath(program))}
-    found = []
-    for place in places:
-        if any(place.is_relative_to(system) for system in PROGRAMS):
+def _installed(program: str, workspace: Path) -> tuple[Path, ...]:
+    """What a program is installed with, as its path is written and where links lead; the workspace is shown anyway."""
+    root = Path(os.path.realpath(workspace))
+    found: list[Path] = []
+    for place in {Path(os.path.normpath(program)), Path(os.path.realpath(program))}:
+        if any(place.is_relative_to(shown) for shown in (*PROGRAMS, root, workspace)):
             continue
-        above = place.parent.parent if place.parent.name in ("bin", "Scripts") else place.parent
-        found.append(place.parent if above in (Path.home(), Path("/")) else above)
+        if place.parent.name in ("bin", "Scripts"):
+            found += installation(place.parent.parent)
+        else:
+            found.append(place if _holds_more(place.parent, root) else place.parent)
     return tuple(found)
+
+
+def _holds_more(folder: Path, workspace: Path) -> bool:
+    """Whether a folder is no program's own: the home folder or the workspace lies in it."""
+    return any(Path(os.path.realpath(inner)).is_relative_to(folder) for inner in (Path.home(), workspace))

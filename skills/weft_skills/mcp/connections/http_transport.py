@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _LONGEST_SILENCE = 3_600.0
 _LOGIN_SECONDS = 30.0
 _LOGIN_LIMIT = 1_000_000
+# What is packed can be a thousand times as long as what is counted here.
+_UNPACKED = "identity"
 
 
 @asynccontextmanager
@@ -30,8 +32,9 @@ async def http(launch: ServerLaunch, auth: httpx2.Auth | None = None) -> AsyncIt
     """Streams to a server at an address. Redirects are followed within its origin only, so headers stay there."""
     limits = httpx2.Timeout(30.0, read=max(_LONGEST_SILENCE, launch.timeout))
     transport = BoundedTransport(LoginAddresses(launch.url))
+    headers = {**launch.headers, "Accept-Encoding": _UNPACKED}
     async with (
-        httpx2.AsyncClient(headers=dict(launch.headers), timeout=limits, transport=transport, auth=auth) as client,
+        httpx2.AsyncClient(headers=headers, timeout=limits, transport=transport, auth=auth) as client,
         streamable_http_client(launch.url, http_client=client) as streams,
     ):
         yield streams
@@ -39,6 +42,8 @@ async def http(launch: ServerLaunch, auth: httpx2.Auth | None = None) -> AsyncIt
 
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """HTTP whose answers are cut off when they are too long; streams of events have a limit for each event.
+
+    Packed answers are not asked for, and refused.
 
     What is not sent to the server itself is for a login: where it may go is checked, that very address is connected
     to, and its answers are short and come soon. Each such request has connections of its own: one that was made to a
@@ -94,6 +99,15 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
 
 async def _sent(inner: httpx2.AsyncBaseTransport, request: httpx2.Request, found: Sequence[str]) -> httpx2.Response:
+    response = await _answer(inner, request, found)
+    packed = response.headers.get("content-encoding", _UNPACKED).strip().lower()
+    if packed not in ("", _UNPACKED):
+        await response.aclose()
+        raise httpx2.DecodingError(f"an answer packed as {packed[:40]!r}, which was not asked for", request=request)
+    return response
+
+
+async def _answer(inner: httpx2.AsyncBaseTransport, request: httpx2.Request, found: Sequence[str]) -> httpx2.Response:
     """The answer from the first of these addresses that can be connected to; the host keeps name and certificate."""
     host = request.url.host
     if literal(host) is not None:

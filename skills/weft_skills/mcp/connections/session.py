@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.confinement import choose
+from weft_skills.confinement import Launch, choose
 from weft_skills.mcp.connections.behind_walls import Started, confined
 from weft_skills.mcp.connections.faults import ServerEnded, is_broken, root, too_slow
 from weft_skills.mcp.connections.redaction import Redaction
@@ -184,7 +184,7 @@ class ServerSession:
         env = transport.environment(launch, self.environ)
         if launch.confined:
             return confined(launch, env, self.start.confinement())
-        return nullcontext(Started((launch.command, *launch.args), env))
+        return nullcontext(Started(Launch((launch.command, *launch.args)), env))
 
     def _login_fault(self) -> LoginNeeded | None:
         """That a login is needed, if that is why a request failed; asked once."""

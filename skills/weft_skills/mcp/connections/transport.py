@@ -29,16 +29,22 @@ if TYPE_CHECKING:
 MESSAGE_LIMIT = 16 * 1024 * 1024
 # What is not a message is skipped, as other clients do: many servers print a greeting.
 _STRAY_LINES = 1_000
+# Each of them waits in memory until the server reads the answer.
+_UNANSWERED = 1_000
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 _GRACE = 2.0
 _POLL = 0.02
 
 
 class Noise:
-    """What a server said outside the protocol: why it was cut off, and the last lines of its standard error."""
+    """What a server said outside the protocol: why it was cut off, and the last lines of its standard error.
+
+    `unanswered` counts what it has asked and not been answered yet.
+    """
 
     def __init__(self) -> None:
         self.fault = ""
+        self.unanswered = 0
         self._stderr: deque[bytes] = deque(maxlen=4)
 
     def heard(self, data: bytes) -> None:
@@ -67,41 +73,44 @@ async def stdio(launch: ServerLaunch, started: Started, noise: Noise, ended: Cal
     """
     try:
         process = await asyncio.create_subprocess_exec(
-            *started.argv,
+            *started.launch.argv,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=dict(started.env),
             cwd=launch.cwd,
-            pass_fds=started.fds,
+            pass_fds=started.launch.fds,
             start_new_session=True,
             limit=MESSAGE_LIMIT,
         )
     finally:
-        for descriptor in started.fds:
+        for descriptor in started.launch.fds:
             os.close(descriptor)
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_receive, process, incoming, noise, ended)
-            tasks.start_soon(_send, process, outgoing)
-            tasks.start_soon(_listen, process, noise)
-            try:
-                yield read, write
-            finally:
-                tasks.cancel_scope.cancel()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await _end(process)
-        for stream in (incoming, read, write, outgoing):
-            stream.close()
 
+    async def receive(exceeded: Callable[[], bool]) -> None:
+        async with incoming:
+            await _pass_on(process, incoming, noise)
+            if exceeded():
+                noise.fault = "used more memory than a confined server may"
+        ended()
 
-async def _receive(process: asyncio.subprocess.Process, incoming: Any, noise: Noise, ended: Callable[[], None]) -> None:
-    async with incoming:
-        await _pass_on(process, incoming, noise)
-    ended()
+    with started.launch.watch(process.pid) as exceeded:
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(receive, exceeded)
+                tasks.start_soon(_send, process, outgoing, noise)
+                tasks.start_soon(_listen, process, noise)
+                try:
+                    yield read, write
+                finally:
+                    tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await _end(process)
+            for stream in (incoming, read, write, outgoing):
+                stream.close()
 
 
 async def _pass_on(process: asyncio.subprocess.Process, incoming: Any, noise: Noise) -> None:
@@ -119,6 +128,11 @@ async def _pass_on(process: asyncio.subprocess.Process, incoming: Any, noise: No
         if message is None:
             stray += 1
             continue
+        if isinstance(message, mcp_types.JSONRPCRequest):
+            noise.unanswered += 1
+            if noise.unanswered > _UNANSWERED:
+                noise.fault = f"asked more than {_UNANSWERED:,} things without waiting for an answer"
+                return
         try:
             await incoming.send(SessionMessage(message))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -136,12 +150,14 @@ def _parsed(line: bytes) -> Any:
     return None
 
 
-async def _send(process: asyncio.subprocess.Process, outgoing: Any) -> None:
+async def _send(process: asyncio.subprocess.Process, outgoing: Any, noise: Noise) -> None:
     assert process.stdin is not None  # noqa: S101 - it is a pipe
     with suppress(OSError, anyio.ClosedResourceError):
         async for sent in outgoing:
             process.stdin.write(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
             await process.stdin.drain()
+            if isinstance(sent.message, mcp_types.JSONRPCResponse | mcp_types.JSONRPCError):
+                noise.unanswered -= 1
 
 
 async def _listen(process: asyncio.subprocess.Process, noise: Noise) -> None:

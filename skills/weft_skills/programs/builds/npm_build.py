@@ -83,7 +83,7 @@ class _Npm:
         files = (f"--userconfig={npmrc}", f"--globalconfig={build.work / 'none'}", f"--cache={build.work / 'cache'}")
         program = (self.node, self.program) if self.program.endswith(".js") else (self.program,)
         argv = (*program, *arguments, f"--prefix={build.path}", *files, *QUIET)
-        prefixes = (toolchain.prefix(self.node), Path(self.program).parent.parent)
+        prefixes = (*toolchain.installed(self.node), *toolchain.installed(self.program))
         env = {**self.settings.env, "npm_config_git": NO_GIT, "npm_config_allow_git": "none"}
         env["PATH"] = f"{Path(self.node).parent}:/usr/local/bin:/usr/bin:/bin"
         await build_cache.run_step(

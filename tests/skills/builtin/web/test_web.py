@@ -211,6 +211,19 @@ async def test_a_proxy_is_used_only_if_the_user_allows_it(
     assert code(await read(tmp_path, "http://10.0.0.1/", "10.0.0.1", proxy=True)) == "ACCESS_DENIED"
 
 
+async def test_a_proxy_is_named_as_other_programs_take_it_or_refused(
+    tmp_path: Path, site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, asked = site
+    monkeypatch.setenv("http_proxy", host)
+    done = await read(tmp_path, "http://example.org/page", "example.org", proxy=True)
+    assert (done.status, asked[0].headers["Host"]) == ("success", "example.org")
+    for proxy in ("socks5://me:pa55word@127.0.0.1:9", "socks4://me:pa55word@127.0.0.1:9", "http://[me:pa55word"):
+        monkeypatch.setenv("http_proxy", proxy)
+        refused = await read(tmp_path, "http://example.org/page", "example.org", proxy=True)
+        assert (code(refused), "pa55word" in refused.text) == ("EXECUTION_ERROR", False)
+
+
 async def test_html_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_fetch, "PARSING", 0.01)
     with pytest.raises(ToolFault, match="cannot be read in time"):

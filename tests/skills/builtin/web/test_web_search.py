@@ -105,6 +105,14 @@ async def test_searxng_is_asked_for_json_and_its_results_are_marked_as_foreign(t
     assert WebSearch(tmp_path, None).effects({}) == READ_ONLY
 
 
+async def test_a_proxy_that_cannot_be_used_is_told(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("all_proxy", "socks4://me:pa55word@127.0.0.1:9")
+    monkeypatch.setattr(site, "url", "http://search.example")
+    refused = await search(tmp_path, site)
+    assert (code(refused), "pa55word" in refused.text) == ("EXECUTION_ERROR", False)
+    assert "a proxy of the kind 'socks4'" in refused.text
+
+
 async def test_brave_and_tavily_are_asked_in_their_own_form_with_the_key_of_the_environment(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

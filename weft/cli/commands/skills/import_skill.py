@@ -92,7 +92,7 @@ def import_skill(
 def _address(remote: GitUrl, at: PurePosixPath | None) -> str:
     """The address of one skill of a repository."""
     parts = [str(part) for part in (remote.path, at) if part is not None and str(part) != "."]
-    return f"{remote.url}#{'/'.join(parts)}" if parts else remote.url
+    return f"{remote.kept}#{'/'.join(parts)}" if parts else remote.kept
 
 
 def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[str, Any], Path]:
