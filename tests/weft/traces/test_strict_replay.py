@@ -10,8 +10,9 @@ import pytest
 
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
-from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, replayed, rows, weft
+from tests.weft.recorded import GOAL, SKILL, TEXT, answering, failing, prepare, replayed, rows, weft
 from training.table_file import write
+from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
@@ -159,6 +160,24 @@ async def test_a_skill_that_is_gone_is_drift_and_its_task_ends_as_it_did(
     assert any(one.what.startswith("task 'survey' was done, is failed") for one in replay.drift)
     assert {task.id: task.status for task in replay.result.tasks} == dict.fromkeys(("survey", "notes", "brief"), "done")
     assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+
+
+@pytest.mark.parametrize("now", ["gone", "not for people to call"])
+async def test_a_skill_that_was_asked_for_by_name_and_is_gone_is_drift_and_the_replay_reaches_its_end(
+    workspace: Path, skill: Path, now: str
+) -> None:
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        assert (await runtime.run(Goal(GOAL, skills=(SKILL,)))).status == "done"
+    if now == "gone":
+        shutil.rmtree(skill.parent)
+    else:
+        skill.write_text(TEXT.replace("\n---\n#", "\nuser-invocable: false\n---\n#"), encoding="utf-8")
+    replay = await replayed(workspace, rows(workspace))
+    assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+    if now == "gone":
+        assert ("selection", f"skill {SKILL!r} is no longer selected") in [
+            (one.where, one.what) for one in replay.drift
+        ]
 
 
 async def test_a_changed_prompt_template_is_drift(workspace: Path, recorded: list[Row]) -> None:
