@@ -288,6 +288,40 @@ def test_selecting_again_reports_what_is_added_and_dropped(workspace: Path, reco
     assert (other["added"], other["dropped"], other["drifted"]) == (["api-docs"], [SKILL], True)
 
 
+async def test_a_goal_that_names_a_path_of_the_workspace_selects_the_same_again(tmp_path: Path) -> None:
+    """By the words of the path here, not by those of the name that the record has for it."""
+    workspace = tmp_path / "quarterly-budget"
+    workspace.mkdir()
+    prepare(workspace)
+    described = {
+        "quarterly-budget": "Plans the quarterly budget of a department.",
+        "workspace-cleanup": "Clean up a workspace, tidy its files and folders.",
+    }
+    for name, text in described.items():
+        add_skill(workspace, name, f"---\nname: {name}\ndescription: {text}\n---\nx")
+    goal = f"Tidy the files in {workspace}/notes"
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        await runtime.run(goal)
+    (same,) = reselected(workspace, rows(workspace))
+    assert (same["goal"], same["drifted"]) == (goal, False)
+    assert "quarterly-budget" in same["then"]  # type: ignore[operator]
+
+
+def test_what_a_model_selected_and_prompts_of_servers_are_not_selected_again(
+    workspace: Path, recorded: list[Row]
+) -> None:
+    picked = [row for row in recorded if row.type in ("run_started", "skills_selected")]
+    chosen = picked[-1].body
+    prompt = {"name": "mcp:notes:summary", "score": 1.0, "reason": "asked for by name", "certain": True}
+    with_prompt = picked[-1]._replace(body=chosen | {"selections": [*chosen["selections"], prompt]})
+    by_model = picked[-1]._replace(body=chosen | {"detector": "llm"})
+    today, left_out = Workspace(Paths.of(workspace, {}), Settings()), list[str]()
+    (one,) = reselect([[picked[0], by_model], [picked[0], with_prompt]], today, left_out=left_out)
+    assert (one.drifted, left_out) == (False, [recorded[0].run_id])
+    with pytest.raises(InputError, match="asks a model"):
+        list(reselect([[picked[0], by_model]], today))
+
+
 def test_a_changed_score_is_reported_but_no_drift() -> None:
     then, now = (Selection("a", 0.5, ""), Selection("b", 0.4, "")), (Selection("a", 0.7, ""), Selection("b", 0.4, ""))
     one = Reselection("r", "g", then, now)

@@ -27,7 +27,14 @@ def show(runs: Sequence[str], where: Paths, resolved: Resolved, mode: OutputMode
     settings = resolved.settings
     workspace = Workspace(where, settings)
     detector = settings.detector if "detector" in resolved.origins else None
-    reselections = list(reselect(recorded_selections(runs, where, settings), workspace, detector=detector))
+    recorded, by_model = recorded_selections(runs, where, settings), list[str]()
+    left_out = None if runs else by_model
+    reselections = list(reselect(recorded, workspace, detector=detector, left_out=left_out))
+    if by_model:
+        count = counted(len(by_model), "run")
+        output.say_warning(
+            f"{count} left out: a model selected their skills, and none is asked; --detector ranked compares them too"
+        )
     drifted = [reselection for reselection in reselections if reselection.drifted]
     if mode.as_json:
         output.print_json([reselection.to_dict() for reselection in reselections])
