@@ -180,6 +180,29 @@ async def test_a_skill_that_was_asked_for_by_name_and_is_gone_is_drift_and_the_r
         ]
 
 
+async def test_a_detector_that_is_not_installed_any_more_is_drift_and_the_replay_reaches_its_end(
+    workspace: Path, recorded: list[Row]
+) -> None:
+    first = recorded[0]
+    settings = first.body["settings"] | {"detector": "ours"}
+    replay = await replayed(workspace, [first._replace(body=first.body | {"settings": settings}), *recorded[1:]])
+    assert [one.where for one in replay.drift] == ["selection"]
+    assert "there is no detector 'ours'" in replay.drift[0].what
+    assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+
+
+async def test_a_skill_that_a_file_took_the_place_of_may_be_gone(workspace: Path, skill: Path, tmp_path: Path) -> None:
+    draft = tmp_path / "SKILL.md"
+    draft.write_text(TEXT.replace("in a table", "in two tables"), encoding="utf-8")
+    model = ScriptedModel(answering)
+    async with Weft(workspace, Settings(model="m"), open_model=lambda _: model, use={SKILL: draft}) as runtime:
+        assert (await runtime.run(GOAL)).status == "done"
+    shutil.rmtree(skill.parent)
+    replay = await replayed(workspace, rows(workspace))
+    assert replay.drift[0].what.startswith(f"skill {SKILL!r}, in whose place ")
+    assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+
+
 async def test_a_changed_prompt_template_is_drift(workspace: Path, recorded: list[Row]) -> None:
     seed = workspace / ".agents" / "seed"
     seed.mkdir(parents=True)
