@@ -45,7 +45,7 @@ BRIEF = {
     "depends_on": ["survey", "notes"],
 }
 _NAMED = re.compile(
-    r"\bskill '|\bskills were selected|\btask '|\btasks stand"
+    r"\bskill '|\bskills are selected|\btask '|\btasks are in"
     r"|\bprompt of (detector|planning|plan change \d|synthesis|task ')"
 )
 PLAN = {"tasks": [SURVEY, NOTES, BRIEF], "synthesis": "short"}

@@ -29,8 +29,10 @@ from weft.batch.runner import BatchObserver, BatchRunner, earlier_results_to_red
 from weft.batch.summary import BatchSummary
 from weft.models.budget import WrittenOff
 from weft.models.unpriced import check_prices
+from weft.runs.goal import without_secrets
 from weft.runs.run_goal import with_model
 from weft.runs.run_id import new_batch_id
+from weft.runs.stored import records
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve
 from weft.settings.untrusted import is_trusted
@@ -83,7 +85,7 @@ class Batch:
     summary: BatchSummary = field(init=False)
     id: str = ""
     _earlier: dict[str, EarlierResult] = field(default_factory=dict)
-    _changed: frozenset[str] = frozenset()
+    _knows_runs: bool = False
     _files: list[Path] = field(default_factory=list)
     _runner: BatchRunner | None = None
 
@@ -133,7 +135,7 @@ class Batch:
             if self.options.resume:
                 self._read_earlier()
             self.id = self.id or self._earlier_id() or new_batch_id(self.output)
-            if self._earlier and all(result.status is not None for result in self._earlier.values()):
+            if self._earlier and not self._knows_runs:
                 self._find_runs()
             yield
 
@@ -193,10 +195,34 @@ class Batch:
         return None
 
     def _find_runs(self) -> None:
-        """Find the unfinished goals' runs in the journal: on another machine, there is no file of them."""
+        """Find the unfinished goals' runs in the journal: on another machine, there is no file of them.
+
+        From then on there is: goals that begin later are added to it, and it has to be whole.
+        """
+        newest: dict[str, str] = {}
         for run in self.weft.journal.store.summaries(batch=self.id):
-            if run.batch_goal and run.batch_goal not in self._earlier and run.batch_goal not in self._changed:
-                self._earlier[run.batch_goal] = EarlierResult("", run.run_id)
+            if run.batch_goal and run.batch_goal not in self._earlier:
+                newest.setdefault(run.batch_goal, run.run_id)
+        found = {
+            goal.id: EarlierResult(goal.content_hash, newest[goal.id])
+            for goal in (self.goals if newest else ())
+            if goal.id in newest and self._is_run_of(newest[goal.id], goal)
+        }
+        results.record_runs(self.output, found)
+        self._earlier |= found
+
+    def _is_run_of(self, run_id: str, goal: BatchGoal) -> bool:
+        """Whether a run is this goal's, and not that of another which had its id before."""
+        try:
+            begun = records.first_event(self.weft.journal.store, run_id, self.weft.paths)
+        except UnknownRun:  # it ended before its first event was on record
+            return False
+        asked = without_secrets(goal_of(goal), os.environ)
+        if (begun.goal, tuple(begun.asked_skills)) != (asked.text, asked.skills):
+            return False
+        if goal.model is not None and begun.settings.get("model") != goal.model:
+            return False
+        return (begun.plan if begun.recipe is None else None) == asked.plan
 
     def _read_earlier(self) -> None:
         """Read the results of earlier runs of this batch; drop the lines of goals that run again."""
@@ -206,8 +232,8 @@ class Batch:
         files = filter(None, (self.output, *before, self.errors))
         self._files = list({file.resolve(): file for file in files}.values())
         self._earlier = earlier = results.read_earlier(*self._files)
+        self._knows_runs = any(result.status is None for result in earlier.values())
         again = earlier_results_to_redo(self._runs(), earlier, self.options, self._goes_on)
-        self._changed = frozenset(again - earlier.keys())  # their runs were other goals'
         results.record_runs(self.output, {name: earlier[name] for name in again if name in earlier})
         for path in self._files:
             results.drop(path, again)

@@ -78,6 +78,7 @@ class BatchRunner:
     _running: set[asyncio.Future[None]] = field(default_factory=set)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _failure: BaseException | None = None
+    _left_unfinished: bool = False
 
     async def run(self, goals: Iterable[BatchGoal]) -> BatchSummary:
         """Run what is left. A goal's failure never affects another."""
@@ -87,6 +88,8 @@ class BatchRunner:
                 self._start(goal)
             while self._running:
                 await self._change()
+            if self._left_unfinished:
+                self.finish_running()
         except Exception:  # such as a results file that cannot be written: let the other goals end first
             self.stop_now()
             await asyncio.gather(*self._running, return_exceptions=True)
@@ -165,6 +168,7 @@ class BatchRunner:
         if self._now.is_set():  # another process may have set it, through the journal
             self.finish_running()
         if result.status == "interrupted" or (result.status == "stopped" and self._budget_is_spent()):
+            self._left_unfinished = True  # a person may have stopped this goal alone
             self.summary.add_spent(result)
             return  # no line yet: --resume continues it
         self.summary.add(result)

@@ -76,7 +76,7 @@ def changed_selections(before: Workspace, after: Workspace) -> tuple[int, tuple[
 
 def _selections(workspace: Workspace) -> Iterator[Any]:
     newest = list(recorded_selections((), workspace.paths, workspace.settings))[-_MOST_RUNS:]
-    yield from reselect(newest, workspace)
+    yield from reselect(newest, workspace, left_out=[])
 
 
 async def free_part(first: Variant, second: Variant, name: str, paths: Paths, settings: Settings) -> FreePart:

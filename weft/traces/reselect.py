@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from weft.runs.stored import records
 from weft.workspace.planned_selection import PLAN
-from weft_planner.events import RunStarted, SkillsSelected, decode
+from weft_planner.events import RunStarted, SkillsSelected
 from weft_skills.discovery.index import cache_folder
 from weft_skills.selection import detectors
 from weft_skills.selection.ranked import RankedDetector
 from weft_skills.selection.translated import TranslatedDetector
+from weft_skills.skill import is_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,16 +62,31 @@ class Reselection:
         }
 
 
-def reselect(runs: Iterable[list[Row]], workspace: Workspace, *, detector: str | None = None) -> Iterator[Reselection]:
-    """Select skills for each recorded goal again, with the recorded detector unless another is given."""
+def reselect(
+    runs: Iterable[list[Row]],
+    workspace: Workspace,
+    *,
+    detector: str | None = None,
+    left_out: list[str] | None = None,
+) -> Iterator[Reselection]:
+    """Select skills for each recorded goal again, with the recorded detector unless another is given.
+
+    Runs for which a model selected are added to `left_out`, since none is asked again; without it, the first one
+    raises. Prompts of MCP servers are not compared: they are no skills of this workspace.
+    """
     selector = _Selector(workspace)
     for rows in runs:
-        events = [decode(row.type, row.body) for row in rows]
+        events = [records.event_of(row, workspace.paths) for row in rows]
         started = next((event for event in events if isinstance(event, RunStarted)), None)
         selected = next((event for event in events if isinstance(event, SkillsSelected) and event.task is None), None)
-        if started is not None and selected is not None and selected.detector != PLAN:  # else nothing was selected
-            now = selector.select(detector or selected.detector, started, selected.keywords)
-            yield Reselection(rows[0].run_id, started.goal, selected.selections, now)
+        if started is None or selected is None or selected.detector == PLAN:  # nothing was selected
+            continue
+        finder = detector or selected.detector
+        if finder == detectors.ASKING and detector is None and left_out is not None:
+            left_out.append(rows[0].run_id)
+            continue
+        then = tuple(one for one in selected.selections if not is_prompt(one.name))
+        yield Reselection(rows[0].run_id, started.goal, then, selector.select(finder, started, selected.keywords))
 
 
 class _Selector:
@@ -78,14 +95,13 @@ class _Selector:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace.skills
         self._skills = workspace.skills.active()
-        self._callable = {skill.name for skill in self._skills if skill.user_invocable}
         self._cache = cache_folder(workspace.paths.workspace)
         self._detectors: dict[str, SkillDetector] = {}
         self._found: dict[tuple[str, str, str, tuple[str, ...]], tuple[Selection, ...]] = {}
 
     def select(self, detector: str, started: RunStarted, keywords: str = "") -> tuple[Selection, ...]:
         """What a recorded goal selects today, with the keywords that a model gave for it then."""
-        asked = tuple(name for name in started.asked_skills if name in self._callable)
+        asked = tuple(self._workspace.still_called(started.asked_skills, self._skills))
         key = detector, started.goal, keywords, asked
         if key not in self._found:
             finder = self._detector(detector, keywords)

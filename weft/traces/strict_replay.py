@@ -22,6 +22,7 @@ from weft_planner.errors import RecordEnded
 from weft_planner.events import PlanChanged, PlanMade, RunFinished, RunStarted, Warned
 from weft_skills.errors import InputError, WeftError
 from weft_skills.functions import functions
+from weft_skills.selection import detectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -117,9 +118,8 @@ async def strict(
     memo = ReplayMemo.of(tape, note)
     artifacts = Artifacts.of(paths.workspace, started.run_id, written=False)
     models = _ReplayModels(settings_in_force, tape, memo)
-    use = records.substitutes(started)
-    for name in started.use.keys() - use.keys():
-        tape.differs("skills", f"skill {name!r}: the file used in its place, {started.use[name]}, no longer exists")
+    first = _with_detector(first, tape)
+    use = _substitutes(started, Workspace(paths, first, replayed=True), tape) if started.use else {}
     # The recorded plan is run even if it names a skill that no longer exists.
     planned = history.plan.tasks if history.plan is not None else ()
     gone = [task.name for task in planned if task.action_type == "skill" and task.name]
@@ -140,6 +140,30 @@ def _with_own_skills(paths: Paths, first: Mapping[str, Any]) -> Paths:
     """The paths with the folder of skills that the run had besides, if it is still there."""
     given = first.get("settings", {}).get("skills_dir")
     return paths.with_skills(given) if isinstance(given, str) and Path(given).is_dir() else paths
+
+
+def _with_detector(settings: Settings, tape: Tape) -> Settings:
+    """The settings; with weft's own detector if the run's is not installed any more."""
+    if settings.detector in (detectors.DEFAULT, detectors.ASKING):
+        return settings
+    try:
+        detectors.detector(settings.detector)
+    except InputError as error:
+        tape.differs("selection", f"skills are selected by {detectors.DEFAULT!r} now: {error.message}")
+        return replace(settings, detector=detectors.DEFAULT)
+    return settings
+
+
+def _substitutes(started: RunStarted, workspace: Workspace, tape: Tape) -> dict[str, Path]:
+    """The files that took the place of skills, as far as both are still there."""
+    use = records.substitutes(started)
+    for name, path in started.use.items():
+        if name not in use:
+            tape.differs("skills", f"skill {name!r}: the file used in its place, {path}, no longer exists")
+        elif workspace.skills.registry.get(name) is None:
+            tape.differs("skills", f"skill {name!r}, in whose place {path} was used, no longer exists")
+            del use[name]
+    return use
 
 
 def _compare_functions(recorded: Sequence[RecordedTool], installed: Sequence[FunctionTool], tape: Tape) -> None:

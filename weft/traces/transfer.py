@@ -18,7 +18,7 @@ from weft_skills import safe_files
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from weft.settings.paths import Paths
@@ -91,12 +91,20 @@ def delete_runs(run_ids: Collection[str], store: Store, paths: Paths) -> Sequenc
     """Delete runs and their artifacts, except those in use by a process, and return the ids deleted."""
     home = paths.agents / "runs"
     safe_files.refuse_links(home, below=paths.workspace)
-    deleted = store.delete(run_ids)
-    for run_id in deleted:
+    try:
+        deleted = store.delete(run_ids)
+    except BaseException:  # such as Ctrl-C: many are deleted a few at a time, and some may be gone
+        _remove_folders([run_id for run_id in run_ids if not _exists(run_id, store)], paths, home)
+        raise
+    _remove_folders(deleted, paths, home)
+    return deleted
+
+
+def _remove_folders(run_ids: Iterable[str], paths: Paths, home: Path) -> None:
+    for run_id in run_ids:
         folder = Artifacts.of(paths.workspace, run_id).folder.parent
         if folder.parent == home and folder.name not in (".", ".."):  # an imported id could lead elsewhere
             safe_files.remove_tree(folder)
-    return deleted
 
 
 def _exists(run_id: str, store: Store) -> bool:

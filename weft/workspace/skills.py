@@ -195,6 +195,11 @@ class WorkspaceSkills:
                     hint="leave the name out: it is selected where it fits; or remove that line",
                 )
 
+    def still_called(self, names: Sequence[str], skills: Sequence[Skill]) -> list[str]:
+        """Of the skills that a recorded run was asked for by name, those that are there and may be called today."""
+        there = {skill.name for skill in skills if skill.user_invocable} if names else ()
+        return [name for name in names if name in there]
+
     def check_known(self, names: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise if a skill does not exist."""
         known = [skill.name for skill in skills]

@@ -145,17 +145,19 @@ class Workspace:
         offered: Sequence[str] | None = None,
         mcp: McpChoice | None = None,
         required: bool = True,
+        begun: bool = False,
     ) -> Catalogue:
         """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.
 
         `offered` are the built-in tools of a recorded run, `mcp` the tools of MCP servers that the goal may use. Unless
-        it is a sub-goal, its plan has to use the skills that are `required`. One goal at a time: neither detectors nor
-        stemmers are thread-safe.
+        it is a sub-goal, its plan has to use the skills that are `required`. A run that has `begun` may have been asked
+        for skills that are gone since. One goal at a time: neither detectors nor stemmers are thread-safe.
         """
         offered = self.settings.tool_set if offered is None else offered
         chosen = self.settings.skills_require if required else ()
         with self._selecting:
-            return self._catalogue(goal, detector or self.skills.detector, most, offered, mcp or McpChoice(), chosen)
+            finder, servers = detector or self.skills.detector, mcp or McpChoice()
+            return self._catalogue(goal, finder, most, offered, servers, chosen, begun=begun)
 
     @cached_property
     def detector_threads(self) -> ThreadPoolExecutor:
@@ -189,10 +191,13 @@ class Workspace:
         offered: Sequence[str],
         mcp: McpChoice,
         required: tuple[str, ...],
+        *,
+        begun: bool,
     ) -> Catalogue:
         active, preferences = self.skills.active(), self.skills.preferences
         tools = self.tools.by_name(mcp=mcp.tools)
         forced, asked = mcp_prompts.split(goal.skills)
+        forced = self.skills.still_called(forced, active) if begun else forced
         prompts = mcp_prompts.rank(goal.text, asked, mcp.prompts)
         selections = self.skills.select(goal.text, forced, active, detector, required=required)
         best = self.skills.best(goal.text, active, most, detector)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec import Meta
 from weft_executor.capture.json_text import decode, encode
 from weft_executor.stores.row import VERSION, Row
 from weft_planner import events
+from weft_planner.model import Reply
 from weft_planner.plan.graph_faults import graph_faults
 from weft_planner.plan.plan import Plan
 from weft_skills.errors import InputError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _AGAIN = "export the run again with weft trace export"
+# No call takes more, and the sum of many fits into a journal's columns.
+_MOST_TOKENS = 10**12
 
 
 class _Place(msgspec.Struct):
@@ -96,7 +99,15 @@ def parse(line: str, where: str) -> Row:
         raise InputError(f"{where}: {error}", hint=_AGAIN) from error
     if wrong:
         raise InputError(f"{where}: an event of type {place.type!r} is malformed: {wrong}", hint=_AGAIN)
-    return Row(place.run_id, place.seq, document["at"], place.type, body)
+    return Row(place.run_id, place.seq, _time(place.at, where), place.type, body)
+
+
+def _time(at: datetime, where: str) -> str:
+    """A time as records spell it: runs are listed, filtered and pruned by it."""
+    try:
+        return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    except OverflowError as error:
+        raise InputError(f"{where}: the time {at} is out of range", hint=_AGAIN) from error
 
 
 def _check_version(version: Any, where: str) -> None:
@@ -119,6 +130,9 @@ def _faults(event: events.Event | None) -> Iterator[str]:
                 Envelope.from_dict(document)
             except msgspec.ValidationError as error:
                 yield f"'envelope': {error}"
+        case events.CallFinished(reply=Reply(usage=usage)) | events.CallBroken(usage=usage):
+            if not all(0 <= count <= _MOST_TOKENS for count in msgspec.structs.astuple(usage)):
+                yield f"'usage': a count is not between 0 and {_MOST_TOKENS:,}"
         case _:
             pass
 

@@ -92,7 +92,7 @@ EVENTS: list[Event] = [
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_an_event_survives_a_line_of_a_trace(event: Event) -> None:
     body = to_dict(event)
-    row = Row("r", 7, "2026-01-01T00:00:00Z", body.pop("type"), body)
+    row = Row("r", 7, "2026-01-01T00:00:00.000000Z", body.pop("type"), body)
     (line,) = trace_file.lines([row])
     assert list(json.loads(line))[:5] == ["v", "run_id", "seq", "at", "type"]
     back = trace_file.parse(line, "here")
@@ -140,6 +140,7 @@ def test_a_line_that_is_not_an_event_is_reported_with_its_place(line: str, says:
 
 PLACE = {"v": VERSION, "run_id": "r", "seq": 1, "at": "2026-01-01T00:00:00Z"}
 STARTED = {"run_id": "r", "goal": "g", "workspace": "/w", "settings": {}}
+CALLED = {"role": "task", "task": "a", "model": "m", "seconds": 1.0}
 LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other in ("ab", "ba")]
 
 
@@ -155,6 +156,7 @@ LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other 
         ({"seq": True}, "at `$.seq`"),
         ({"at": "yesterday"}, "RFC3339 encoded datetime - at `$.at`"),
         ({"at": "2026-01-01T00:00:00"}, "timezone component - at `$.at`"),
+        ({"at": "0001-01-01T00:00:00+14:00"}, "out of range"),
         ({"v": "1"}, "at `$.v`"),
         ({"type": ["warned"]}, "at `$.type`"),
         ({"type": "warned", "message": 7}, "Expected `str`, got `int` - at `$.message`"),
@@ -165,6 +167,8 @@ LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other 
         ),
         ({"type": "run_started", **STARTED, "answers": [1]}, "at `$.answers[0]`"),
         ({"type": "tool_called", "task": "a", "name": "t", "envelope": {}}, "'envelope'"),
+        ({"type": "call_finished", **CALLED, "reply": {"text": "", "usage": {"prompt_tokens": 10**30}}}, "'usage'"),
+        ({"type": "call_broken", **CALLED, "usage": {"completion_tokens": -1}, "cost": None, "error": "e"}, "'usage'"),
         ({"type": "plan_made", "plan": {"tasks": LOOP}, "attempts": 1}, "depend on each other"),
         ({"type": "plan_made", "plan": {"tasks": LOOP[:1]}, "attempts": 1}, "depends on 'b', which is not in it"),
         ({"type": "plan_made", "plan": {"tasks": [LOOP[0], LOOP[0]]}, "attempts": 1}, "have the same id"),
@@ -188,6 +192,12 @@ def test_an_infinite_number_is_refused() -> None:
     line = json.dumps(PLACE | {"type": "task_finished", "task": "a", "status": "done", "seconds": 12345})
     with pytest.raises(InputError, match="not JSON: Number out of range"):
         trace_file.parse(line.replace("12345", "1e999"), "line 3")
+
+
+@pytest.mark.parametrize("at", ["2026-01-02t01:30:00.5z", "2026-01-02 03:30:00.5+02:00", "2026-01-02T01:30:00.500000Z"])
+def test_a_time_is_spelt_as_records_spell_it(at: str) -> None:
+    line = json.dumps(PLACE | {"type": "warned", "message": "m", "at": at})
+    assert trace_file.parse(line, "line 1").at == "2026-01-02T01:30:00.500000Z"
 
 
 def test_unknown_fields_and_types_are_kept_in_the_row() -> None:

@@ -136,6 +136,91 @@ async def test_without_the_file_of_runs_a_batch_finds_them_in_the_journal(
     journal.close()
 
 
+async def test_runs_that_were_found_in_the_journal_are_known_from_then_on(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    broken = True
+
+    def task(call: Call) -> Say | Drop | Fail:
+        if "[bad]" in call.user:
+            return Fail(400, "no")
+        return Drop() if broken and "[late]" in call.user else Say("fine")
+
+    class Stopping(BatchObserver):
+        def note(self, event: Event) -> None:
+            if isinstance(event, CallRetried):
+                for run in journal.summaries(status=("running",)):
+                    journal.request_stop(run.run_id, "stop_batch")
+
+    server = serve(scripted(PLAN, task=task))
+    goals, output = ["a [bad] goal", "a [late] goal", "another [late] goal"], workspace / "out.jsonl"
+    await run_batch(["one"], workspace / "first.jsonl", model=MODEL, workspace=workspace)  # makes the journal
+    journal = store(workspace)
+    at_once, again = BatchOptions(jobs=1), BatchOptions(resume=True, retry_errors=True)
+    first = await run_batch(goals, output, model=MODEL, workspace=workspace, options=at_once, observer=Stopping())
+    assert (first.stopped, first.summary.statuses["failed"]) == ("interrupted", 1)
+    late = next(run.run_id for run in journal.summaries() if run.goal == goals[1])
+    (workspace / "out.jsonl.runs").unlink()  # as on another machine
+    second = await run_batch(goals, output, model=MODEL, workspace=workspace, options=again, observer=Stopping())
+    assert second.stopped == "interrupted"
+    broken = False
+    server.calls.clear()
+    await run_batch(goals, output, model=MODEL, workspace=workspace, options=again)
+    assert {row["goal"]: row["run_id"] for row in rows(output)}[goals[1]] == late
+    assert len([run for run in journal.summaries() if run.goal == goals[1]]) == 1, "it began once"
+    journal.close()
+
+
+async def test_a_goal_that_changed_is_not_answered_by_the_run_of_the_goal_before_it(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    broken = False
+
+    def task(call: Call) -> Say | Fail:
+        return Fail(400, "no") if broken else Say(call.user.partition("<goal>\n")[2].partition("\n</goal>")[0])
+
+    serve(scripted(PLAN, task=task))
+    output = workspace / "out.jsonl"
+    same = {"id": "same", "goal": "the same"}
+    before: list[str | Mapping[str, Any]] = [{"id": "a", "goal": "the old a"}, {"id": "b", "goal": "the old b"}, same]
+    after: list[str | Mapping[str, Any]] = [{"id": "a", "goal": "the new a"}, {"id": "b", "goal": "the new b"}, same]
+    await run_batch(before, output, model=MODEL, workspace=workspace)
+    broken = True
+    changed = BatchOptions(jobs=1, resume=True, rerun_changed=True, max_failures=0)
+    stopped = await run_batch(after, output, model=MODEL, workspace=workspace, options=changed)
+    assert (stopped.stopped, {row["id"] for row in rows(output)}) == ("failures", {"a", "same"})
+    broken = False
+    await run_batch(after, output, model=MODEL, workspace=workspace, options=BatchOptions(resume=True))
+    (b,) = [row for row in rows(output) if row["id"] == "b"]
+    assert (b["goal"], b["answer"]) == ("the new b", "the new b")
+
+
+async def test_a_goal_that_a_person_stops_alone_is_left_to_be_resumed(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    waits = True
+    serve(scripted(PLAN, task=lambda call: Say("late", after=30.0 if waits and "[long]" in call.user else 0.0)))
+
+    class Stopping(BatchObserver):
+        def note(self, event: Event) -> None:
+            if isinstance(event, TaskStarted):
+                for run in journal.summaries(status=("running",)):
+                    if "[long]" in run.goal:
+                        journal.request_stop(run.run_id, "stop")
+
+    goals, output = ["a [long] goal", "a short goal"], workspace / "out.jsonl"
+    await run_batch(["one"], workspace / "first.jsonl", model=MODEL, workspace=workspace)  # makes the journal
+    journal = store(workspace)
+    report = await asyncio.wait_for(run_batch(goals, output, model=MODEL, workspace=workspace, observer=Stopping()), 25)
+    assert (report.stopped, report.to_dict()["left"]) == ("interrupted", 1)
+    assert [row["goal"] for row in rows(output)] == ["a short goal"], "the others go on"
+    assert (workspace / "out.jsonl.runs").exists()
+    waits = False
+    done = await run_batch(goals, output, model=MODEL, workspace=workspace, options=BatchOptions(resume=True))
+    assert (done.stopped, done.summary.all_done, len(rows(output))) == (None, True, 2)
+    journal.close()
+
+
 async def test_a_batch_is_stopped_by_another_process(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
     serve(scripted(PLAN, task=lambda _: Say("late", after=30.0)))
     begun = asyncio.Event()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import threading
 from contextlib import closing
@@ -13,13 +14,15 @@ import pytest
 
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
-from tests.weft.recorded import GOAL, answering, failing, prepare, rows, store, weft
+from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, rows, store, weft
+from weft.runs.goal import Goal
 from weft.runs.stop import Stop
 from weft_executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import Handover, myself
 from weft_planner.errors import RequestRefused
-from weft_planner.events import Event, PlanMade, TaskFinished, TaskStarted
+from weft_planner.events import Event, PlanMade, SkillsSelected, TaskFinished, TaskStarted
 from weft_planner.model import Reply
+from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,12 +47,12 @@ def spoilt(tmp_path: Path) -> Path:
     return folder
 
 
-async def stopped_when(workspace: Path, seen: Callable[[Event], bool]) -> None:
+async def stopped_when(workspace: Path, seen: Callable[[Event], bool], goal: Goal | str = GOAL) -> None:
     """Run until something was seen, then stop."""
     stop = Stop()
     model = ScriptedModel(answering)
     async with weft(workspace, model) as runtime:
-        result = await runtime.run(GOAL, record=lambda event: stop.set() if seen(event) else None, stop=stop)
+        result = await runtime.run(goal, record=lambda event: stop.set() if seen(event) else None, stop=stop)
     assert result.status == "interrupted"
 
 
@@ -99,6 +102,24 @@ async def test_skills_that_come_in_between_change_nothing(workspace: Path, reque
     assert "documenting-apis" not in result.skills
     assert all(request.role != "decomposer" for request in model.asked)
     assert "documenting-apis" not in model.asked[0].tools[0].description
+
+
+@pytest.mark.changes_skills
+async def test_a_run_goes_on_without_the_skill_that_it_was_asked_for_by_name_and_has_used(workspace: Path) -> None:
+    model = ScriptedModel(failing("notes", error=RequestRefused("no")))
+    async with weft(workspace, model) as runtime:
+        assert (await runtime.run(Goal(GOAL, skills=(SKILL,)))).status == "partial"
+    shutil.rmtree(workspace / "skills" / SKILL)
+    result, _ = await resumed(workspace)
+    assert (result.status, result.answer) == ("done", "the answer")
+
+
+@pytest.mark.changes_skills
+async def test_a_run_without_a_plan_does_not_go_on_without_a_skill_that_it_was_asked_for(workspace: Path) -> None:
+    await stopped_when(workspace, lambda event: isinstance(event, SkillsSelected), Goal(GOAL, skills=(SKILL,)))
+    shutil.rmtree(workspace / "skills" / SKILL)
+    with pytest.raises(InputError, match=f"there is no skill '{SKILL}'"):
+        await resumed(workspace)
 
 
 async def test_a_run_stopped_by_its_budget_goes_on_with_more(workspace: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
-from tests.weft.recorded import GOAL, SKILL, answering, failing, prepare, replayed, rows, weft
+from tests.weft.recorded import GOAL, SKILL, TEXT, answering, failing, prepare, replayed, rows, weft
 from training.table_file import write
+from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
@@ -161,6 +162,47 @@ async def test_a_skill_that_is_gone_is_drift_and_its_task_ends_as_it_did(
     assert (replay.result.status, replay.result.answer) == ("done", "the answer")
 
 
+@pytest.mark.parametrize("now", ["gone", "not for people to call"])
+async def test_a_skill_that_was_asked_for_by_name_and_is_gone_is_drift_and_the_replay_reaches_its_end(
+    workspace: Path, skill: Path, now: str
+) -> None:
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        assert (await runtime.run(Goal(GOAL, skills=(SKILL,)))).status == "done"
+    if now == "gone":
+        shutil.rmtree(skill.parent)
+    else:
+        skill.write_text(TEXT.replace("\n---\n#", "\nuser-invocable: false\n---\n#"), encoding="utf-8")
+    replay = await replayed(workspace, rows(workspace))
+    assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+    if now == "gone":
+        assert ("selection", f"skill {SKILL!r} is no longer selected") in [
+            (one.where, one.what) for one in replay.drift
+        ]
+
+
+async def test_a_detector_that_is_not_installed_any_more_is_drift_and_the_replay_reaches_its_end(
+    workspace: Path, recorded: list[Row]
+) -> None:
+    first = recorded[0]
+    settings = first.body["settings"] | {"detector": "ours"}
+    replay = await replayed(workspace, [first._replace(body=first.body | {"settings": settings}), *recorded[1:]])
+    assert [one.where for one in replay.drift] == ["selection"]
+    assert "there is no detector 'ours'" in replay.drift[0].what
+    assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+
+
+async def test_a_skill_that_a_file_took_the_place_of_may_be_gone(workspace: Path, skill: Path, tmp_path: Path) -> None:
+    draft = tmp_path / "SKILL.md"
+    draft.write_text(TEXT.replace("in a table", "in two tables"), encoding="utf-8")
+    model = ScriptedModel(answering)
+    async with Weft(workspace, Settings(model="m"), open_model=lambda _: model, use={SKILL: draft}) as runtime:
+        assert (await runtime.run(GOAL)).status == "done"
+    shutil.rmtree(skill.parent)
+    replay = await replayed(workspace, rows(workspace))
+    assert replay.drift[0].what.startswith(f"skill {SKILL!r}, in whose place ")
+    assert (replay.result.status, replay.result.answer) == ("done", "the answer")
+
+
 async def test_a_changed_prompt_template_is_drift(workspace: Path, recorded: list[Row]) -> None:
     seed = workspace / ".agents" / "seed"
     seed.mkdir(parents=True)
@@ -267,6 +309,40 @@ def test_selecting_again_reports_what_is_added_and_dropped(workspace: Path, reco
     add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
     (other,) = reselected(workspace, recorded)
     assert (other["added"], other["dropped"], other["drifted"]) == (["api-docs"], [SKILL], True)
+
+
+async def test_a_goal_that_names_a_path_of_the_workspace_selects_the_same_again(tmp_path: Path) -> None:
+    """By the words of the path here, not by those of the name that the record has for it."""
+    workspace = tmp_path / "quarterly-budget"
+    workspace.mkdir()
+    prepare(workspace)
+    described = {
+        "quarterly-budget": "Plans the quarterly budget of a department.",
+        "workspace-cleanup": "Clean up a workspace, tidy its files and folders.",
+    }
+    for name, text in described.items():
+        add_skill(workspace, name, f"---\nname: {name}\ndescription: {text}\n---\nx")
+    goal = f"Tidy the files in {workspace}/notes"
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        await runtime.run(goal)
+    (same,) = reselected(workspace, rows(workspace))
+    assert (same["goal"], same["drifted"]) == (goal, False)
+    assert "quarterly-budget" in same["then"]  # type: ignore[operator]
+
+
+def test_what_a_model_selected_and_prompts_of_servers_are_not_selected_again(
+    workspace: Path, recorded: list[Row]
+) -> None:
+    picked = [row for row in recorded if row.type in ("run_started", "skills_selected")]
+    chosen = picked[-1].body
+    prompt = {"name": "mcp:notes:summary", "score": 1.0, "reason": "asked for by name", "certain": True}
+    with_prompt = picked[-1]._replace(body=chosen | {"selections": [*chosen["selections"], prompt]})
+    by_model = picked[-1]._replace(body=chosen | {"detector": "llm"})
+    today, left_out = Workspace(Paths.of(workspace, {}), Settings()), list[str]()
+    (one,) = reselect([[picked[0], by_model], [picked[0], with_prompt]], today, left_out=left_out)
+    assert (one.drifted, left_out) == (False, [recorded[0].run_id])
+    with pytest.raises(InputError, match="asks a model"):
+        list(reselect([[picked[0], by_model]], today))
 
 
 def test_a_changed_score_is_reported_but_no_drift() -> None:

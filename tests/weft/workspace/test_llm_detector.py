@@ -374,3 +374,8 @@ async def test_selecting_again_needs_a_detector_that_asks_no_model(workspace: Pa
     ran = await asyncio.to_thread(weft, "replay", "--select", "--check", "--detector", "ranked", cwd=workspace)
     assert ran.status == 3, "the other detector selects others"
     assert "- poems" in ran.out
+    async with recorded.weft(workspace, ScriptedModel(picking(verse))) as runtime:
+        await runtime.run(GOAL)
+    mixed = await asyncio.to_thread(weft, "replay", "--select", "--check", cwd=workspace)
+    assert (mixed.status, "1 run, 0 selected differently" in mixed.out) == (0, True)
+    assert "1 run left out" in mixed.err

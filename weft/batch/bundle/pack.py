@@ -56,6 +56,11 @@ def pack(
     settings: Settings | None = None,
 ) -> Bundle:
     """What other machines need to run these goals as this one would; `settings` go along instead of the runtime's."""
+    if (own := weft.paths.skills_dir) is not None:
+        raise BundleRefused(
+            f"skills_dir names a folder of this machine, which workers on others would not use: {own}",
+            hint="put its skills into .agents/skills of the workspace, or leave --address out",
+        )
     registry = weft.workspace.skills.registry
     registry.refresh()
     packing = _Packing(weft)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weft.runs.recipes.filling import fill
+from weft_planner.decompose import required
 from weft_skills.discovery.skill_file import read_all
 from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from weft.runs.recipes.recipe import Recipe
     from weft_planner.plan.plan import Plan
@@ -31,8 +32,14 @@ class RecipeCheck:
     warnings: tuple[str, ...] = ()
 
 
-def check(recipe: Recipe, values: Mapping[str, str], known: Known, skills: Mapping[str, Skill]) -> RecipeCheck:
-    """Whether a recipe can be used with these values, among these skills."""
+def check(
+    recipe: Recipe,
+    values: Mapping[str, str],
+    known: Known,
+    skills: Mapping[str, Skill],
+    must_use: Sequence[str] = (),
+) -> RecipeCheck:
+    """Whether a recipe can be used with these values, among these skills, of which every plan must use some."""
     made = fill(recipe, values, known)
     gone = [one.name for one in recipe.skills if one.name not in skills]
     if gone:
@@ -41,6 +48,9 @@ def check(recipe: Recipe, values: Mapping[str, str], known: Known, skills: Mappi
         more = len(made.faults) - _MOST_FAULTS
         told = "; ".join(made.faults[:_MOST_FAULTS]) + (f"; and {more} more" if more > 0 else "")
         return RecipeCheck(made.goal, None, f"its plan can no longer run: {told}")
+    if lacking := required.unused(made.plan, must_use):
+        names = " and ".join(map(repr, lacking))
+        return RecipeCheck(made.goal, None, f"its plan does not use {names}, which every plan must ([skills] require)")
     changed = [one.name for one in recipe.skills if one.sha256 and one.sha256 != skill_hash(skills[one.name])]
     warning = (
         f"the recipe {recipe.name!r} was saved with another version of {', '.join(changed)}; its plan is used as it is"

@@ -79,6 +79,11 @@ def _as_skill(recipe: Recipe) -> Skill:
 
 
 def asks_for_more(goal: Goal, recipe: Recipe, workspace: Workspace) -> bool:
-    """Whether a goal needs a skill for certain that the plan does not use, and that its first goal did not need."""
+    """Whether a goal needs a skill for certain that the plan does not use, and that its first goal did not need.
+
+    What the user requires of every plan, it needs in any case.
+    """
     missing = {*goal.skills, *workspace.certain(goal)}.difference(one.name for one in recipe.skills)
+    if not missing.isdisjoint(workspace.settings.skills_require):
+        return True
     return bool(missing) and not missing.issubset(workspace.certain(Goal(recipe.first)))

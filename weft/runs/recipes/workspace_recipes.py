@@ -87,7 +87,7 @@ class WorkspaceRecipes:
             values = file.recipe.values(values)
         except RecipeValueError as error:
             return RecipeRow(file, ok=False, reason=error.message)
-        checked = check(file.recipe, values, known, skills)
+        checked = check(file.recipe, values, known, skills, self.workspace.settings.skills_require)
         return RecipeRow(file, ok=checked.plan is not None, reason=checked.reason, check=checked)
 
     def by_name(self, name: str, given: Mapping[str, str], goal: Goal | None = None) -> Goal:
@@ -128,7 +128,8 @@ class WorkspaceRecipes:
         """The goal with the recipe's plan; or without it, and with the reason, if it cannot be used today."""
         file = file or recipe_files.read(self.folder, match.recipe.name)
         values = match.recipe.values(match.values)
-        checked = check(match.recipe, values, self.workspace.known(), self._skills())
+        must_use = self.workspace.settings.skills_require
+        checked = check(match.recipe, values, self.workspace.known(), self._skills(), must_use)
         reason = checked.reason or self._distrust(file, checked.plan)
         unused = f"the recipe {match.recipe.name!r} is not used, and the goal is planned: {reason}"
         use = RecipeUse(

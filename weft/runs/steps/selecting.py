@@ -117,8 +117,9 @@ class Selecting:
 
     def _catalogue_by(self, detector: SkillDetector | None) -> Catalogue:
         context, whole = self.context, self.task is None
+        begun = context.recorded.is_begun
         return context.workspace.catalogue(
-            context.goal, detector, offered=context.tool_set, mcp=self.mcp, required=whole
+            context.goal, detector, offered=context.tool_set, mcp=self.mcp, required=whole, begun=begun
         )
 
     async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:

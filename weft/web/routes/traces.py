@@ -62,8 +62,9 @@ def replay_selections(site: Site, _: Request) -> list[dict[str, Any]]:
 
 def _reselect(site: Site, runs: tuple[str, ...]) -> list[dict[str, Any]]:
     settings = site.settings
-    recorded = recorded_selections(runs, site.paths, settings)
-    return [reselection.to_dict() for reselection in reselect(recorded, Workspace(site.paths, settings))]
+    recorded, workspace = recorded_selections(runs, site.paths, settings), Workspace(site.paths, settings)
+    found = reselect(recorded, workspace, left_out=None if runs else [])
+    return [reselection.to_dict() for reselection in found]
 
 
 async def export_run(site: Site, request: Request) -> Response:

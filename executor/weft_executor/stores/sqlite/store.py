@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from weft_executor.capture.json_text import encode
 from weft_executor.stores import texts
-from weft_executor.stores.columns import SUMMARY, encoded, index_condition, missing
+from weft_executor.stores.columns import SUMMARY, clean, encoded, index_condition, missing
 from weft_executor.stores.errors import LeaseLost, NotRunning, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import Holder
 from weft_executor.stores.row import Row, StoreStatus
 from weft_executor.stores.run_lists import LIST_RUNS, only_match
-from weft_executor.stores.sqlite import run_import, run_list, search
+from weft_executor.stores.sqlite import retention, run_import, run_list, search
 from weft_executor.stores.sqlite.database import Database
 from weft_executor.stores.sqlite.schema import VERSION
 from weft_executor.stores.sqlite.statements import (
@@ -145,13 +145,13 @@ class SqliteStore:
 
     def find(self, run: str) -> RunSummary:
         """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""
-        where, most = ("?1 = 'last'", 1) if run == "last" else ("substr(run_id, 1, length(?1)) = ?1", 5)
-        query = (
-            f"SELECT {SUMMARY}, holder, beat FROM runs WHERE {where} "  # noqa: S608 - no input
-            f"ORDER BY run_id = ?1 DESC, run_id DESC LIMIT {most}"
-        )
+        found, name = f"SELECT {SUMMARY}, holder, beat FROM runs", clean(run)  # noqa: S608 - no input
+        query, given = f"{found} ORDER BY run_id DESC LIMIT 1", list[str]()
+        if run != "last":  # by the index: ids compare by their bytes, and no text sorts behind this character
+            longer = f"{found} WHERE run_id > ? AND run_id < ? || char(0x10FFFF) ORDER BY run_id DESC LIMIT 5"
+            query, given = f"{found} WHERE run_id = ? UNION ALL SELECT * FROM ({longer})", [name, name, name]  # noqa: S608
         with self._database.reading() as connection:
-            rows = connection.execute(query, (run,)).fetchall()
+            rows = connection.execute(query, given).fetchall()
         return run_list.summary(only_match(run, rows, self._database.path))
 
     def rows(
@@ -241,23 +241,32 @@ class SqliteStore:
 
     def delete(self, run_ids: Collection[str]) -> list[str]:
         """Delete runs that are not leased and texts that only they used; returns the ids of those deleted."""
-        deleted = []
-        with self._transaction() as connection:
-            indexed = (("run_words", "rowid"),) if search.has_table(connection) else ()
-            for run_id in run_ids:
-                # Checked inside the transaction: a process may have claimed the run since it was chosen.
-                found = connection.execute("SELECT id, holder, beat FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-                if found is None or run_list.is_leased(found[1], found[2]):
-                    continue
-                for table, key in (("events", "run"), ("results", "run"), ("uses", "run"), *indexed, ("runs", "id")):
-                    connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (found[0],))  # noqa: S608 - no input
+        chosen, deleted = list(run_ids), list[str]()
+        pause = retention.PAUSE if self._is_in_use() else 0.0
+        for at in range(0, len(chosen), retention.RUNS):
+            with self._transaction() as connection:
+                gone = retention.delete_runs(connection, chosen[at : at + retention.RUNS])
+            for run_id in gone:
                 self._keys.pop(run_id, None)
-                deleted.append(run_id)
-            if deleted:
-                connection.execute("DELETE FROM texts WHERE sha NOT IN (SELECT sha FROM uses)")
+            deleted += gone
+            time.sleep(pause)
         if deleted:
-            self._database.vacuum()
+            self._delete_unused_texts(pause)
+            if not self._is_in_use():  # it takes as long as copying the file, and nobody could write meanwhile
+                self._database.vacuum()
         return deleted
+
+    def _delete_unused_texts(self, pause: float) -> None:
+        with self._database.reading() as connection:
+            unused = retention.unused_texts(connection)
+        for at in range(0, len(unused), retention.TEXTS):
+            with self._transaction() as connection:
+                retention.delete_texts(connection, unused[at : at + retention.TEXTS])
+            time.sleep(pause)
+
+    def _is_in_use(self) -> bool:
+        with self._database.reading() as connection:
+            return retention.is_in_use(connection)
 
     def status(self) -> StoreStatus:
         """How large the file is, and how many of its runs are running."""

@@ -6,11 +6,16 @@ import sqlite3
 import sys
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.executor.stores.runs import filled, line, row
+from weft_executor.stores.errors import UnknownRun
+from weft_executor.stores.lease import Handover, myself
+from weft_executor.stores.sqlite import database, retention
+from weft_executor.stores.sqlite.database import Database
 from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -33,6 +38,55 @@ def test_deleting_a_run_deletes_only_its_own_texts(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         assert connection.execute("SELECT count(*) FROM texts").fetchone() == (1,)
     connection.close()
+
+
+def test_who_writes_to_the_journal_does_not_wait_until_all_runs_are_deleted(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_BUSY", 0.0)  # whoever finds it locked fails at once
+    monkeypatch.setattr(retention, "RUNS", 2)
+    monkeypatch.setattr(retention, "TEXTS", 1)
+    old = [f"r{number}" for number in range(5)]
+    store, other = filled(path, *old), filled(path, "held")
+    store.append([row(name, 3, message=f"only of {name} " * 100) for name in old], {name: line(name) for name in old})
+    other.claim("held", myself())
+    written = iter(range(3, 100))
+
+    def write(_: float) -> None:
+        other.append([row("held", next(written), message="y" * 1000)], {"held": line("held", "running")})
+
+    monkeypatch.setattr("weft_executor.stores.sqlite.store.time.sleep", write)
+    assert store.delete([*old, "held"]) == old
+    assert next(written) > 3 + 3, "it wrote between the runs, and between the texts"
+    assert [one.body["message"] for one in other.rows("held", types=("warned",))][-1] == "y" * 1000
+    assert pages_to_give_back(path) > 0, "the file is not copied while a run is going on"
+    other.append([], {}, Handover(myself(), released=["held"]))
+    assert store.delete(["held"]) == ["held"]
+    assert pages_to_give_back(path) == 0
+    store.close()
+    other.close()
+
+
+def pages_to_give_back(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("PRAGMA freelist_count").fetchone()[0])
+
+
+def test_a_run_is_found_without_a_look_at_all_others(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, connect, steps = filled(path, *(f"r{number:03}" for number in range(200))), Database._connect, list[int]()
+
+    def counted(self: Database, mode: str) -> sqlite3.Connection:
+        connection = connect(self, mode)
+        connection.set_progress_handler(lambda: steps.append(1), 10)
+        return connection
+
+    monkeypatch.setattr(Database, "_connect", counted)
+    assert store.find("r150").run_id == "r150"
+    assert store.find("last").run_id == "r199"
+    with pytest.raises(UnknownRun, match="r019, r018, r017"):
+        store.find("r01")
+    assert len(steps) < 100
+    store.close()
 
 
 def test_every_commit_is_on_disk_before_it_is_acknowledged(path: Path) -> None:

@@ -140,6 +140,14 @@ def test_a_model_at_an_address_is_refused_before_anything_is_sent(sender: Path) 
             pack(Weft(sender, settings))
 
 
+@pytest.mark.parametrize("where", ["outside", "work/drafts"])
+def test_a_folder_of_skills_that_only_this_machine_has_is_refused(sender: Path, where: str) -> None:
+    folder = sender.parent / where
+    add_skill(folder, "drafting", "---\nname: drafting\ndescription: Write drafts.\n---\nx\n")
+    with pytest.raises(BundleRefused, match="skills_dir names a folder of this machine"):
+        pack(Weft(sender, Settings(model="m", skills_dir=str(folder))))
+
+
 def test_settings_count_as_those_of_an_untrusted_workspace(
     sender: Path, own_home: Path, unpacked: Callable[..., UnpackedBundle]
 ) -> None:

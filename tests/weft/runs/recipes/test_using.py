@@ -153,6 +153,23 @@ async def test_a_goal_that_needs_another_skill_is_planned(work: Path) -> None:
     assert any("design-team-reports" in text for text in named.warnings), "what is selected is used, or it is told"
 
 
+@pytest.mark.changes_skills
+async def test_a_recipe_that_lacks_what_every_plan_must_use_is_not_used(work: Path) -> None:
+    await saved(work)
+    add_skill(work, "house-style", "---\nname: house-style\ndescription: Greets readers warmly.\n---\nx\n")
+    styled = {"id": "style", "action_type": "skill", "name": "house-style", "depends_on": ["report"]}
+    model = planning({"tasks": [*PLAN["tasks"], styled]})
+    async with opened(work, model, recipes="auto", skills_require=("house-style",)) as weft:
+        like = await weft.run(LIKE)
+        assert (like.status, like.recipe, plans(model) > 0) == ("done", None, True)
+        model.asked.clear()
+        named = await weft.run(weft.from_recipe("weekly", {"team": "design team", "file": "log.md"}))
+        (row,) = weft.recipes.rows()
+    assert (named.status, named.recipe, plans(model) > 0) == ("done", None, True)
+    assert any("does not use 'house-style', which every plan must" in text for text in named.warnings)
+    assert (row.ok, "house-style" in row.reason) == (False, True)
+
+
 async def test_neither_a_conversation_nor_a_form_of_the_answer_takes_a_recipe(work: Path) -> None:
     await saved(work)
     async with opened(work, planning(PLAN), recipes="auto") as weft:

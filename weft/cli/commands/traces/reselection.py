@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft.cli.view import output
+from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -27,7 +28,15 @@ def show(runs: Sequence[str], where: Paths, resolved: Resolved, mode: OutputMode
     settings = resolved.settings
     workspace = Workspace(where, settings)
     detector = settings.detector if "detector" in resolved.origins else None
-    reselections = list(reselect(recorded_selections(runs, where, settings), workspace, detector=detector))
+    recorded, by_model = recorded_selections(runs, where, settings), list[str]()
+    left_out = None if runs else by_model
+    reselections = list(reselect(recorded, workspace, detector=detector, left_out=left_out))
+    if by_model:
+        what = f"{counted(len(by_model), 'run')} left out: the detector that selected their skills asks a model"
+        hint = "compare them by another detector, such as --detector ranked"
+        if not reselections:
+            raise InputError(what, hint=hint)
+        output.say_warning(f"{what}; {hint}")
     drifted = [reselection for reselection in reselections if reselection.drifted]
     if mode.as_json:
         output.print_json([reselection.to_dict() for reselection in reselections])
