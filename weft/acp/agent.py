@@ -35,6 +35,7 @@ from weft.models.choice import ModelChoice
 from weft.providers.price import unloaded_vision
 from weft.runs.conversations.conversation import Conversation
 from weft.runs.runtime import Weft
+from weft.runs.stored import records
 from weft.version import __version__
 from weft_skills.errors import InputError, WeftError
 
@@ -149,8 +150,12 @@ class WeftAgent:
         store = place.weft(modes.DEFAULT).journal.store
         rows = await asyncio.to_thread(lambda: list(store.conversations(_MOST_SESSIONS)))
         folder = str(place.paths.workspace)
+        titles = (records.local_text(row.goal, row.first, place.paths)[:200] for row in rows)
         return ListSessionsResponse(
-            sessions=[SessionInfo(session_id=row.conversation, cwd=folder, title=row.goal[:200]) for row in rows]
+            sessions=[
+                SessionInfo(session_id=row.conversation, cwd=folder, title=title)
+                for row, title in zip(rows, titles, strict=True)
+            ]
         )
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:

@@ -47,7 +47,7 @@ class Trace:
         return self.source.rows(self.run_id, types=types, task=task)
 
     def step_rows(self, step: str) -> Iterator[Row]:
-        """The rows of one task, or of a step that is none, such as `(plan)` or `(synthesis)`, in full."""
+        """The rows of one task, or of another step such as `(plan)` or `(synthesis)`, in full."""
         named = _STEP.fullmatch(step)
         role = _ROLES.get(step, named[1]) if named else None
         rows = self.rows(task=None if role else step)

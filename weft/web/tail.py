@@ -70,8 +70,7 @@ async def follow(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
 
 
 def _read(site: Site, run_id: str, after: int) -> list[Row]:
-    store = site.store()
-    return list(islice(store.rows(run_id, after=after), _ROWS)) if store is not None else []
+    return list(islice(site.rows(run_id, after=after), _ROWS)) if site.store() is not None else []
 
 
 async def _has_more(site: Site, run_id: str, after: int) -> bool:

@@ -95,7 +95,7 @@ async def test_a_task_is_shown_in_full_and_so_are_planning_and_synthesis(workspa
         assert (missing.status_code, missing.json()["error"]["code"]) == (404, "UNKNOWN_TASK")
 
 
-async def test_every_step_that_is_no_task_is_shown_in_full_too(workspace: Path) -> None:
+async def test_the_steps_around_the_tasks_are_shown_in_full_too(workspace: Path) -> None:
     model = ScriptedModel(lambda request: answering(request) if request.role != "detector" else Reply('{"skills": []}'))
     async with asking(workspace, model) as asked:
         run_id = await started(asked, settings={"detector": "llm"})
