@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from weft_executor.journal.journal import Journal
     from weft_executor.stores.row import Row, RunSummary
     from weft_executor.stores.store import Store
-    from weft_planner.approvals import Answer
 
 # What a page may set for a run. Everything that is guarded, and where models are reached, stays as the user has it.
 GIVEN = frozenset(
@@ -84,9 +83,6 @@ class Site:
         self.drafts = Drafts(self.paths.workspace)
         self.work = Work(self.journal)
         self.logins = WebLogins()
-        self.queued: dict[
-            str, list[tuple[str, Answer]]
-        ] = {}  # answers to runs of this process that still do other things
 
     def _newest(self) -> list[RunSummary]:
         store = self.store()

@@ -157,12 +157,14 @@ async def test_long_texts_are_cut_and_say_so(workspace: Path) -> None:
         Row(RUN, 2, at, "task_finished", {"task": "a", "status": "done", "output": "ü" * 2_001}),
         Row(RUN, 3, at, "plan_made", {"plan": {"tasks": tasks}, "attempts": 1}),
         Row(RUN, 4, at, "warned", {"message": "line\nbreak\u2028and \ud800 more"}),
+        Row(RUN, 5, at, "approval_asked", {"id": "i#1", "task": "a", "kind": "tool", "preview": "+ x\n" * 1_000}),
     ]
     journal.append(rows, {RUN: RunSummary(RUN, "g", "done", at)})
     journal.close()
     async with serving(make_site(workspace)) as (_, asked):
         found = [event.data async for event in _all(asked, f"/runs/{RUN}/events") if event.id]
-        assert [row.get("cut", False) for row in found] == [True, True, False, False]
+        assert [row.get("cut", False) for row in found] == [True, True, False, False, False]
+        assert len(found[4]["preview"]) == 4_000, "nobody allows what they have not seen"
         assert found[0]["messages"] == []
         assert len(found[1]["output"]) == 2_000
         assert len(found[2]["plan"]["tasks"]) == 300

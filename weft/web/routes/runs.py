@@ -48,6 +48,8 @@ def show_run(site: Site, request: Request) -> dict[str, Any]:
     run = site.find(request.path_params["run"])
     held_by = site.held_by(run)
     document = shapes.run(site.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
+    queued = site.work.queued(run.run_id)
+    document["waiting"] = [one for one in document["waiting"] if one["id"] not in queued]  # a person has answered them
     more = {"worked": run.seconds, "journal": site.reading().url, "tags": list(run.tags), "note": run.note}
     return document | more
 
