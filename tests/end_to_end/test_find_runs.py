@@ -49,3 +49,18 @@ def test_what_is_asked_wrongly_is_said(workspace: Path, weft: Callable[..., Ran]
     for arguments in wrong:
         refused = weft("trace", *arguments)
         assert refused.status == 2, arguments
+
+
+def test_runs_are_listed_and_shown_with_the_paths_of_this_checkout(workspace: Path, weft: Callable[..., Ran]) -> None:
+    weft = partial(weft, cwd=workspace)
+    (workspace / "notes.md").write_text(f"see {workspace}/other.md\n", encoding="utf-8")
+    goal = f"Read {workspace}/notes.md"
+    read = {"id": "read", "action_type": "tool", "name": "ReadFile", "arguments": {"path": "notes.md"}}
+    (workspace / "plan.json").write_text(json.dumps({"goal": goal, "tasks": [read]}), encoding="utf-8")
+    run = json.loads(weft("run", "--plan", "plan.json", "--json").out)
+    (listed,) = json.loads(weft("trace", "list", "--json").out)
+    shown = json.loads(weft("trace", "show", "--json").out)
+    assert (listed["goal"], shown["goal"], shown["answer"]) == (goal, goal, run["answer"])
+    assert f"{workspace}/other.md" in shown["answer"]
+    assert "⟦" not in weft("trace", "show", "last", "--task", "read").out
+    assert "⟦workspace⟧/other.md" in weft("trace", "export", "last").out

@@ -35,6 +35,7 @@ from weft.models.choice import ModelChoice
 from weft.providers.price import unloaded_vision
 from weft.runs.conversations.conversation import Conversation
 from weft.runs.runtime import Weft
+from weft.runs.stored import records
 from weft.version import __version__
 from weft_skills.errors import InputError, WeftError
 
@@ -134,10 +135,10 @@ class WeftAgent:
         place = await _answered(self._place(cwd, mcp_servers or []))
         if session_id in self._sessions:
             await self._sessions.pop(session_id).close()
-        session = self._begin(session_id, place)
-        found = await _answered(asyncio.to_thread(Conversation.open, place.weft(session.mode), session_id))
+        found = await _answered(asyncio.to_thread(Conversation.open, place.weft(modes.DEFAULT), session_id))
         if found.id != session_id:
             raise RequestError.resource_not_found(session_id)
+        session = self._begin(session_id, place)
         for update in await asyncio.to_thread(lambda: list(history.updates_of(found))):
             await self._connected.session_update(session_id=session_id, update=update)
         await self._offer_to_continue(session)
@@ -149,8 +150,12 @@ class WeftAgent:
         store = place.weft(modes.DEFAULT).journal.store
         rows = await asyncio.to_thread(lambda: list(store.conversations(_MOST_SESSIONS)))
         folder = str(place.paths.workspace)
+        titles = (records.local_text(row.goal, row.first, place.paths)[:200] for row in rows)
         return ListSessionsResponse(
-            sessions=[SessionInfo(session_id=row.conversation, cwd=folder, title=row.goal[:200]) for row in rows]
+            sessions=[
+                SessionInfo(session_id=row.conversation, cwd=folder, title=title)
+                for row, title in zip(rows, titles, strict=True)
+            ]
         )
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
@@ -215,16 +220,16 @@ class WeftAgent:
         return self._sessions[session_id]
 
     async def _offer_to_continue(self, session: Session) -> None:
-        """Ask again what the last turn waits for; one that was cut off is continued by a command."""
+        """Ask again what the last turn waits for; one that was cut off or failed is continued by a command."""
         if await asyncio.to_thread(session.waits):
             task = asyncio.ensure_future(session.go_on())
             self._going_on.add(task)
             task.add_done_callback(partial(_ended, self._going_on))
             return
         last = await asyncio.to_thread(lambda: session.conversation.last)
-        if last is not None and last.status in ("running", "interrupted"):
+        if last is not None and last.status not in ("done", "waiting"):
             command = AvailableCommand(
-                name=CONTINUE.removeprefix("/"), description="Continue the turn that was cut off"
+                name=CONTINUE.removeprefix("/"), description="Continue the turn that was cut off or failed"
             )
             await self._connected.session_update(session_id=session.id, update=update_available_commands([command]))
 

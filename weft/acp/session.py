@@ -97,7 +97,7 @@ class Session:
             self._stops.remove(stop)
 
     async def _resume(self, stop: Stop, answers: Sequence[tuple[str, Answer]] = ()) -> Literal["end_turn", "cancelled"]:
-        """Continue the last turn, which was cut off or waits."""
+        """Continue the last turn, which is not done."""
         conversation, permissions = self.conversation, Permissions(self.client, self.id)
         told = await asyncio.to_thread(lambda: history.last_turn(conversation))
 
@@ -147,7 +147,7 @@ class Session:
             events.put_nowait(None)
             await telling
         if result is None:
-            await self._say("There is nothing to continue: the last turn has ended.")
+            await self._say("There is nothing to continue: the last turn is done.")
         elif result.status == "waiting":
             await self._say(await asyncio.to_thread(self._waiting))
         return "cancelled" if stop.by_user else "end_turn"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict, deque
+from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acp.helpers import (
     plan_entry,
@@ -36,7 +36,7 @@ from weft_skills.builtin.writing.targets import PREFIX, target_of
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from weft_planner.events import Event
@@ -68,6 +68,13 @@ _STATUS: dict[str, Literal["pending", "in_progress", "completed"]] = {
 }
 
 
+class _OpenCall(NamedTuple):
+    """A call that a client was told of, and that has not ended."""
+
+    id: str
+    arguments: Mapping[str, Any]
+
+
 @dataclass(slots=True)
 class Updates:
     """Turns the events of one turn into updates; `streamed` is whether the answer's text was handed on already."""
@@ -77,7 +84,7 @@ class Updates:
     streamed: bool = False
     _plan: Plan | None = None
     _standing: dict[str, Literal["pending", "in_progress", "completed"]] = field(default_factory=dict)
-    _open: dict[tuple[str | None, str], deque[str]] = field(default_factory=lambda: defaultdict(deque))
+    _open: dict[tuple[str | None, str], list[_OpenCall]] = field(default_factory=lambda: defaultdict(list))
     _count: int = 0
 
     def of(self, event: Event) -> list[Any]:
@@ -141,7 +148,7 @@ class Updates:
     def _started(self, task: str | None, tool: str, arguments: Mapping[str, Any]) -> Any:
         self._count += 1
         name = f"{self.turn}-{self._count}"
-        self._open[task, tool].append(name)
+        self._open[task, tool].append(_OpenCall(name, arguments))
         return start_tool_call(
             name,
             _title(tool, arguments),
@@ -156,10 +163,12 @@ class Updates:
         waiting = self._open[task, tool]
         if not waiting:
             return []
+        call = _ended_call(waiting, envelope)
+        waiting.remove(call)
         said = str(envelope.get("text") or "")
         status: Literal["completed", "failed"] = "failed" if envelope.get("status") == "error" else "completed"
         content = [tool_content(text_block(said[:_MOST_TEXT]))] if said and not self._is_edit(tool) else None
-        return [update_tool_call(waiting.popleft(), status=status, content=content)]
+        return [update_tool_call(call.id, status=status, content=content)]
 
     def _ended(self, task: str, event: TaskFinished) -> list[Any]:
         """What a task leaves open when it ends: calls that were never made."""
@@ -167,7 +176,7 @@ class Updates:
         for (owner, _), waiting in self._open.items():
             while owner == task and waiting:
                 status: Literal["completed", "failed"] = "completed" if event.status == "done" else "failed"
-                told.append(update_tool_call(waiting.popleft(), status=status))
+                told.append(update_tool_call(waiting.pop(0).id, status=status))
         return told
 
     def _locations(self, tool: str, arguments: Mapping[str, Any]) -> list[ToolCallLocation] | None:
@@ -201,6 +210,12 @@ class Updates:
     @staticmethod
     def _is_edit(tool: str) -> bool:
         return _KINDS.get(tool) == "edit"
+
+
+def _ended_call(waiting: Sequence[_OpenCall], envelope: Mapping[str, Any]) -> _OpenCall:
+    """The call that an answer is for: calls side by side end in any order, and an answer says what it was asked."""
+    given = envelope.get("context", {}).get("params_input")
+    return next((call for call in waiting if call.arguments == given), waiting[0])
 
 
 def _title(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -9,7 +9,9 @@ import io
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +26,7 @@ from weft_skills.errors import InputError
 from weft_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from weft.evaluation.checks.check import CaseCheck
 
@@ -48,15 +50,22 @@ Source = str | Path | Mapping[str, Any] | Case
 
 
 def read_cases(sources: Iterable[Source]) -> list[Case]:
-    """The cases of files, of skills' folders, and in memory; raises InputError with everything that is wrong."""
+    """The cases of files, of skills' folders, and in memory; raises InputError with everything that is wrong.
+
+    Files number their cases from 1: an id that several of them have is told apart by the file, as in `pdf:1`.
+    """
     survey = _Survey()
+    files: list[tuple[Path, range]] = []
     for number, source in enumerate(with_stdin(sources), 1):
         if isinstance(source, Case):
             survey.add(source, f"case {number}")
         elif isinstance(source, Mapping):
             survey.take(GoalRow(number, source), f"case {number}", Path.cwd(), Path("/"))
         else:
-            survey.read(case_file(source))
+            file, first = case_file(source), len(survey.cases)
+            survey.read(file)
+            files.append((file, range(first, len(survey.cases))))
+    survey.tell_apart(files)
     survey.check()
     return survey.cases
 
@@ -119,26 +128,28 @@ class _Survey:
         self.cases: list[Case] = []
         self.faults: list[str] = []
         self._more = 0
-        self._seen: dict[str, str] = {}
+        self._seen: dict[tuple[str, Path | None], str] = {}
 
     def read(self, path: Path) -> None:
         """Take every case of a file."""
         folder = path.absolute().parent
         home = folder.parent if folder.name == SKILL_EVALS.parent.name else folder
-        self.take_all(_rows(path), str(path), folder, home)
+        self.take_all(_rows(path), str(path), folder, home, path.resolve())
 
-    def take_all(self, rows: Iterable[GoalRow | BadRow], name: str, folder: Path, home: Path) -> None:
+    def take_all(
+        self, rows: Iterable[GoalRow | BadRow], name: str, folder: Path, home: Path, file: Path | None = None
+    ) -> None:
         """Take every row of what has that name; at least one is a case."""
         before = len(self.cases) + len(self.faults)
         for row in rows:
             if len(self.cases) > _MOST_CASES:
                 self._fault(f"{name}: more than {_MOST_CASES:,} cases")
                 return
-            self.take(row, f"{name}, line {row.line}", folder, home)
+            self.take(row, f"{name}, line {row.line}", folder, home, file)
         if len(self.cases) + len(self.faults) == before:
             self._fault(f"{name} has no cases")
 
-    def take(self, row: GoalRow | BadRow, where: str, folder: Path, home: Path) -> None:
+    def take(self, row: GoalRow | BadRow, where: str, folder: Path, home: Path, file: Path | None = None) -> None:
         """Take one case; its files are relative to `folder`, and lie below `home`."""
         if isinstance(row, BadRow):
             self._fault(f"{where}: {row.what}")
@@ -148,15 +159,26 @@ class _Survey:
         except BadCheck as error:
             self._fault(f"{where}: {error}")
             return
-        self.add(case, where)
+        self.add(case, where, file)
 
-    def add(self, case: Case, where: str) -> None:
-        """Add a case, unless there is one of its name."""
-        if case.id in self._seen:
-            self._fault(f"{where}: duplicate id {case.id!r}; {self._seen[case.id]} has it too")
+    def add(self, case: Case, where: str, file: Path | None = None) -> None:
+        """Add a case, unless there is one of its name in the same file, or in memory."""
+        if (other := self._seen.get((case.id, file))) is not None:
+            self._fault(f"{where}: duplicate id {case.id!r}; {other} has it too")
             return
-        self._seen[case.id] = where
+        self._seen[case.id, file] = where
         self.cases.append(case)
+
+    def tell_apart(self, files: Sequence[tuple[Path, range]]) -> None:
+        """Name the file in ids that several have; `files` are those read, each with the places of its cases."""
+        times = Counter(case.id for case in self.cases)
+        for name, (_, places) in zip(_told_apart([file for file, _ in files]), files, strict=True):
+            for place in places:
+                case = self.cases[place]
+                if times[case.id] > 1:
+                    self.cases[place] = replace(case, id=f"{name}:{case.id}")
+        for taken in (one for one, number in Counter(case.id for case in self.cases).items() if number > 1):
+            self._fault(f"several cases have the id {taken!r}")
 
     def _fault(self, text: str) -> None:
         if len(self.faults) < _MOST_FAULTS:
@@ -175,6 +197,18 @@ class _Survey:
             raise InputError(
                 "there are no cases", hint='a case is {"id": "a", "goal": "…", "checks": [{"contains": "…"}]}'
             )
+
+
+def _told_apart(files: Sequence[Path]) -> list[str]:
+    """What files are called: by their names, those of skills by their folders', with as many folders as it takes."""
+    parts = [
+        (path.parents[1] if path.parts[-2:] == SKILL_EVALS.parts else path).parts for path in map(Path.resolve, files)
+    ]
+    for length in range(1, max(map(len, parts), default=0)):
+        names = ["/".join(part[-length:]) for part in parts]
+        if len(set(names)) == len(set(parts)):
+            return names
+    return ["/".join(part) for part in parts]
 
 
 def _rows(path: Path) -> Iterator[GoalRow | BadRow]:

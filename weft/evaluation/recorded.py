@@ -13,6 +13,7 @@ from weft.evaluation.judging import judging
 from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, left_out
 from weft.evaluation.scoring import ScoredRun
 from weft.evaluation.variant import ONLY
+from weft.runs.stored import records
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ async def score_runs(
     async with judging(workspace, settings, options.batch, judge=options.judge) as (scorer, judge):
         weft = scorer.weft
         check_trust(cases, weft, trust=options.trust)
-        wanted = _matched(cases, [weft.journal.store.find(run) for run in runs])
+        wanted = _matched(cases, [records.local_summary(weft.journal.store.find(run), weft.paths) for run in runs])
         scores = await (scorer if judged else replace(scorer, judge=None)).score_all(wanted)
         figures = JudgeFigures(judge.model.name, judge.usage.calls, judge.cost) if judged else None
     folder, variants = store.new_evaluation(workspace), (VariantFigures.of(ONLY.name, scores),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from weft_executor.stores.store import Store
 
 
-# The steps that are not tasks, by the role of their model.
-_ROLES = {"(plan)": "decomposer", "(replan)": "replanner", "(synthesis)": "synthesis"}
+# The steps that are not called like the role of their model.
+_ROLES = {"(plan)": "decomposer", "(replan)": "replanner"}
+_STEP = re.compile(r"\((\w+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,11 @@ class Trace:
         return self.source.rows(self.run_id, types=types, task=task)
 
     def step_rows(self, step: str) -> Iterator[Row]:
-        """The rows of one task, or of the steps `(plan)`, `(replan)` and `(synthesis)`, in full."""
-        role = _ROLES.get(step)
+        """The rows of one task, or of another step such as `(plan)` or `(synthesis)`, in full."""
+        named = _STEP.fullmatch(step)
+        role = _ROLES.get(step, named[1]) if named else None
         rows = self.rows(task=None if role else step)
-        return (row for row in rows if role is None or row.body.get("role") == role)
+        return (row for row in rows if role is None or (row.body.get("role") == role and not row.body.get("task")))
 
 
 def find_traces(runs: Sequence[str], paths: Paths, settings: Settings) -> Iterator[Trace]:

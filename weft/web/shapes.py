@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Longer texts are cut in a stream; the route of a task has them whole.
 LONG = 2_000
+# What a person decides about is never cut: they would allow, or edit, what they have not seen.
+_WHOLE = frozenset({"approval_asked"})
 # Lists in events that a page shows a few entries of.
 _MANY = {"skills": 100, "messages": 0}
 _SETTINGS = ("model", "max_cost", "max_tokens", "timeout", "max_concurrency", "detector")
@@ -39,6 +41,8 @@ def summary(run: RunSummary) -> dict[str, Any]:
 
 def short_row(row: Row) -> dict[str, Any]:
     """A row without long texts; one that had some says so by `cut`."""
+    if row.type in _WHOLE:
+        return row.to_dict()
     body, was_cut = _short(row.body, "")
     shown = row._replace(body=body).to_dict()
     return shown | {"cut": True} if was_cut else shown

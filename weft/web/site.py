@@ -23,7 +23,7 @@ from weft_executor.stores.errors import UnknownRun
 from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
     from weft.local.downloads.pull import PullOptions
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     from weft.settings.settings import Resolved, Settings
     from weft.workspace.workspace import Workspace
     from weft_executor.journal.journal import Journal
-    from weft_executor.stores.row import RunSummary
+    from weft_executor.stores.row import Row, RunSummary
     from weft_executor.stores.store import Store
-    from weft_planner.approvals import Answer
 
 # What a page may set for a run. Everything that is guarded, and where models are reached, stays as the user has it.
 GIVEN = frozenset(
@@ -84,13 +83,10 @@ class Site:
         self.drafts = Drafts(self.paths.workspace)
         self.work = Work(self.journal)
         self.logins = WebLogins()
-        self.queued: dict[
-            str, list[tuple[str, Answer]]
-        ] = {}  # answers to runs of this process that still do other things
 
     def _newest(self) -> list[RunSummary]:
         store = self.store()
-        return list(store.summaries(_NEWEST)) if store is not None else []
+        return [self.local(run) for run in store.summaries(_NEWEST)] if store is not None else []
 
     def _skills_stamp(self) -> int:
         """A number that differs when a skill was added, changed or deleted."""
@@ -167,7 +163,19 @@ class Site:
         found = self.reading().find(run_id)
         if found.run_id != run_id:
             raise UnknownRun(f"there is no run {run_id!r}", hint="see the list of runs")
-        return found
+        return self.local(found)
+
+    def rows(self, run_id: str, *, types: Collection[str] = (), after: int = 0) -> Iterator[Row]:
+        """A run's events as they are shown: with the paths of this checkout."""
+        from weft.runs.stored import records
+
+        return records.local_rows(self.reading().rows(run_id, types=types, after=after), self.paths)
+
+    def local(self, run: RunSummary) -> RunSummary:
+        """A run's line as it is shown, likewise."""
+        from weft.runs.stored import records
+
+        return records.local_summary(run, self.paths)
 
     def held_by(self, run: RunSummary) -> str | None:
         """Which process runs it: `here`, `elsewhere` or None."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from weft.traces.timeline import TYPES
 from weft.web import shapes
 from weft.web.replies import COMMENT, RETRY, event
+from weft_executor.stores.errors import UnknownRun
 from weft_planner.events import TextStreamed
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ _ROWS = 500
 _QUIET = 15.0
 # How often a run is looked at whose process may have died without a word, in seconds.
 _LOOK = 2.0
+# The least time between two looks at a run that nobody works on.
+_CALM = 0.2
 
 
 async def follow(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
@@ -69,9 +74,38 @@ async def follow(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
                 pass
 
 
+async def at_rest(site: Site, run_id: str, after: int) -> AsyncGenerator[bytes]:
+    """One word, `rest`, when a run that nobody works on has more events than that, or is gone: it is read again then.
+
+    Lists tell of the newest runs alone, and once a second: a run may have been continued and wait again by then.
+    """
+    with site.changes.waking() as woken:
+        yield RETRY
+        spoke = time.monotonic()
+        while not site.streams.closing:
+            woken.clear()
+            if await asyncio.to_thread(_is_other, site, run_id, after):
+                yield event("rest", {"run_id": run_id})
+                return
+            if time.monotonic() - spoke >= _QUIET:
+                spoke = time.monotonic()
+                yield COMMENT
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_QUIET):
+                    await woken.wait()
+            await asyncio.sleep(_CALM)  # others may write much
+
+
+def _is_other(site: Site, run_id: str, after: int) -> bool:
+    """Whether a run is no longer what was read until an event."""
+    try:
+        return next(site.reading().rows(site.find(run_id).run_id, types=TYPES, after=after), None) is not None
+    except UnknownRun:
+        return True
+
+
 def _read(site: Site, run_id: str, after: int) -> list[Row]:
-    store = site.store()
-    return list(islice(store.rows(run_id, after=after), _ROWS)) if store is not None else []
+    return list(islice(site.rows(run_id, after=after), _ROWS)) if site.store() is not None else []
 
 
 async def _has_more(site: Site, run_id: str, after: int) -> bool:

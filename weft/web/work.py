@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.runs.stop import Stop
@@ -15,10 +16,11 @@ from weft_planner.events import Event, RunResumed, RunStarted, TextStreamed, Too
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from weft_executor.history.result import Result
     from weft_executor.journal.journal import Journal
+    from weft_planner.approvals import Answer
     from weft_planner.events import Record
 
 MOST_RUNS = 8
@@ -35,10 +37,25 @@ class Running(Protocol):
         """Run to the end."""
 
 
+class Resuming(Protocol):
+    """Continues a run with answers."""
+
+    async def __call__(self, *, record: Record, stop: Stop, answers: Mapping[str, Answer]) -> Result:
+        """Run to the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Started:
     task: asyncio.Task[Result]
     stop: Stop
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    """Answers by the ids of requests, and what continues the run with them."""
+
+    resume: Resuming
+    answers: dict[str, Answer] = field(default_factory=dict)
 
 
 class Work:
@@ -52,7 +69,7 @@ class Work:
         self._listeners: dict[str, list[tuple[Callable[[Streamed], None], asyncio.Event]]] = {}
         self._closing = False
         self._interrupted: set[str] = set()
-        self._next: dict[str, Running] = {}
+        self._queued: dict[str, _Queued] = {}
         self._following: set[asyncio.Task[None]] = set()
 
     def holds(self, run_id: str) -> bool:
@@ -95,12 +112,27 @@ class Work:
         await self._journal().settle()
         return run_id
 
-    def then(self, run_id: str, run: Running) -> None:
-        """Start this when a run of this process has ended, unless the server ends first."""
-        self._next[run_id] = run
+    def queue(self, run_id: str, answers: Mapping[str, Answer], resume: Resuming) -> bool:
+        """Keep answers, by the ids of requests, for when a run of this process has ended: it continues with them then.
+
+        Returns whether it still runs; raises if a request has an answer.
+        """
+        if run_id not in self._started:
+            return False
+        queued = self._queued.setdefault(run_id, _Queued(resume))
+        if known := [name for name in answers if name in queued.answers]:
+            hint = "the run continues when its other tasks end"
+            raise HttpError(409, "ANSWERED_ALREADY", f"{known[0]} has been answered already", hint=hint)
+        queued.answers.update(answers)
+        return True
+
+    def queued(self, run_id: str) -> Collection[str]:
+        """The requests of a run that have an answer which it has not got yet."""
+        return self._queued[run_id].answers if run_id in self._queued else ()
 
     def stop(self, run_id: str) -> bool:
-        """Stop a run of this process; returns whether it is one."""
+        """Stop a run of this process; returns whether it is one. What was answered meanwhile does not continue it."""
+        self._queued.pop(run_id, None)
         if run_id not in self._started:
             return False
         self._started[run_id].stop.set(by_user=True)
@@ -146,9 +178,9 @@ class Work:
         self._shown.forget(run_id)
         if not ended.task.cancelled():
             ended.task.exception()  # its failure is on record
-        following = self._next.pop(run_id, None)
-        if following is not None and not self._closing:
-            task = asyncio.ensure_future(self._follow(following))
+        queued = self._queued.pop(run_id, None)
+        if queued is not None and not self._closing:
+            task = asyncio.ensure_future(self._follow(partial(queued.resume, answers=queued.answers)))
             self._following.add(task)
             task.add_done_callback(self._following.discard)
 

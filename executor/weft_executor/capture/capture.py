@@ -136,15 +136,14 @@ class Capture:
 
     def local(self, value: Any) -> Any:
         """A recorded value with the paths of this checkout."""
-        match value:
-            case str():
-                return self.roots.local(value)
-            case Mapping():
-                return {self.roots.local(key): self.local(item) for key, item in value.items()}
-            case list() | tuple():
-                return [self.local(item) for item in value]
-            case _:
-                return value
+        kind = type(value)  # every row that is read passes through here
+        if kind is str:
+            return self.roots.local(value)
+        if kind in ATOMS:
+            return value
+        if kind is dict or isinstance(value, Mapping):
+            return {self.roots.local(key): self.local(item) for key, item in value.items()}
+        return [self.local(item) for item in value] if isinstance(value, list | tuple) else value
 
     def hash(self, value: Any) -> str:
         """A short hash of a JSON-like value as it would be recorded: the same here and in another checkout."""

@@ -71,6 +71,11 @@ class NamedRoots:
         return escape(folder) if mark.string.endswith(_LISTED, 0, mark.start()) else folder
 
 
+def is_marked(text: str) -> bool:
+    """Whether a recorded text may have the name of a folder in it, or an escaped mark."""
+    return _OPEN in text
+
+
 @lru_cache(maxsize=64)
 def _any_of(folders: tuple[str, ...]) -> re.Pattern[str]:
     """A pattern for any of the folders, the longest first.

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from acp.exceptions import RequestError
-from acp.schema import EnvVariable, McpServerStdio, ToolCallStart
+from acp.schema import AvailableCommandsUpdate, EnvVariable, McpServerStdio, ToolCallStart
 
-from tests.fakes import ScriptedModel
+from tests.fakes import Recorder, ScriptedModel
 from tests.mcp_workspace import small
 from tests.weft.acp.client import Editor, agent, say
-from weft_planner.model import Reply
+from tests.weft.recorded import store, weft
+from weft.acp.updates import Updates
+from weft_planner.errors import RequestRefused
+from weft_planner.events import CallFinished, ToolCalled
+from weft_planner.model import Reply, ToolCall
 
 if TYPE_CHECKING:
     from weft_planner.model import Request
@@ -87,6 +91,63 @@ async def test_a_written_artifact_is_shown_where_it_lies(workspace: Path) -> Non
     (call,) = [update for _, update in editor.updates if isinstance(update, ToolCallStart)]
     (path,) = {part.path for part in (*(call.content or ()), *(call.locations or ()))}
     assert Path(path).read_text(encoding="utf-8") == "# Report\n"
+
+
+async def test_calls_side_by_side_end_in_any_order_and_each_has_its_own_answer(workspace: Path) -> None:
+    for name in ("slow.md", "quick.md"):
+        (workspace / name).write_text(f"the text of {name}\n", encoding="utf-8")
+
+    def script(request: Request) -> Reply:
+        if request.role == "decomposer":
+            return Reply(plan({"id": "read", "action_type": "llm", "instruction": "Read both"}))
+        if request.messages[-1].role == "tool":
+            return Reply("read")
+        calls = [ToolCall(name, "ReadFile", json.dumps({"path": f"{name}.md"})) for name in ("slow", "quick")]
+        return Reply("", tuple(calls), finish="tool_calls")
+
+    async with weft(workspace, ScriptedModel(script)) as runtime:
+        heard = Recorder()
+        run = await runtime.run("Read both", record=heard)
+    (slow, quick), told = heard.of(ToolCalled), Updates(workspace, run.run_id)
+    (asked,) = (event for event in heard.of(CallFinished) if event.reply.tool_calls)
+    started = {update.tool_call_id: update.title for update in told.of(asked)}
+    ended = [update for event in (quick, slow) for update in told.of(event)]
+    said = {started[update.tool_call_id]: update.content[0].content.text for update in ended}
+    assert "quick.md" in said["ReadFile quick.md"]
+    assert "slow.md" in said["ReadFile slow.md"]
+
+
+async def test_a_turn_that_failed_is_continued(workspace: Path) -> None:
+    failing = {"two"}
+
+    def script(request: Request) -> Reply | Exception:
+        if request.task in failing:
+            return RequestRefused("not today")
+        return Reply(plan(*TWO) if request.role == "decomposer" else f"the answer of {request.task}")
+
+    model = ScriptedModel(script)
+    async with agent(Editor(), model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await say(connection, session, "Do two steps")
+    failing.clear()
+    editor = Editor()
+    async with agent(editor, model) as connection:
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+        offered = [update for _, update in editor.updates if isinstance(update, AvailableCommandsUpdate)]
+        assert [one.name for update in offered for one in update.available_commands] == ["continue"]
+        await say(connection, session, "/continue")
+    assert editor.said().endswith("the answer of two")
+    assert [request.task for request in model.asked if request.task].count("one") == 1, "it was paid for before"
+
+
+async def test_a_session_that_cannot_be_loaded_is_none(workspace: Path) -> None:
+    async with agent(Editor(), simple()) as connection:
+        for name in ("c20260101T000000000-abcdef", "last"):
+            with pytest.raises(RequestError):
+                await connection.load_session(cwd=str(workspace), session_id=name, mcp_servers=[])
+            with pytest.raises(RequestError):
+                await say(connection, name, "hello")
+    assert not list(store(workspace).conversations())
 
 
 async def test_the_editors_mcp_servers_are_used_and_their_secrets_are_written_nowhere(workspace: Path) -> None:

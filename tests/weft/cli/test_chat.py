@@ -21,7 +21,7 @@ import pytest
 
 from tests.mcp_workspace import configure, open_servers
 from tests.nursery import Nursery, Process, Ran
-from tests.openai_server import Call, OpenAIServer, Say, Script
+from tests.openai_server import Call, Fail, OpenAIServer, Say, Script
 from tests.weft.cli.tmux import Terminal, needs_tmux
 from tests.weft.recorded import replayed, rows, store
 from weft.cli.chat.line import completions, files_below
@@ -141,6 +141,23 @@ def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, ch
     assert "The page is file://" in done.err  # a server would end with the last line
     assert done.out == "Answer to **hello**.\n"
     assert (workspace / "out.md").read_text(encoding="utf-8") == done.out
+
+
+def test_a_turn_that_failed_is_continued_by_retry(chat: Talk, serve: Serve) -> None:
+    refused: list[Call] = []
+
+    def refusing(call: Call) -> Say | Fail:
+        if "do two" in call.user and not refused:
+            refused.append(call)
+            return Fail(400, "not today")
+        return script(call)
+
+    server = serve(refusing)
+    done = chat("some tasks\n/retry\n", "--json")
+    first, second = map(json.loads, done.out.splitlines())
+    assert (first["status"], second["status"], done.status) == ("partial", "done", 0)
+    assert first["run_id"] == second["run_id"]
+    assert sum("do one" in call.user for call in server.asked("task")) == 1
 
 
 @pytest.fixture

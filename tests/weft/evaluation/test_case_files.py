@@ -45,6 +45,26 @@ def test_what_is_expected_is_an_expectation_if_there_is_no_other(tmp_path: Path)
     assert second.expectations == ("It has b", "It has c")
 
 
+def test_cases_of_several_files_with_the_same_ids_are_told_apart(tmp_path: Path) -> None:
+    for folder in ("a/pdf", "b/pdf", "b/csv"):
+        evals = [{"id": 1, "prompt": f"{folder} 1"}, {"id": folder, "prompt": f"{folder} 2"}]
+        (tmp_path / folder / "evals").mkdir(parents=True)
+        (tmp_path / folder / "evals" / "evals.json").write_text(json.dumps({"evals": evals}), encoding="utf-8")
+    two = read_cases([tmp_path / "a/pdf", tmp_path / "b/csv"])
+    assert [case.id for case in two] == ["pdf:1", "a/pdf", "csv:1", "b/csv"]
+    same = read_cases([tmp_path / "a/pdf", tmp_path / "b/pdf"])  # two skills of one name
+    assert [case.id for case in same] == ["a/pdf:1", "a/pdf", "b/pdf:1", "b/pdf"]
+    for name in ("one.jsonl", "two.jsonl"):
+        (tmp_path / name).write_text('{"goal": "x"}\n', encoding="utf-8")
+    lines = read_cases([tmp_path / "one.jsonl", tmp_path / "two.jsonl"])
+    assert [case.id for case in lines] == ["one.jsonl:line-1", "two.jsonl:line-1"]
+    assert [case.id for case in read_cases(lines)] == [case.id for case in lines]
+    with pytest.raises(InputError, match="duplicate id '1'"):
+        read_cases([tmp_path / "a/pdf", tmp_path / "a" / "pdf" / "evals" / "evals.json"])
+    with pytest.raises(InputError, match="duplicate id '1'"):
+        read_cases([{"id": 1, "goal": "x"}, {"id": 1, "goal": "y"}])
+
+
 def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
     (tmp_path / "goals.csv").write_text("goal,who\nWrite to <<who>>,Ann\n", encoding="utf-8")
     (case,) = read_cases([tmp_path / "goals.csv"])

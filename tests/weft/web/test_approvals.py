@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 
 from tests.fakes import ScriptedModel
@@ -25,6 +26,10 @@ async def asked_for(asked: httpx.AsyncClient, run_id: str, count: int = 1) -> li
         while len(found := (await asked.get(f"/approvals?run={run_id}")).json()) != count:  # noqa: ASYNC110
             await asyncio.sleep(PAUSE)
     return list(found)
+
+
+async def rows(asked: httpx.AsyncClient, run_id: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (await asked.get(f"/runs/{run_id}/export")).text.splitlines()]
 
 
 async def test_a_waiting_run_is_listed_and_continues_with_the_answer(workspace: Path) -> None:
@@ -51,6 +56,8 @@ async def test_an_answer_to_a_run_that_still_works_counts_when_it_has_ended(work
         answers = [{"id": request["id"], "decision": "allow"}]
         reply = await asked.post(f"/runs/{run_id}/answers", json=answers)
         assert (reply.status_code, reply.json()) == (202, {"run_id": run_id, "queued": True})
+        assert await asked_for(asked, run_id, 0) == []  # nobody is asked again
+        assert (await asked.get(f"/runs/{run_id}")).json()["waiting"] == []
         again = await asked.post(f"/runs/{run_id}/answers", json=answers)
         assert (again.status_code, again.json()["error"]["code"]) == (409, "ANSWERED_ALREADY")
         shortened = await asked.post(f"/runs/{run_id}/answers", json=[{"id": request["id"][:8], "decision": "deny"}])
@@ -58,6 +65,25 @@ async def test_an_answer_to_a_run_that_still_works_counts_when_it_has_ended(work
         unknown = await asked.post(f"/runs/{run_id}/answers", json=[{"id": "none", "decision": "allow"}])
         assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "UNKNOWN_REQUEST")
         model.free.set()
+        assert {task["status"] for task in (await ended(asked, run_id))["tasks"]} == {"done"}
+
+
+async def test_a_run_that_is_stopped_after_an_answer_does_not_continue_with_it(workspace: Path) -> None:
+    model = Slow()
+    async with asking(workspace, model) as asked:
+        run_id = await started(asked, plan={"tasks": [ASKS, OTHER]})
+        await model.reached.wait()
+        (request,) = await asked_for(asked, run_id)
+        answers = [{"id": request["id"], "decision": "allow"}]
+        assert (await asked.post(f"/runs/{run_id}/answers", json=answers)).json()["queued"]
+        await asked.post(f"/runs/{run_id}/stop", json={})
+        assert (await ended(asked, run_id, "interrupted"))["code"] == "STOPPED_BY_USER"
+        model.free.set()
+        await asyncio.sleep(0)
+        (again,) = await asked_for(asked, run_id)  # it asks when it is resumed, and can be answered then
+        assert again["id"] == request["id"]
+        assert [one["type"] for one in await rows(asked, run_id) if one["type"] == "run_resumed"] == []
+        assert (await asked.post(f"/runs/{run_id}/answers", json=answers)).status_code == 202
         assert {task["status"] for task in (await ended(asked, run_id))["tasks"]} == {"done"}
 
 

@@ -14,14 +14,14 @@ from tests.weft.recorded import store as open_journal
 from tests.weft.recorded import weft as runtime
 from tests.weft.web.served import asking
 from weft_planner.errors import RequestRefused
-from weft_planner.model import Usage
+from weft_planner.model import Reply, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
 
-    from weft_planner.model import Reply, Request
+    from weft_planner.model import Request
 
 
 class Slow(ScriptedModel):
@@ -93,6 +93,17 @@ async def test_a_task_is_shown_in_full_and_so_are_planning_and_synthesis(workspa
             assert "call_finished" in [row["type"] for row in (await asked.get(f"/runs/{run_id}/tasks/{step}")).json()]
         missing = await asked.get(f"/runs/{run_id}/tasks/nothing")
         assert (missing.status_code, missing.json()["error"]["code"]) == (404, "UNKNOWN_TASK")
+
+
+async def test_the_steps_around_the_tasks_are_shown_in_full_too(workspace: Path) -> None:
+    model = ScriptedModel(lambda request: answering(request) if request.role != "detector" else Reply('{"skills": []}'))
+    async with asking(workspace, model) as asked:
+        run_id = await started(asked, settings={"detector": "llm"})
+        steps = [one["id"] for one in (await ended(asked, run_id))["spans"] if one["id"].startswith("(")]
+        assert "(detector)" in steps
+        for step in steps:
+            rows = (await asked.get(f"/runs/{run_id}/tasks/{step}")).json()
+            assert "call_finished" in {row["type"] for row in rows}, step
 
 
 async def test_runs_are_filtered_and_paged(workspace: Path) -> None:

@@ -157,12 +157,14 @@ async def test_long_texts_are_cut_and_say_so(workspace: Path) -> None:
         Row(RUN, 2, at, "task_finished", {"task": "a", "status": "done", "output": "ü" * 2_001}),
         Row(RUN, 3, at, "plan_made", {"plan": {"tasks": tasks}, "attempts": 1}),
         Row(RUN, 4, at, "warned", {"message": "line\nbreak\u2028and \ud800 more"}),
+        Row(RUN, 5, at, "approval_asked", {"id": "i#1", "task": "a", "kind": "tool", "preview": "+ x\n" * 1_000}),
     ]
     journal.append(rows, {RUN: RunSummary(RUN, "g", "done", at)})
     journal.close()
     async with serving(make_site(workspace)) as (_, asked):
         found = [event.data async for event in _all(asked, f"/runs/{RUN}/events") if event.id]
-        assert [row.get("cut", False) for row in found] == [True, True, False, False]
+        assert [row.get("cut", False) for row in found] == [True, True, False, False, False]
+        assert len(found[4]["preview"]) == 4_000, "nobody allows what they have not seen"
         assert found[0]["messages"] == []
         assert len(found[1]["output"]) == 2_000
         assert len(found[2]["plan"]["tasks"]) == 300
@@ -221,6 +223,32 @@ async def test_one_stream_follows_several_runs_and_the_lists(workspace: Path) ->
             assert seen == list(range(8, 61))
             assert (await asked.get("/events?run=x")).json()["error"]["message"].endswith("has no number")
             assert (await asked.get("/events?" + "run=x:1&" * 33)).status_code == 400
+
+
+@pytest.mark.changes_skills
+async def test_a_run_at_rest_says_once_that_it_is_another_or_gone(workspace: Path) -> None:
+    (workspace / ".agents").mkdir()
+    journal = SqliteStore(workspace / ".agents" / "journal.sqlite")
+    at = "2026-01-01T00:00:00.000000Z"
+    asked_for = {"id": "i#1", "task": None, "kind": "question", "preview": "Which?"}
+    journal.append([Row(RUN, 1, at, "approval_asked", asked_for)], {RUN: RunSummary(RUN, "g", "waiting", at)})
+    newer = [f"20270101T000000{number:03}-abcdef" for number in range(250)]  # more than lists tell of
+    journal.append([], {run: RunSummary(run, "g", "done", at) for run in newer})
+    async with serving(make_site(workspace)) as (_, asked), asyncio.timeout(120):
+        late = [event.type async for event in _all(asked, f"/events?rest={RUN}:0&lists=0")]
+        assert late == ["rest"], "what was missed before the stream is told at once"
+        async with asked.stream("GET", f"/events?rest={RUN}:1&lists=0") as response:
+            tagged = Row(RUN, 2, at, "turn_taken_back", {"turn": 1})  # nothing that a run is shown by
+            journal.append([tagged], {RUN: RunSummary(RUN, "g", "waiting", at)})
+            answered = Row(RUN, 3, at, "approval_given", {"call": "i#1", "decision": "answer", "text": "both"})
+            journal.append([answered], {RUN: RunSummary(RUN, "g", "waiting", at)})
+            assert [(one.type, one.data) async for one in events(response)] == [("rest", {"run_id": RUN})]
+        async with asked.stream("GET", f"/events?rest={RUN}:3&lists=0") as response:
+            journal.delete([RUN])
+            assert [one.type async for one in events(response)] == ["rest"]
+        assert (await asked.get("/events?rest=x")).status_code == 400
+    journal.close()
+    (workspace / ".agents" / "journal.sqlite").unlink()
 
 
 async def test_there_is_a_limit_on_streams_and_closed_ones_do_not_count(

@@ -31,7 +31,7 @@ COMMANDS = {
     "/cost": "what this conversation has cost",
     "/tasks": "the tasks of the last turn",
     "/why": "what a task was told, and what came of it: /why TASK",
-    "/retry": "continue the last turn, or do it again",
+    "/retry": "continue the last turn, or do it again if it is done",
     "/undo": "take back the last turn and its file changes",
     "/save": "write the last answer to a file: /save FILE",
     "/open": "show the conversation in a browser",

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from weft_planner.approvals import Approve
     from weft_planner.events import Record
 
-_ENDED = ("done", "partial", "failed", "stopped")
-
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
@@ -117,9 +115,9 @@ class Conversation:
         approve: Approve | None = None,
         answers: Answers = (),
     ) -> Result | None:
-        """Continue the last turn if it was cut off or waits; None if there is nothing to continue."""
+        """Continue the last turn, which was cut off, waits or failed in part; None if it is done, or there is none."""
         last = await asyncio.to_thread(lambda: self.last)
-        if last is None or last.status in _ENDED:
+        if last is None or last.status == "done":
             return None
         return await self.weft.resume(last.run_id, record=record, stop=stop, approve=approve, answers=answers)
 

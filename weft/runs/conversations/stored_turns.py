@@ -108,7 +108,8 @@ class StoredTurns:
                     stopped = False
                 case _:
                     pass
-        return StoredTurn(number, summary.run_id, summary.goal, summary.status, answer, error, stopped)
+        goal = records.local_text(summary.goal, summary.run_id, self.paths)
+        return StoredTurn(number, summary.run_id, goal, summary.status, answer, error, stopped)
 
     def next_turn(self, conversation: str, room: int) -> tuple[ConversationTurn, tuple[Path, ...]]:
         """What the next turn sees, within so many tokens, and the files that it is still given."""

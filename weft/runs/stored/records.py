@@ -20,7 +20,7 @@ from weft.settings.settings import Settings, setting_types
 from weft.version import __version__
 from weft_executor.approvals.policy import MODES, ApprovalRule, as_floors, stricter
 from weft_executor.capture.capture import Capture
-from weft_executor.capture.named_roots import NamedRoots
+from weft_executor.capture.named_roots import NamedRoots, is_marked
 from weft_executor.capture.secrets import Secrets
 from weft_executor.capture.shared_lists import SharedLists
 from weft_executor.history.indexer import Indexer
@@ -34,12 +34,12 @@ from weft_skills.discovery.locations import locations
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from weft.settings.paths import Paths
     from weft.workspace.workspace import Workspace
     from weft_executor.history.run_history import RunHistory
-    from weft_executor.stores.row import Row
+    from weft_executor.stores.row import Row, RunSummary
     from weft_executor.stores.store import Store
     from weft_planner.events import Event, TaskReused
     from weft_skills.builtin.writing.workspace_writes import WorkspaceWrites
@@ -87,6 +87,28 @@ def first_event(store: Store, run: str, paths: Paths) -> RunStarted:
 def event_of(row: Row, paths: Paths) -> Event | None:
     """The event of a stored row, with local paths; None if this version does not know its type."""
     return decode(row.type, capture(paths, row.run_id).local(row.body))
+
+
+def local_rows(rows: Iterable[Row], paths: Paths) -> Iterator[Row]:
+    """Stored rows as a person reads them: with the paths of this checkout in place of the names of folders."""
+    here: dict[str, Capture] = {}
+    for row in rows:
+        if row.run_id not in here:
+            here[row.run_id] = capture(paths, row.run_id)
+        yield row._replace(body=here[row.run_id].local(row.body))
+
+
+def local_text(text: str, run_id: str, paths: Paths) -> str:
+    """A text of a run's line in a list, likewise; most have no path in them."""
+    return capture(paths, run_id).local(text) if is_marked(text) else text
+
+
+def local_summary(run: RunSummary, paths: Paths) -> RunSummary:
+    """A run's line in a list, likewise."""
+    if not any(map(is_marked, (run.goal, run.note, *run.tags))):
+        return run
+    here = capture(paths, run.run_id)
+    return replace(run, goal=here.local(run.goal), note=here.local(run.note), tags=tuple(map(here.local, run.tags)))
 
 
 def substitutes(started: RunStarted) -> dict[str, Path]:

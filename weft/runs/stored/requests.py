@@ -56,7 +56,11 @@ class OpenRequest:
 def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[OpenRequest]:
     """The requests without an answer: of one run, or of all, the run that was asked first first."""
     by_run = asked_by(store, paths, run)
-    runs = [(store.find(run_id), record.waiting) for run_id, record in by_run.items() if record.waiting]
+    runs = [
+        (records.local_summary(store.find(run_id), paths), record.waiting)
+        for run_id, record in by_run.items()
+        if record.waiting
+    ]
     return [OpenRequest(run, request) for run, waiting in runs if run.status != "done" for request in waiting]
 
 

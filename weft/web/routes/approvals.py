@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from weft.runs.runtime import Weft
-    from weft.runs.stop import Stop
     from weft.runs.stored.requests import OpenRequest
     from weft.traces.span import Span
     from weft.web.site import Site
-    from weft_executor.history.result import Result
-    from weft_planner.events import Record
 
 _MOST = 1_000
 # Of how many runs the tasks are read, so that a request says more than an id.
@@ -45,7 +42,8 @@ def list_approvals(site: Site, request: Request) -> list[dict[str, Any]]:
     from weft.runs.stored.requests import open_requests
     from weft.traces.timeline import TYPES, timeline
 
-    found = open_requests(store, site.paths, site.find(run).run_id if run else None)[:_MOST]
+    every = open_requests(store, site.paths, site.find(run).run_id if run else None)
+    found = [one for one in every if one.request.id not in site.work.queued(one.run.run_id)][:_MOST]
     first = list(dict.fromkeys(opened.run.run_id for opened in found))[:_MOST_READ]
     read = {run_id: timeline(store.rows(run_id, types=TYPES)).spans for run_id in first}
     return [opened.to_dict() | _about(opened, read.get(opened.run.run_id, {})) for opened in found]
@@ -64,17 +62,11 @@ async def answer(site: Site, request: Request) -> Response:
     if not answers:
         raise InputError("there is no answer", hint='send [{"id": "…", "decision": "allow"}]')
     weft = await asyncio.to_thread(_runtime, site, run_id)
-    if not site.work.holds(run_id):
-        return json_reply({"run_id": await site.work.begin(partial(weft.resume, run_id, answers=answers))}, 202)
-    queued = site.queued.setdefault(run_id, [])
-    await asyncio.to_thread(_check, site, run_id, answers, [name for name, _ in queued])
-    queued += answers
-
-    async def resume(*, record: Record, stop: Stop) -> Result:
-        return await weft.resume(run_id, record=record, stop=stop, answers=site.queued.pop(run_id, []))
-
-    site.work.then(run_id, resume)
-    return json_reply({"run_id": run_id, "queued": True}, 202)
+    if site.work.holds(run_id):
+        given = await asyncio.to_thread(_by_request, site, run_id, answers)
+        if site.work.queue(run_id, given, partial(weft.resume, run_id)):  # else it has ended meanwhile
+            return json_reply({"run_id": run_id, "queued": True}, 202)
+    return json_reply({"run_id": await site.work.begin(partial(weft.resume, run_id, answers=answers))}, 202)
 
 
 def _runtime(site: Site, run_id: str) -> Weft:
@@ -83,25 +75,24 @@ def _runtime(site: Site, run_id: str) -> Weft:
     return runtime_of(site, run_id, {})
 
 
-def _check(site: Site, run_id: str, answers: list[tuple[str, Answer]], queued: list[str]) -> None:
-    """Raise if an answer fits none of the requests that a run of this process has made so far."""
-    from weft.runs.stored.requests import AnsweredAlready, asked_by, find_request, is_id_of
+def _by_request(site: Site, run_id: str, answers: list[tuple[str, Answer]]) -> dict[str, Answer]:
+    """Answers by the ids of requests that a run of this process has made so far; raises if one fits none of them."""
+    from weft.runs.stored.requests import AnsweredAlready, asked_by, find_request
     from weft_executor.approvals.record import ApprovalRecord
 
     requests = asked_by(site.reading(), site.paths, run_id).get(run_id, ApprovalRecord())
-    taken = {one.id for one in requests.asked.values() if any(name == one.id or is_id_of(name, one) for name in queued)}
+    found: dict[str, Answer] = {}
     for name, given in answers:
         try:
             request = find_request(name, requests)
         except InputError as error:
             raise type(error)(error.message, hint="the run's page lists what it waits for") from error
-        if request.id in taken:
-            raise AnsweredAlready(
-                f"{request.id} has been answered already", hint="the run continues when its other tasks end"
-            )
-        taken.add(request.id)
+        if request.id in found:
+            raise AnsweredAlready(f"{request.id} is answered twice", hint="send one answer to each request")
+        found[request.id] = given
         if (fault := given.fault(request)) is not None:
             raise InputError(f"{name}: {fault}", hint="see docs/serve.md")
+    return found
 
 
 def _answer(row: Any) -> tuple[str, Answer]:

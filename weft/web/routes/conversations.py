@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weft.runs.conversations.stored_turns import StoredTurns
 from weft.runs.run_id import new_run_id
+from weft.runs.stored import records
 from weft.web import bodies, shapes
 from weft.web.replies import in_thread, json_reply
 from weft_executor.stores.errors import UnknownRun
@@ -35,7 +37,7 @@ def list_conversations(site: Site, request: Request) -> dict[str, Any]:
     most = max(1, bodies.number(request, "most", 50, bodies.PAGE))
     store = site.store()
     found = list(store.conversations(most + 1)) if store is not None else []
-    return {"conversations": [one.to_dict() for one in found[:most]], "more": len(found) > most}
+    return {"conversations": [_local(site, one).to_dict() for one in found[:most]], "more": len(found) > most}
 
 
 @in_thread
@@ -61,7 +63,7 @@ def _turn(site: Site, stored: StoredTurns, run: RunSummary) -> dict[str, Any]:
     turn = stored.turn(run)
     cut = {"cut": True} if len(turn.answer) > LONGEST_ANSWER else {}
     said = {"number": turn.number, "answer": turn.answer[:LONGEST_ANSWER], "error": turn.error[:LONGEST_ANSWER]}
-    return shapes.summary(run) | {"held_by": site.held_by(run)} | said | cut
+    return shapes.summary(site.local(run)) | {"held_by": site.held_by(run)} | said | cut
 
 
 async def take_turn(site: Site, request: Request) -> Response:
@@ -112,4 +114,9 @@ def _known(site: Site, name: str) -> ConversationSummary:
     found = next(iter(site.reading().conversations(1, name)), None)
     if found is None:
         raise UnknownRun(f"there is no conversation {name[:80]!r}", hint="see the list of conversations")
-    return found
+    return _local(site, found)
+
+
+def _local(site: Site, found: ConversationSummary) -> ConversationSummary:
+    """A conversation's line as it is shown: with the paths of this checkout."""
+    return replace(found, goal=records.local_text(found.goal, found.first, site.paths))

@@ -11,7 +11,7 @@ from weft.version import __version__
 from weft.web import bodies, shapes
 from weft.web.replies import COMMENT, RETRY, event, json_reply, stream_reply
 from weft.web.streams import MOST_STREAMS
-from weft.web.tail import follow
+from weft.web.tail import at_rest, follow
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,17 +56,19 @@ async def all_events(site: Site, request: Request) -> Response:
     """Lines of runs that changed, at most once a second, and unless `skills=0` a word when skills did.
 
     With `run=ID:SEQ`, also what happens in that run after the number: one stream serves all tabs of a browser, which
-    opens few connections to a server. `lists=0` leaves the lines out.
+    opens few connections to a server. `rest=ID:SEQ` is for one that nobody works on: a word when it has more events.
+    `lists=0` leaves the lines out.
     """
     given = request.query_params
     sources = [follow(site, run, after) for run, after in _followed(given.getlist("run")).items()]
+    sources += [at_rest(site, run, after) for run, after in _followed(given.getlist("rest"), "rest").items()]
     if given.get("lists") != "0":
         sources.append(_changes(site, skills=given.get("skills") != "0"))
     site.streams.check()
     return stream_reply(site.streams.counted(sources))
 
 
-def _followed(given: list[str]) -> dict[str, int]:
+def _followed(given: list[str], name: str = "run") -> dict[str, int]:
     """The runs that a page follows, each with the number after which it does."""
     if len(given) > MOST_STREAMS:
         raise InputError(f"one stream follows {MOST_STREAMS} runs at most", hint="close some of the pages")
@@ -75,7 +77,7 @@ def _followed(given: list[str]) -> dict[str, int]:
         run_id, _, number = text.rpartition(":")
         after = _number(number)
         if after is None:
-            raise InputError(f"'run={text[:80]}' has no number", hint="give the run as ID:SEQ")
+            raise InputError(f"'{name}={text[:80]}' has no number", hint="give the run as ID:SEQ")
         runs[run_id] = min(after, runs.get(run_id, after))
     return runs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from weft.runs.stored import records
 from weft.traces import run_search, transfer
 from weft.traces.read import Trace
 from weft.traces.timeline import TYPES
@@ -36,7 +37,7 @@ def list_runs(site: Site, request: Request) -> dict[str, Any]:
     indexed = site.catch_up() if wanted.keys() & {"text", "model", "code"} else True
     found = store.summaries(most + 1, **wanted)
     runs = list(found)
-    lines = [shapes.summary(run) for run in runs[:most]]
+    lines = [shapes.summary(site.local(run)) for run in runs[:most]]
     page = {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None}
     return page if indexed else page | {"indexed": False}
 
@@ -46,9 +47,11 @@ def show_run(site: Site, request: Request) -> dict[str, Any]:
     """A run as it stands."""
     run = site.find(request.path_params["run"])
     held_by = site.held_by(run)
-    store = site.reading()
-    document = shapes.run(store.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
-    return document | {"worked": run.seconds, "journal": store.url, "tags": list(run.tags), "note": run.note}
+    document = shapes.run(site.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
+    queued = site.work.queued(run.run_id)
+    document["waiting"] = [one for one in document["waiting"] if one["id"] not in queued]  # a person has answered them
+    more = {"worked": run.seconds, "journal": site.reading().url, "tags": list(run.tags), "note": run.note}
+    return document | more
 
 
 @in_thread
@@ -57,7 +60,8 @@ def show_task(site: Site, request: Request) -> list[dict[str, Any]]:
     task = request.path_params["task"]
     run = site.find(request.path_params["run"])
     rows = list(Trace(run.run_id, site.reading()).step_rows(task))
-    found = [row.to_dict() for row in _with_logs(rows, site.reading(), run.run_id)]
+    whole = records.local_rows(_with_logs(rows, site.reading(), run.run_id), site.paths)
+    found = [row.to_dict() for row in whole]
     if not found:
         raise HttpError(
             404, "UNKNOWN_TASK", f"run {run.run_id} has no task {task[:80]!r}", hint="or it has not begun yet"

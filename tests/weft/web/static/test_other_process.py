@@ -1,7 +1,8 @@
-"""A run of another process, in a real browser: watched as it works, stopped, and resumed here."""
+"""A run of another process, in a real browser: watched, stopped and resumed here, answered and deleted there."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,8 +13,10 @@ import pytest
 from playwright.async_api import expect
 
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import PageModel, eventually, served
-from tests.weft.web.static.test_run_page import RUNNING, finished
+from tests.weft.recorded import store, weft
+from tests.weft.web.static.served_page import PageModel, eventually, run_id_of, served, task
+from tests.weft.web.static.test_run_page import RUNNING, finished, run_goal
+from weft_planner.approvals import Answer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,3 +63,61 @@ async def test_a_run_of_another_process_is_watched_stopped_and_resumed(workspace
         await page.get_by_role("dialog").get_by_role("button", name="Resume").click()
         await finished(page)
         assert sorted({one.task or one.role for one in model.asked}) == ["recommend", "redis", "synthesis"]
+
+
+ASKING = {
+    "tasks": [
+        task("send", "Send the report", needs_approval="Send it to everyone?"),
+        task("print", "Print it", ("send",), needs_approval="Print it, too?"),
+    ]
+}
+
+
+async def test_what_another_process_answers_and_deletes_is_seen_at_once(workspace: Path, open_page: OpenPage) -> None:
+    model = PageModel(ASKING)
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/"), troubled=True)
+        run_id = await run_goal(page, server)
+        await finished(page, "Asks you")
+        drawer = page.get_by_role("complementary", name="The run")
+        await expect(drawer).to_contain_text("Send it to everyone?")
+        async with weft(workspace, model) as elsewhere:
+            (request,) = elsewhere.result(run_id).waiting
+            assert (await elsewhere.resume(run_id, answers={request.id: Answer("allow")})).status == "waiting"
+        await expect(drawer).to_contain_text("Print it, too?")  # it waited before, and waits again
+        await expect(drawer).not_to_contain_text("Send it to everyone?")
+        opened = store(workspace)
+        assert opened.delete([run_id]) == [run_id]
+        opened.close()
+        await expect(page.get_by_role("heading", name=re.compile(f"no run '{run_id}'"))).to_be_visible()
+
+
+async def test_a_long_change_is_shown_and_edited_whole_while_other_tasks_work(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    lines = "".join(f"- line {number} of {workspace}/notes.md\n" for number in range(200))
+    write = task("write", "Write the list") | {
+        "action_type": "tool",
+        "name": "WriteFile",
+        "arguments": {"path": "workspace:LIST.md", "content": lines},
+    }
+    model = PageModel({"tasks": [write, task("slow", "Something slow")]})
+    model.held = {"slow"}
+    async with served(workspace, model, workspace_writes="ask") as server:
+        page = await open_page(server.at("/"))
+        run_id = await run_goal(page, server)
+        drawer = page.get_by_role("complementary", name="The run")
+        patch = drawer.get_by_role("region", name="Change of LIST.md")
+        await expect(patch.locator(".added")).to_have_count(200)
+        await drawer.get_by_role("button", name="Edit…").click()
+        field = drawer.get_by_role("textbox", name="Arguments")
+        given = json.loads(await field.input_value())
+        assert given["content"] == lines
+        await field.fill(json.dumps(given | {"content": given["content"] + "- one more\n"}))
+        await drawer.get_by_role("button", name="Allow these arguments").click()
+        await expect(patch).to_have_count(0)  # it is answered, and nobody is asked again
+        assert not (workspace / "LIST.md").exists()
+        model.held.clear()
+        await finished(page)
+        assert (workspace / "LIST.md").read_text(encoding="utf-8") == f"{lines}- one more\n"
+        assert run_id_of(page.url) == run_id

@@ -200,9 +200,11 @@ def _as_turn(weft: Weft, goal: Goal, name: str | None) -> Goal:
 def _begun(weft: Weft, name: str | None, *, asks: bool) -> tuple[Conversation, bool]:
     """The conversation to continue, or a new one, and whether its last turn has to go on."""
     from weft.runs.conversations.conversation import Conversation
+    from weft.runs.stored import records
 
     if name is None and (last := next(weft.journal.store.conversations(1), None)) is not None and asks:
-        what = f"“{cut(last.goal, 50)}”, {counted(last.turns, 'turn')}"
+        goal = records.local_text(last.goal, last.first, weft.paths)
+        what = f"“{cut(goal, 50)}”, {counted(last.turns, 'turn')}"
         if last.status in ("interrupted", "waiting"):
             ended = "waits for you" if last.status == "waiting" else "was cut off"
             name = (

@@ -93,6 +93,7 @@ def list_runs(
 def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None, wanted: RunFilter) -> Sequence[RunSummary]:
     """Read the runs from the journal; a workspace without a journal has none."""
     from weft.settings import journal_place
+    from weft_executor.capture.named_roots import is_marked
 
     where, settings = configuration.journal_settings(workspace, flags)
     if not settings.journal and not (where.agents / "journal.sqlite").exists():
@@ -103,4 +104,9 @@ def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None, wanted: 
 
         if not catch_up(store, _CATCH_UP):
             output.say("Not all runs are in the index yet; `weft journal migrate` completes it.")
-    return list(store.summaries(limit, **wanted))
+    found = list(store.summaries(limit, **wanted))
+    if not any(is_marked(text) for run in found for text in (run.goal, run.note, *run.tags)):
+        return found
+    from weft.runs.stored.records import local_summary  # it takes long to import
+
+    return [local_summary(run, where) for run in found]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
+    from weft.settings.paths import Paths
     from weft.traces.read import Trace
     from weft_executor.history.result import Result
 
@@ -48,14 +49,15 @@ def show(run: str, workspace: Path, task: str | None, flags: SettingFlags, mode:
     Exit status: 0 done, 2 no such run, file or task.
     """
     from weft.cli.view.timeline import draw
+    from weft.runs.stored import records
     from weft.traces.read import find_traces
     from weft.traces.timeline import TYPES, timeline
 
     where, settings = configuration.journal_settings(workspace, flags)
     traces = list(find_traces([run], where, settings))
     if task is not None:
-        return _show_task(traces, task, mode)
-    timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in traces]
+        return _show_task(traces, task, where, mode)
+    timelines = [timeline(records.local_rows(trace.rows(TYPES), where), alive=trace.alive) for trace in traces]
     if mermaid:
         return _show_mermaid([shown.result for shown in timelines])
     if mode.as_json:
@@ -78,10 +80,11 @@ def _show_mermaid(results: Sequence[Result]) -> int:
     return 0
 
 
-def _show_task(traces: Sequence[Trace], task: str, mode: OutputMode) -> int:
+def _show_task(traces: Sequence[Trace], task: str, where: Paths, mode: OutputMode) -> int:
     from weft.cli.view.timeline import event_lines
+    from weft.runs.stored import records
 
-    rows = [row for trace in traces for row in trace.step_rows(task)]
+    rows = [row for trace in traces for row in records.local_rows(trace.step_rows(task), where)]
     if not rows:
         names = ", ".join(trace.run_id for trace in traces)
         raise InputError(f"run {names} has no task {task!r}", hint="`weft trace show` lists its tasks")

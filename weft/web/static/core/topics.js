@@ -1,8 +1,8 @@
 // What tabs want to hear of, and the one stream that has it all. Pure.
 
 /**
- * @typedef {{ run?: string, after?: number, skills?: boolean }} Topic one run after an event, or without a run the lists
- * @typedef {{ runs: Map<string, number>, lists: boolean, skills: boolean }} Union
+ * @typedef {{ run?: string, rest?: string, after?: number, skills?: boolean }} Topic one run after an event, a word when one at rest has more, or without a run the lists
+ * @typedef {{ runs: Map<string, number>, rest: Map<string, number>, lists: boolean, skills: boolean }} Union
  * @typedef {import("./stream.js").StreamEvent} StreamEvent
  */
 
@@ -12,20 +12,23 @@ export const OPENED = { type: "opened", id: "", data: {} };
 /** All that some topics are about; of a run, from the earliest event that one of them lacks. @param {Iterable<Topic>} topics @returns {Union} */
 export function union(topics) {
   /** @type {Union} */
-  const all = { runs: new Map(), lists: false, skills: false };
-  for (const { run, after = 0, skills = false } of topics) {
-    if (run === undefined) {
+  const all = { runs: new Map(), rest: new Map(), lists: false, skills: false };
+  const earliest = (/** @type {Map<string, number>} */ known, /** @type {string} */ run, /** @type {number} */ after) => known.set(run, Math.min(after, known.get(run) ?? after));
+  for (const { run, rest, after = 0, skills = false } of topics) {
+    if (run !== undefined) earliest(all.runs, run, after);
+    else if (rest !== undefined) earliest(all.rest, rest, after);
+    else {
       all.lists = true;
       all.skills ||= skills;
-    } else all.runs.set(run, Math.min(after, all.runs.get(run) ?? after));
+    }
   }
   return all;
 }
 
 /** The address of a stream; null if nothing is wanted. @param {Union} wanted */
-export function addressOf({ runs, lists, skills }) {
-  if (!runs.size && !lists) return null;
-  const query = new URLSearchParams([...runs].map(([run, after]) => ["run", `${run}:${after}`]));
+export function addressOf({ runs, rest, lists, skills }) {
+  if (!runs.size && !rest.size && !lists) return null;
+  const query = new URLSearchParams([["run", runs], ["rest", rest]].flatMap(([name, known]) => [...known].map(([run, after]) => [String(name), `${run}:${after}`])));
   if (!lists) query.set("lists", "0");
   if (!skills) query.set("skills", "0");
   return `/events?${query}`;
@@ -33,20 +36,22 @@ export function addressOf({ runs, lists, skills }) {
 
 /** Whether an open stream has all that is wanted: of each run, nothing has passed that somebody lacks. @param {Union} open @param {Union} wanted */
 export const covers = (open, wanted) => (open.lists || !wanted.lists) && (open.skills || !wanted.skills)
-  && [...wanted.runs].every(([run, after]) => (open.runs.get(run) ?? Infinity) <= after);
+  && [...wanted.runs].every(([run, after]) => (open.runs.get(run) ?? Infinity) <= after) && [...wanted.rest].every(([run, after]) => open.rest.get(run) === after);
 
 /** Whether an event is the last of a run: nobody works on it. @param {StreamEvent} event */
 export const isEnd = ({ type, data }) => type === "run_status" && data.held_by === null;
 
 /** Note how far an open stream is. @param {Union} open @param {StreamEvent} event */
 export function note(open, event) {
-  if (isEnd(event)) open.runs.delete(event.data.run_id);
+  if (event.type === "rest") open.rest.delete(event.data.run_id);
+  else if (isEnd(event)) open.runs.delete(event.data.run_id);
   else if (event.data.seq) open.runs.set(event.data.run_id, event.data.seq);
 }
 
 /** Whether an event belongs to a topic. @param {Topic} topic @param {StreamEvent} event */
-export function concerns({ run, skills = false }, { type, data }) {
-  if (type === "runs" || type === "opened") return run === undefined;
+export function concerns({ run, rest, skills = false }, { type, data }) {
+  if (type === "runs" || type === "opened") return run === undefined && rest === undefined;
   if (type === "skills") return skills;
+  if (type === "rest") return rest !== undefined && data.run_id === rest;
   return run !== undefined && data.run_id === run;
 }

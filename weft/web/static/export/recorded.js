@@ -2,7 +2,8 @@
 import { Playback } from "../run/playback.js";
 import { fromDocument } from "../run/fold.js";
 
-const ROLES = /** @type {Record<string, string>} */ ({ "(plan)": "decomposer", "(synthesis)": "synthesis", "(detector)": "detector" });
+/** The steps that are not called like the role of their model. */
+const ROLES = /** @type {Record<string, string>} */ ({ "(plan)": "decomposer", "(replan)": "replanner" });
 
 export class Recorded extends Playback {
   /** @param {{ document: Record<string, any>, rows: Record<string, any>[], images: Record<string, string> }} run */
@@ -25,7 +26,7 @@ export class Recorded extends Playback {
 
   /** The events of a step. @param {string} step */
   rowsOf(step) {
-    const role = ROLES[step];
+    const role = ROLES[step] ?? /^\((\w+)\)$/.exec(step)?.[1];
     return this.rows.filter((row) => (role ? !row.task && row.role === role : row.task === step));
   }
 }

@@ -82,11 +82,11 @@ export class RunFeed {
     return document.held_by !== null;
   }
 
-  /** Nobody runs it: wait until somebody does. @param {AbortSignal} signal */
+  /** Nobody runs it: wait until somebody has, or has deleted it. @param {AbortSignal} signal */
   async sleep(signal) {
-    for await (const { type, data } of listen({}, signal)) {
-      const line = type === "runs" ? data.runs.find((/** @type {any} */ one) => one.run_id === this.id) : null;
-      if (type === "opened" || (line && line.status !== this.state.status)) return void this.run();
+    for await (const _ of listen({ rest: this.id, after: this.state.last_seq }, signal)) {
+      readAsking();
+      return void this.run();
     }
   }
 

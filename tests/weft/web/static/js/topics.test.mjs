@@ -25,6 +25,18 @@ test("a stream is opened anew only if something passed that a tab lacks", () => 
   assert.ok(!covers(open, union([{ run: "a", after: 5 }])));
 });
 
+test("a word of a run at rest is asked for by its last event, comes once, and reaches those who wait for it", () => {
+  const all = union([{ rest: "a", after: 9 }, { rest: "a", after: 7 }]);
+  assert.equal(addressOf(all), "/events?rest=a%3A7&lists=0&skills=0");
+  assert.ok(covers(all, union([{ rest: "a", after: 7 }])));
+  assert.ok(!covers(all, union([{ rest: "a", after: 9 }])));
+  const word = { type: "rest", id: "", data: { run_id: "a" } };
+  assert.deepEqual([{ rest: "a" }, { rest: "b" }, { run: "a" }, {}].map((topic) => concerns(topic, word)), [true, false, false, false]);
+  assert.ok(!concerns({ rest: "a" }, { type: "runs", id: "", data: { runs: [], gone: [] } }));
+  note(all, word);
+  assert.ok(!covers(all, union([{ rest: "a", after: 7 }])));
+});
+
 test("an event reaches those whom it concerns, and nobody else", () => {
   const row = { type: "task_started", id: "5", data: { run_id: "a", seq: 5 } };
   assert.deepEqual([{ run: "a" }, { run: "b" }, {}, { skills: true }].map((topic) => concerns(topic, row)), [true, false, false, false]);
