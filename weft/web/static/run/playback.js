@@ -11,6 +11,8 @@ import { apply, empty } from "./fold.js";
 
 const FRAME = 50;
 const WHOLE = 10;
+/** How many places the slider has: whole numbers, so that its last one is the end. */
+const PLACES = 1000;
 
 export class Playback {
   /** @param {string} id @param {Record<string, any>[]} rows */
@@ -96,7 +98,6 @@ export function PlaybackBar({ playback, onClose }) {
     const timer = setInterval(() => playback.step(), FRAME);
     return () => clearInterval(timer);
   }, [playing.value]);
-  const step = Math.max(0.01, end / 1000);
   const toggle = () => {
     if (!playing.value && at.value >= end) playback.seek(0);
     playing.value = !playing.value;
@@ -104,8 +105,8 @@ export function PlaybackBar({ playback, onClose }) {
   useKeys({ " ": toggle, Escape: onClose }, [playback]);
   return html`<div class="playback" role="group" aria-label="Playback">
     <button type="button" class="btn small icon" aria-label=${playing.value ? "Pause" : "Play"} onClick=${toggle}><${Icon} name=${playing.value ? "pause" : "play"} /></button>
-    <input type="range" min="0" max=${end} step=${step} value=${at.value} aria-label="Time of the run" aria-valuetext=${`${seconds(at.value)} of ${seconds(end)}`}
-      onInput=${(/** @type {any} */ event) => { playing.value = false; playback.seek(Number(event.target.value) > end - step ? end : Number(event.target.value)); }} />
+    <input type="range" min="0" max=${PLACES} step="1" value=${end ? Math.round((at.value / end) * PLACES) : PLACES} aria-label="Time of the run" aria-valuetext=${`${seconds(at.value)} of ${seconds(end)}`}
+      onInput=${(/** @type {any} */ event) => { playing.value = false; playback.seek(end * (Number(event.target.value) / PLACES)); }} />
     <span class="at">${seconds(at.value)} / ${seconds(end)}</span>
     <select aria-label="Speed" value=${speed.value} onChange=${(/** @type {any} */ event) => (speed.value = event.target.value)}>
       <option value="1">1×</option><option value="10">10×</option><option value="whole">in ten seconds</option></select>
