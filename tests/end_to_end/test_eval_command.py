@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import add_skill
 from tests.evaluated import SKILL, TEXT, answering, is_judge, is_pairwise, letters, part, write_cases
 from tests.nursery import Ran
-from tests.openai_server import Call, OpenAIServer, Say, Script
+from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,6 +132,22 @@ def test_a_judge_that_answers_nonsense_is_a_no(folder: Path, serve: Serve, weft:
     assert "judges its own answers" in ran.err
     (row,) = json.loads(ran.out)["rows"]
     assert (row["passed"], "form asked for" in row["checks"][0]["evidence"]) == (False, True)
+
+
+def test_an_answer_that_the_judges_provider_refuses_fails_alone(folder: Path, serve: Serve, weft: Weft) -> None:
+    script = answering(greets_with_skill, pairwise="first")
+
+    def refusing(call: Call) -> Answer:
+        if (is_judge(call) or is_pairwise(call)) and "customer 0" in call.user:
+            return Fail(400, "Invalid prompt: flagged as potentially violating our usage policy")
+        return script(call)
+
+    serve(refusing)
+    write_cases(folder / "cases.jsonl", *(one | {"expectations": ["It is kind"]} for one in letters(2)))
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1", "--pairwise")
+    judged = {row["case"]: row["checks"][-1] for row in found["rows"]}
+    assert judged["letter-0"]["evidence"].startswith("the judge gave no verdict: openai/test-model refused the content")
+    assert (judged["letter-0"]["passed"], judged["letter-1"]["passed"]) == (False, True)
 
 
 def test_pairwise_answers_are_compared_in_both_orders(folder: Path, serve: Serve, weft: Weft) -> None:

@@ -18,6 +18,7 @@ from weft.models.roles import RoleModels
 from weft.runs.stored import records
 from weft.runs.stored.claim import claim, release
 from weft_executor.results.memo import Memo
+from weft_planner.errors import ContentRefused, PromptTooLong
 from weft_planner.events import AnswerJudged, Event, decode
 from weft_planner.model import Message, Reply, Request, Usage
 from weft_planner.plan.json_answer import NotJson, extract
@@ -46,6 +47,8 @@ _CHOICE = {
     "required": ["better", "why"],
     "additionalProperties": False,
 }
+# A provider refuses one text, and not the judge: the others are judged all the same.
+_NO_VERDICT = (ContentRefused, PromptTooLong)
 _SPACE = re.compile(r"\s+")
 _TAGS = re.compile(r"<(/?)(goal|answer|result|file|expectation|first_answer|second_answer)\b", re.IGNORECASE)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "..."})
@@ -139,10 +142,14 @@ class Judge:
         return self._model
 
     async def check(self, expectation: str, name: str, result: Result, material: Material) -> CheckResult:
-        """Whether an expectation holds, with a quote that shows it; an answer that cannot be read is a no."""
+        """Whether an expectation holds, with a quote that shows it; without a readable verdict it does not."""
         shown = material.shown(self.settings.input_budget) | {"expectation": expectation}
         messages = self.weft.workspace.prompts().messages("judge", shown)
-        verdict = await self._answer(result.run_id, messages, _VERDICT)
+        try:
+            verdict = await self._answer(result.run_id, messages, _VERDICT)
+        except _NO_VERDICT as error:
+            told = f"the judge gave no verdict: {error.message}"
+            return CheckResult(name, passed=False, evidence=shorten(told, EVIDENCE))
         passed, quote = verdict.get("passed"), verdict.get("evidence")
         if not isinstance(passed, bool) or not isinstance(quote, str):
             return CheckResult(name, passed=False, evidence="the judge did not answer in the form asked for")
@@ -163,7 +170,10 @@ class Judge:
         texts = {"goal": one.goal, "first": one.answer or "", "second": other.answer or ""}
         variables = {name: without_tags(clip(text, half)) for name, text in texts.items()}
         messages = self.weft.workspace.prompts().messages("pairwise", variables)
-        choice = (await self._answer(one.run_id, messages, _CHOICE)).get("better")
+        try:
+            choice = (await self._answer(one.run_id, messages, _CHOICE)).get("better")
+        except _NO_VERDICT:
+            return "neither"
         return choice if choice in ("first", "second") else "neither"
 
     async def _answer(self, run_id: str, messages: tuple[Message, ...], schema: Mapping[str, Any]) -> Mapping[str, Any]:
