@@ -35,6 +35,7 @@ from weft_planner.events import (
     ToolCalled,
     decode,
 )
+from weft_planner.events.tasks import FROM_CACHE
 from weft_planner.plan.graph_faults import graph_faults
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.references import earlier_id
@@ -162,6 +163,8 @@ class RunHistory:
                 self._note_reading((None, None), event, event.attempts)
                 self.finished.refusals.end()
             case PlanChanged():
+                if event.cause == "goal" and event.added:  # its plan stands, whatever becomes of the tasks in it
+                    self._latest[event.of] = event
                 for task_id in event.dropped:
                     self.finished.reused.pop(task_id, None)
                     self._reuse_recorded.pop(task_id, None)
@@ -184,9 +187,12 @@ class RunHistory:
         match event:
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
+                self.finished.reused.pop(event.task, None)  # it is done now, or found elsewhere for these inputs
             case TaskReused():
                 self._reuse_recorded[event.task] = event
                 self.finished.reused[event.task] = event.output
+                if event.source == FROM_CACHE:
+                    self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
             case TaskFinished():
                 self.tasks[event.task] = event
                 if event.status == "done" and event.output is not None:
@@ -260,8 +266,12 @@ class RunHistory:
 
         Earlier answers stay, and so does the last one if a call failed after it. A result that does not pass its check
         is forgotten with the verdict, and so is that of the last round of a task. A task that ended well without one of
-        its parts is forgotten too, so that it goes on in them again.
+        its parts is forgotten too, so that it goes on in them again. What another run came to counts for the same
+        inputs only, as every output does.
         """
+        for output in self._reuse_recorded.values():
+            if output.source == FROM_CACHE:
+                self.finished.reused.pop(output.task, None)
         gone = self.plan.replaced | self.plan.superseded if self.plan is not None else ()
         failed: list[str | None] = [
             name for name, task in self.tasks.items() if task.status == "failed" and name not in gone
