@@ -105,12 +105,11 @@ class RunHistory:
             event = decode(row.type, capture.local(row.body))
             if event is not None:
                 history.note(event)
+        history._check()
         return history
 
     def note(self, event: Event) -> None:
         """Add an event."""
-        if isinstance(event, PlanChanged):
-            self._check(event)
         self.ledger.note(event)
         self.finished.approvals.note(event)
         self.replans.note(event)
@@ -165,6 +164,10 @@ class RunHistory:
             case PlanChanged():
                 if event.cause == "goal" and event.added:  # its plan stands, whatever becomes of the tasks in it
                     self._latest[event.of] = event
+                if event.cause in ("replan", "person"):  # what was skipped may wait again
+                    skipped = [name for name, end in self.tasks.items() if end.status == "skipped"]
+                    for name in filter(self.ledger.is_pending, skipped):
+                        del self.tasks[name]
                 for task_id in event.dropped:
                     self.finished.reused.pop(task_id, None)
                     self._reuse_recorded.pop(task_id, None)
@@ -223,11 +226,15 @@ class RunHistory:
         )
         self.finished.parts += parts_of(event)
 
-    def _check(self, event: PlanChanged) -> None:
-        """Raise if a change does not fit the plan before it: a record may come from anyone."""
-        before = self.plan or Plan(tuple(self.ledger.early.values()))
-        if faults := list(graph_faults(event.applied(before))):
-            what = f"a change of its plan does not fit the plan before it: {'; '.join(faults)}"
+    def _check(self) -> None:
+        """Raise if the plan cannot be run as it was last: a record may come from anyone.
+
+        Only at the end: a plan of many rounds has a change for each.
+        """
+        plan = self.plan or Plan(tuple(self.ledger.early.values()))
+        changed = plan.grown or plan.dropped or plan.replaced or self.plan is None
+        if faults := list(graph_faults(plan)) if changed else []:
+            what = f"the changes of its plan do not fit together: {'; '.join(faults)}"
             raise InputError(f"the record is malformed: {what}", hint="export the run again with weft trace export")
 
     @property
