@@ -117,11 +117,13 @@ class Run:
             return
         try:
             self.observer(event)
-        except Exception as error:  # noqa: BLE001 - whatever it raises, the run goes on
+        except Exception as error:  # noqa: BLE001 - whatever it raises, the run continues
             if not self._observer_failed:
                 self._observer_failed = True
                 what = f"{type(error).__name__}: {error}"
-                self.record(Warned(f"`record` raised {what} when it was given {type_of(type(event))}; the run goes on"))
+                self.record(
+                    Warned(f"`record` raised {what} when it was given {type_of(type(event))}; the run continues")
+                )
 
     async def run(self, stop: Stop) -> Result:
         """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""

@@ -150,8 +150,8 @@ class Ledger:
 
     def _change(self, event: PlanChanged) -> None:
         if self.plan is not None:
-            before, self.plan = self.plan, event.applied(self.plan)
-            self._look_again(event, before, self.plan)
+            old, self.plan = self.plan, event.applied(self.plan)
+            self._look_again(event, old, self.plan)
         else:
             self.early = {name: task for name, task in self.early.items() if name not in event.dropped}
             self.early |= {task.id: task for task in event.added}

@@ -67,7 +67,7 @@ class KeptFiles:
         return [self.images[path] for path in self._paths(task, plan) if path in self.images]
 
     def _paths(self, task: str, plan: Plan) -> list[str]:
-        """The files of a task and of all that has grown from it, in the order of the plan, whoever was faster."""
+        """The files of a task and of all that has grown from it, in the order of the plan."""
         own = {name for name in self.by_task if name == task or (name in plan and task in with_parents(name))}
         if not own - {task}:
             return list(self.by_task.get(task, ()))

@@ -56,7 +56,7 @@ class CurrentPlan:
         """
         if not path and task_id in self.plan and self.plan.task(task_id).for_each is not None:
             parts = self.plan.parts_of(task_id)
-            if parts:  # a failed one may have kept its last result, which is no result of the task
+            if parts:  # a failed one may have kept its last result, which does not count
                 done = done_among((part.id for part in parts), results)
                 return [(number_of(part_id) or 0, results[part_id]) for part_id in done]
         value = value_at(results.get(task_id, ""), path)
