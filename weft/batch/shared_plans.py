@@ -116,11 +116,9 @@ class SharedPlans:
 
     def _candidates(self, goal: Goal) -> Iterator[Lead]:
         """The leads that a goal is like, those that come while it waits too."""
-        tried: list[Lead] = []
-        while (
-            lead := next((one for one in self._leads if all(one is not other for other in tried)), None)
-        ) is not None:
-            tried.append(lead)
+        tried: set[str] = set()
+        while (lead := next((one for one in self._leads if one.run_id not in tried), None)) is not None:
+            tried.add(lead.run_id)
             same = not lead.is_useless and lead.skills == goal.skills
             if same and like_goal(goal.text, lead.expected) is not None:
                 yield lead

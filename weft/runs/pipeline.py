@@ -56,6 +56,7 @@ class Pipeline:
                 return RunFinished("waiting", question=error.request.preview)
             raise
         if plan.answer is not None:
+            await running.stop()  # a plan that was refused may have begun
             return RunFinished("done", plan.answer)
         current = replanning.current
         current.plan = running.begun_in(plan)

@@ -36,7 +36,17 @@ from weft_executor.results.file_contents import FileContents
 from weft_executor.results.memo import Memo
 from weft_executor.stores.errors import StoreFailed
 from weft_planner.errors import BudgetSpent, ModelError, PlanError
-from weft_planner.events import Event, PlanChanged, PlanMade, RunFinished, RunResumed, RunStarted, TaskReused, Warned
+from weft_planner.events import (
+    Event,
+    PlanChanged,
+    PlanMade,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    TaskReused,
+    Warned,
+    type_of,
+)
 from weft_planner.events.run import STOPPED_BY_USER
 from weft_skills.builtin import toolset
 from weft_skills.errors import WeftError
@@ -89,16 +99,31 @@ class Run:
     spans: SpanExporter | None = None
     tool_set: tuple[str, ...] | None = None
     remarks: Remarks = field(default_factory=Remarks)
+    _observer_failed: bool = False
 
     def record(self, event: Event) -> None:
         """Count an event, write it to the journal and pass it on."""
         self.ledger.note(event)
         self.history.replans.note(event)
         self.log.record(event)
-        if self.observer is not None and is_shown(event):
-            self.observer(event)
+        if is_shown(event):
+            self._tell(event)
         if isinstance(event, PlanMade | PlanChanged):
             self._record_reused(reused_by(event, self.history.unrecorded_reuse))
+
+    def _tell(self, event: Event) -> None:
+        """Pass an event on; what hears it is the caller's own function, and its error does not end the run."""
+        if self.observer is None:
+            return
+        try:
+            self.observer(event)
+        except Exception as error:  # noqa: BLE001 - whatever it raises, the run continues
+            if not self._observer_failed:
+                self._observer_failed = True
+                what = f"{type(error).__name__}: {error}"
+                self.record(
+                    Warned(f"`record` raised {what} when it was given {type_of(type(event))}; the run continues")
+                )
 
     async def run(self, stop: Stop) -> Result:
         """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""
@@ -180,13 +205,12 @@ class Run:
         try:
             await self.log.settle()
         except StoreFailed as error:
-            if self.observer is not None:
-                self.observer(Warned(f"the end of the run could not be recorded: {error.message}"))
+            self._tell(Warned(f"the end of the run could not be recorded: {error.message}"))
             return
         if self.spans is not None and end.status not in _CONTINUES:
             fault = await self.spans.send(lambda: self.journal.store.rows(self.log.run_id))
-            if fault is not None and self.observer is not None:
-                self.observer(Warned(fault))
+            if fault is not None:
+                self._tell(Warned(fault))
 
     def _show_history(self) -> None:
         """Tell the observer of a resumed run what was done before."""
@@ -194,14 +218,14 @@ class Run:
             return
         early, plan = self.history.ledger.early, self.history.plan
         if early:
-            self.observer(PlanChanged("stream", None, tuple(early.values())))
+            self._tell(PlanChanged("stream", None, tuple(early.values())))
         if plan is not None and self.history.planned is not None:
-            self.observer(PlanMade(plan, self.history.planned.attempts))
+            self._tell(PlanMade(plan, self.history.planned.attempts))
         for output in self.history.recorded_reuse:
-            self.observer(output)
+            self._tell(output)
         for finished in self.history.tasks.values():
             if finished.status == "done" and (plan is not None or finished.task in early):
-                self.observer(finished)
+                self._tell(finished)
 
     @property
     def _contents(self) -> FileContents:
@@ -252,7 +276,7 @@ class Run:
             ),
             known=self.history.finished.approvals,
             approve=self.approve,
-            remind=self.observer,
+            remind=self._tell,
             cwd=str(self.workspace.paths.workspace),
         )
 

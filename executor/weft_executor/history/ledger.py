@@ -150,7 +150,8 @@ class Ledger:
 
     def _change(self, event: PlanChanged) -> None:
         if self.plan is not None:
-            self.plan = event.applied(self.plan)
+            old, self.plan = self.plan, event.applied(self.plan)
+            self._look_again(event, old, self.plan)
         else:
             self.early = {name: task for name, task in self.early.items() if name not in event.dropped}
             self.early |= {task.id: task for task in event.added}
@@ -164,6 +165,20 @@ class Ledger:
                 ended and not event.rewired.keys().isdisjoint(with_parents(task_id)) and task_id in self._tasks
             ):  # it will not be tried again
                 self._tasks[task_id] = before
+
+    def _look_again(self, event: PlanChanged, before: Plan, after: Plan) -> None:
+        """Let the tasks wait again that were skipped, and now build on something else."""
+        if event.cause not in ("replan", "person"):
+            return
+        changed = {task.id for task in event.added}
+        changed |= {task.id for task in before.tasks if event.rewired and task.rewired(event.rewired) is not task}
+        for name in after.behind(changed) | changed:
+            if name in self._tasks and self._tasks[name].status == "skipped":
+                self._tasks[name] = replace(self._tasks[name], status="pending", seconds=0.0, error=None)
+
+    def is_pending(self, task: str) -> bool:
+        """Whether a task of the plan has not ended."""
+        return task in self._tasks and self._tasks[task].status == "pending"
 
     def _note_skill(self, event: ToolCalled) -> None:
         """Take note of a skill that a task's model has loaded."""

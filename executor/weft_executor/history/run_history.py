@@ -35,6 +35,7 @@ from weft_planner.events import (
     ToolCalled,
     decode,
 )
+from weft_planner.events.tasks import FROM_CACHE
 from weft_planner.plan.graph_faults import graph_faults
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.references import earlier_id
@@ -104,12 +105,11 @@ class RunHistory:
             event = decode(row.type, capture.local(row.body))
             if event is not None:
                 history.note(event)
+        history._check()
         return history
 
     def note(self, event: Event) -> None:
         """Add an event."""
-        if isinstance(event, PlanChanged):
-            self._check(event)
         self.ledger.note(event)
         self.finished.approvals.note(event)
         self.replans.note(event)
@@ -162,6 +162,12 @@ class RunHistory:
                 self._note_reading((None, None), event, event.attempts)
                 self.finished.refusals.end()
             case PlanChanged():
+                if event.cause == "goal" and event.added:  # its plan stands, whatever becomes of the tasks in it
+                    self._latest[event.of] = event
+                if event.cause in ("replan", "person"):  # what was skipped may wait again
+                    skipped = [name for name, end in self.tasks.items() if end.status == "skipped"]
+                    for name in filter(self.ledger.is_pending, skipped):
+                        del self.tasks[name]
                 for task_id in event.dropped:
                     self.finished.reused.pop(task_id, None)
                     self._reuse_recorded.pop(task_id, None)
@@ -184,9 +190,12 @@ class RunHistory:
         match event:
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
+                self.finished.reused.pop(event.task, None)  # it is done now, or found elsewhere for these inputs
             case TaskReused():
                 self._reuse_recorded[event.task] = event
                 self.finished.reused[event.task] = event.output
+                if event.source == FROM_CACHE:
+                    self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
             case TaskFinished():
                 self.tasks[event.task] = event
                 if event.status == "done" and event.output is not None:
@@ -217,11 +226,15 @@ class RunHistory:
         )
         self.finished.parts += parts_of(event)
 
-    def _check(self, event: PlanChanged) -> None:
-        """Raise if a change does not fit the plan before it: a record may come from anyone."""
-        before = self.plan or Plan(tuple(self.ledger.early.values()))
-        if faults := list(graph_faults(event.applied(before))):
-            what = f"a change of its plan does not fit the plan before it: {'; '.join(faults)}"
+    def _check(self) -> None:
+        """Raise if the plan cannot be run as it was last: a record may come from anyone.
+
+        Only at the end: a plan of many rounds has a change for each.
+        """
+        plan = self.plan or Plan(tuple(self.ledger.early.values()))
+        changed = plan.grown or plan.dropped or plan.replaced or self.plan is None
+        if faults := list(graph_faults(plan)) if changed else []:
+            what = f"the changes of its plan do not fit together: {'; '.join(faults)}"
             raise InputError(f"the record is malformed: {what}", hint="export the run again with weft trace export")
 
     @property
@@ -260,8 +273,12 @@ class RunHistory:
 
         Earlier answers stay, and so does the last one if a call failed after it. A result that does not pass its check
         is forgotten with the verdict, and so is that of the last round of a task. A task that ended well without one of
-        its parts is forgotten too, so that it goes on in them again.
+        its parts is forgotten too, so that it goes on in them again. What another run came to counts for the same
+        inputs only, as every output does.
         """
+        for output in self._reuse_recorded.values():
+            if output.source == FROM_CACHE:
+                self.finished.reused.pop(output.task, None)
         gone = self.plan.replaced | self.plan.superseded if self.plan is not None else ()
         failed: list[str | None] = [
             name for name, task in self.tasks.items() if task.status == "failed" and name not in gone

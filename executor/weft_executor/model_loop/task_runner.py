@@ -26,6 +26,7 @@ from weft_executor.results.outcome import Done
 from weft_planner.approvals import ApprovalRequest
 from weft_planner.errors import TaskDenied
 from weft_planner.events import PromptMade, ResultChecked, SkillLoaded, SkillShortened, TaskReused, Warned
+from weft_planner.events.tasks import FROM_CACHE
 from weft_skills.errors import WeftError
 from weft_skills.image_file import MOST_IMAGES, MOST_OF_A_CALL, fitting
 from weft_skills.text.model_names import carries_address
@@ -111,7 +112,7 @@ class TaskRunner:
         asked = self.memo.hash_anywhere(work.loop().request(), work.model.name)
         output = await self.kept(self._key(asked, task, checker))
         if output is not None:
-            self.memo.record(TaskReused(task.id, output, "cache"))
+            self.memo.record(TaskReused(task.id, output, FROM_CACHE))
         return output
 
     def _key(self, asked: str, task: Task, checker: Checker | None) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from weft_planner.plan.task_id import in_order, with_parents
 from weft_skills.image_file import Image
 
 if TYPE_CHECKING:
@@ -66,10 +67,12 @@ class KeptFiles:
         return [self.images[path] for path in self._paths(task, plan) if path in self.images]
 
     def _paths(self, task: str, plan: Plan) -> list[str]:
-        """The files of a task and of its parts."""
-        parts = (*plan.parts_of(task), *plan.rounds_of(task)) if task in plan else ()
-        names = (task, *(part.id for part in parts))
-        return list(dict.fromkeys(path for name in names for path in self.by_task.get(name, ())))
+        """The files of a task and of all that has grown from it, in the order of the plan."""
+        own = {name for name in self.by_task if name == task or (name in plan and task in with_parents(name))}
+        if not own - {task}:
+            return list(self.by_task.get(task, ()))
+        parts = in_order(part.id for part in plan.tasks if task in with_parents(part.id))
+        return list(dict.fromkeys(path for name in parts if name in own for path in self.by_task[name]))
 
     def below(self, task: str, plan: Plan, artifacts: Path) -> str:
         """What stands below a task's result in later prompts: its files and those of its parts; empty if none."""

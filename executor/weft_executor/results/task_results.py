@@ -103,8 +103,8 @@ def _no_item(reference: Reference, results: Mapping[str, str]) -> str:
 def _count(reference: Reference, results: Mapping[str, str]) -> int:
     """How many items a task with `for_each` over this result would have."""
     ends = results.outcomes if isinstance(results, TaskResults) else results
-    if any(parent_of(name) == reference.of and number_of(name) is not None for name in ends):
-        return sum(parent_of(name) == reference.of and number_of(name) is not None for name in results)
+    if items := [name for name in ends if parent_of(name) == reference.of and number_of(name) is not None]:
+        return len(done_among(items, results))
     try:
         return len(fan_out.read_list(results[reference.of]))
     except fan_out.NotAList as error:

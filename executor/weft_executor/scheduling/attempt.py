@@ -45,14 +45,17 @@ async def attempt(work: Awaitable[str | Outcome | Grown], limit: TimeLimit) -> O
         return Waiting(needed.message)
     except TaskDenied as denied:
         return Skipped(denied.message)
-    except TimeoutError:
-        return Failed(limit.limits.exceeded)
     except WeftError as error:
         return Failed(str(error))
     except Exception as error:  # noqa: BLE001 - whatever one task raises, the others continue
-        return Failed(f"an unexpected error, please report it: {type(error).__name__}: {error}")
+        return unexpected(error)
     finally:
         limit.end()
+
+
+def unexpected(error: Exception) -> Failed:
+    """What a task fails with that raised what no task should."""
+    return Failed(f"an unexpected error, please report it: {type(error).__name__}: {error}")
 
 
 async def needed(check: Awaitable[bool]) -> str | Unneeded:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_executor.results.inputs import shorten
 from weft_executor.results.outcome import STATUS, Done, Outcome, Unneeded, output_of
+from weft_executor.results.task_results import TaskResults
 from weft_planner.errors import ModelError
 from weft_planner.events import ConditionChecked, PromptMade
 from weft_planner.model import Message, Request
@@ -86,9 +87,8 @@ class ConditionCheck:
     ) -> ConditionVerdict:
         if self.earlier is not None:
             outcomes = {**outcomes, **self.earlier(condition)}
-        results = {name: output for name, outcome in outcomes.items() if (output := output_of(outcome)) is not None}
         values = {
-            value: _of_item(task, value) if _is_of_item(task, value) else self._value(value, outcomes, results)
+            value: _of_item(task, value) if _is_of_item(task, value) else self._value(value, outcomes)
             for value in conditions.values_in(condition)
         }
         if faults := list(conditions.faults(condition, key)):  # a plan is checked, but a record may be a stranger's
@@ -101,7 +101,7 @@ class ConditionCheck:
         holds, why = await self._ask(task, str(condition["ask"]), values)
         return ConditionVerdict(holds, why, said=why)
 
-    def _value(self, value: ValueOf, outcomes: Mapping[str, Outcome], results: Mapping[str, str]) -> Any:
+    def _value(self, value: ValueOf, outcomes: Mapping[str, Outcome]) -> Any:
         """What a reference stands for: an output is null if a failed task has none, and empty if it was not needed."""
         outcome = outcomes.get(value.of)
         if outcome is None:
@@ -109,18 +109,18 @@ class ConditionCheck:
         if value.part == "status":
             return STATUS[type(outcome)]
         if value.part == "count":
-            return self._count(value, outcome, results)
+            return self._count(value, outcome, outcomes)
         if (output := output_of(outcome)) is None:
             return "" if isinstance(outcome, Unneeded) and not value.path else None
         field = value_at(output, value.path)
         return None if field is MISSING else field
 
-    def _count(self, value: ValueOf, outcome: Outcome, results: Mapping[str, str]) -> int | None:
+    def _count(self, value: ValueOf, outcome: Outcome, outcomes: Mapping[str, Outcome]) -> int | None:
         """How many items a task with `for_each` over this one would have; null if there is no list."""
         if output_of(outcome) is None:
             return 0 if isinstance(outcome, Unneeded) else None
         try:
-            return len(self.current.items(value.of, "", results))
+            return len(self.current.items(value.of, "", TaskResults(outcomes)))
         except fan_out.NotAList:
             return None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
+from weft_executor.results import task_results
 from weft_executor.results.outcome import Done, Grown, Outcome, Unneeded
 from weft_executor.results.task_results import done_among
 from weft_planner.events import PlanChanged, TaskReused, Warned
@@ -27,7 +28,7 @@ from weft_skills.errors import WeftError
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from weft_executor.results.memo import FinishedPart, Memo
     from weft_planner.events import ChangeCause
@@ -55,8 +56,9 @@ class CurrentPlan:
         """
         if not path and task_id in self.plan and self.plan.task(task_id).for_each is not None:
             parts = self.plan.parts_of(task_id)
-            if parts:
-                return [(number_of(part.id) or 0, results[part.id]) for part in parts if part.id in results]
+            if parts:  # a failed one may have kept its last result, which does not count
+                done = done_among((part.id for part in parts), results)
+                return [(number_of(part_id) or 0, results[part_id]) for part_id in done]
         value = value_at(results.get(task_id, ""), path)
         if value is MISSING:
             raise fan_out.NotAList(f"the output of {task_id!r} has no {path.lstrip('.')!r}")
@@ -124,7 +126,10 @@ class FanOut:
         match = REFERENCE.fullmatch(task.for_each.strip())
         if match is None:
             raise fan_out.NotAList(f"{task.for_each!r:.80} is not a reference")
-        value = value_of(reference_of(match))
+        reference = reference_of(match)
+        if reference.of not in results:
+            task_results.value_of(reference, results)  # raises if there is no such item, or it failed
+        value = value_of(reference)
         return self.current.items(value.of, value.path, results)
 
     def join(
@@ -136,9 +141,7 @@ class FanOut:
         kept = {part.id for part in parts} - {part.id for part in added}
         if added and (fault := self.limits.fault(task, added, self.current.plan)) is not None:
             raise WeftError(fault)
-        dropped = tuple(part for part in before if part not in kept)
-        for part_id in dropped:
-            self.memo.finished.reused.pop(part_id, None)
+        dropped = self._forgotten(before.keys() - kept)
         if added or dropped:
             self.current.change(PlanChanged(cause, task.id, added, dropped))
             if left_out:
@@ -158,15 +161,23 @@ class FanOut:
         if self._has(again):
             return plan.task(again.id)
         later = {part.id for part in plan.rounds_of(task.id) if place_of(part.id) >= place_of(again.id)}
-        dropped = tuple(part.id for part in plan.tasks if not later.isdisjoint(with_parents(part.id))) if later else ()
-        for part_id in dropped:
-            self.memo.finished.reused.pop(part_id, None)
+        dropped = self._forgotten(later)
         self.current.change(PlanChanged("repeat", task.id, (again,), dropped))
         return self.current.plan.task(again.id)
 
     def round_fault(self, task: Task, again: Task) -> str | None:
         """Why a round of a task may not join the plan; None if it may, or is there."""
         return None if self._has(again) else self.limits.fault(task, (again,), self.current.plan)
+
+    def _forgotten(self, parts: Collection[str]) -> tuple[str, ...]:
+        """The ids of parts that leave the plan, with all that has grown from them: none of it is reused."""
+        if not parts:
+            return ()
+        gone = {*parts}
+        ids = tuple(task.id for task in self.current.plan.tasks if not gone.isdisjoint(with_parents(task.id)))
+        for part_id in ids:
+            self.memo.finished.reused.pop(part_id, None)
+        return ids
 
     def _has(self, part: Task) -> bool:
         plan = self.current.plan

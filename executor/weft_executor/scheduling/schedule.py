@@ -31,7 +31,7 @@ from weft_executor.results.outcome import (
     why_not,
 )
 from weft_executor.results.task_results import TaskResults
-from weft_executor.scheduling.attempt import ScheduleLimits, TimeLimits, attempt, cancelled, needed
+from weft_executor.scheduling.attempt import ScheduleLimits, TimeLimits, attempt, cancelled, needed, unexpected
 from weft_executor.scheduling.finished import NOTHING, Finished
 from weft_executor.scheduling.growth import Growth
 from weft_planner.errors import Halted
@@ -106,13 +106,10 @@ class Schedule:
 
     def change(self, plan: Plan) -> None:
         """Take a plan, without grown tasks, that was changed at rest: what was held or skipped is looked at again."""
-        import networkx as nx
-
         held = {task_id for task_id in self._tasks if task_id not in self.outcomes}
         skipped = {task_id for task_id, outcome in self.outcomes.items() if isinstance(outcome, Skipped)}
         other = {task.id for task in plan.tasks if self._tasks.get(task.id) is not task} | held
-        after = {name for task_id in other & set(plan.graph) for name in nx.descendants(plan.graph, task_id)}
-        again = (other | after) & (held | skipped)
+        again = (other | plan.behind(other)) & (held | skipped)
         for task_id in again:
             self._forget(task_id)
         for task_id in [task_id for task_id in self._tasks if task_id not in plan and parent_of(task_id) is None]:
@@ -198,10 +195,13 @@ class Schedule:
     async def _run(self, task: Task) -> None:
         started = self._started.setdefault(task.id, time.monotonic())
         outcome: Outcome | Grown
-        if (growth := self._growths.get(task.id)) is not None:
-            outcome = await self._attempt(task, growth.grown.finish(self.outcomes))
-        else:
-            outcome = await self._first(task)
+        try:
+            if (growth := self._growths.get(task.id)) is not None:
+                outcome = await self._attempt(task, growth.grown.finish(self.outcomes))
+            else:
+                outcome = await self._first(task)
+        except Exception as error:  # noqa: BLE001 - a task that never ended would be waited for forever
+            outcome = unexpected(error)
         self._ended.append((task.id, outcome, time.monotonic() - started))
         self._wake.set()
 

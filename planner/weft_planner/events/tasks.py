@@ -11,6 +11,8 @@ from weft_planner.events.event import Event, Hash
 from weft_skills.image_file import Image
 
 TaskStatus = Literal["done", "failed", "skipped", "unneeded", "cancelled", "pending"]
+# Where a result of another run comes from that was found by what its model was asked.
+FROM_CACHE = "cache"
 
 
 class ConditionChecked(Event, frozen=True):

@@ -144,12 +144,22 @@ class Plan(msgspec.Struct, frozen=True, dict=True, omit_defaults=True):
         """The tasks that a result lists: a task that was repeated stands for all its rounds."""
         return tuple(task for task in self.tasks if not in_round(task.id) and task.id not in self.superseded)
 
-    @property
+    @cached_property
     def finals(self) -> tuple[Task, ...]:
         """The tasks that no other task depends on, in plan order, except those that were replaced."""
-        return tuple(
-            task for task in self.tasks if self.graph.out_degree(task.id) == 0 and task.id not in self.replaced
-        )
+        # Without the graph: it takes longer to make than all of this, and every round of a task makes another plan.
+        others = self.replaced.union(before for task in self.tasks for before in task.depends_on)
+        return tuple(task for task in self.tasks if task.id not in others and not self._is_part(task.id))
+
+    def behind(self, task_ids: Collection[str]) -> set[str]:
+        """The tasks that wait for one of these, directly or through others."""
+        import networkx as nx
+
+        return {after for _, after in nx.edge_bfs(self.graph, [name for name in task_ids if name in self])}
+
+    def _is_part(self, task_id: str) -> bool:
+        parent = parent_of(task_id)
+        return parent is not None and parent in self
 
     @property
     def needs_synthesis(self) -> bool:

@@ -283,23 +283,20 @@ def _reference_problems(
         return
     import networkx as nx
 
-    ids = list(by_id)
-
-    upstream, later = nx.ancestors(graph, row["id"]), nx.descendants(graph, row["id"])
+    own = row["id"]
     for text, (reference, needs_form) in referred.items():
         if reference.id in known.earlier and reference.part == "output":
             continue
-        start = f"task {row['id']!r} refers to {text}, "
+        start = f"task {own!r} refers to {text}, "
         if reference.id not in graph:
-            yield f"{start}but there is no task {reference.id!r}; {_tasks_are(ids)}"
-        elif reference.id == row["id"]:
-            own = "its own output" if reference.part == "output" else "its own"
-            yield f"{start}{own}; leave that out, or name another task"
-        elif reference.id not in upstream:
-            waits = reference.id in later
+            yield f"{start}but there is no task {reference.id!r}; {_tasks_are(list(by_id))}"
+        elif reference.id == own:
+            what = "its own output" if reference.part == "output" else "its own"
+            yield f"{start}{what}; leave that out, or name another task"
+        elif not graph.has_edge(reference.id, own) and not nx.has_path(graph, reference.id, own):
             remedy = (
                 "it waits for this task: leave the reference out"
-                if waits
+                if nx.has_path(graph, own, reference.id)
                 else f"add {reference.id!r} to its depends_on"
             )
             yield f"{start}but {reference.id!r} is not upstream of it; {remedy}"

@@ -16,6 +16,7 @@ from tests.fakes import Recorder
 from tests.plans import plans
 from weft_executor.results.outcome import Done, Failed, Skipped
 from weft_executor.scheduling.attempt import ScheduleLimits
+from weft_executor.scheduling.schedule import Schedule
 from weft_planner.errors import BudgetSpent
 from weft_planner.events import TaskFinished, TaskStarted
 from weft_planner.plan.plan import Plan
@@ -119,6 +120,42 @@ async def test_a_task_that_takes_too_long_fails_alone() -> None:
     assert isinstance(outcomes["slow"], Failed)
     assert "longer than 0.05 s" in outcomes["slow"].error
     assert outcomes["quick"] == Done("ok")
+
+
+async def test_a_time_limit_of_another_is_not_taken_for_the_tasks() -> None:
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
+        raise TimeoutError("the gateway took too long")
+
+    outcomes = await run_plan(graph(a=""), run_task, Recorder(), ScheduleLimits(task_seconds=900))
+    error = "an unexpected error, please report it: TimeoutError: the gateway took too long"
+    assert outcomes == {"a": Failed(error)}
+
+
+async def test_whatever_is_raised_around_a_task_it_ends() -> None:
+    class Reading:
+        """Finds no task, and cannot say what one of them is given."""
+
+        def inputs(self, task: Task, results: Mapping[str, str]) -> str:
+            if task.id == "bad":
+                raise ZeroDivisionError("by zero")
+            return ""
+
+        def output(self, task: Task, inputs: str) -> str | None:
+            return None
+
+        def grows_again(self, task: Task) -> bool:
+            return False
+
+    async def run_task(task: Task, _: Mapping[str, str]) -> str:
+        return "fine"
+
+    schedule = Schedule(run_task, Recorder(), ScheduleLimits(), Reading())
+    schedule.add(*graph(good="", bad="").tasks)
+    schedule.close()
+    async with asyncio.timeout(30):
+        outcomes = await schedule.run()
+    assert outcomes["good"] == Done("fine")
+    assert outcomes["bad"] == Failed("an unexpected error, please report it: ZeroDivisionError: by zero")
 
 
 async def test_a_spent_budget_starts_nothing_more_but_lets_running_tasks_end() -> None:

@@ -57,6 +57,14 @@ async def test_forty_like_goals_need_one_planning_call(workspace: Path, serve: S
         assert row["tasks"][0]["output"] == f"did: {row['goal']}", "every goal has its own words in the plan"
 
 
+async def test_goals_that_differ_in_a_version_share_a_plan(workspace: Path, serve: Serve) -> None:
+    goals = [f"Write a short poem about version 1.2.{number}" for number in range(5)]
+    server, output = serve(planner), workspace / "out.jsonl"
+    report = await run_batch(goals, output, model=MODEL, workspace=workspace, settings=AUTO)
+    assert (report.summary.all_done, report.summary.recipes, len(server.asked("decomposer"))) == (True, 4, 1)
+    assert sorted(row["tasks"][0]["output"] for row in rows(output)) == [f"did: {goal}" for goal in goals]
+
+
 async def test_without_auto_every_goal_plans(workspace: Path, serve: Serve) -> None:
     server, output = serve(planner), workspace / "out.jsonl"
     report = await run_batch(RIVERS[:5], output, model=MODEL, workspace=workspace)

@@ -196,6 +196,40 @@ async def test_a_list_that_a_retry_changes_changes_the_items(adaptive: Adaptive)
     assert outputs(result)["again"] == "### x\n\nAgain x done\n\n### z\n\nAgain z done\n\n### y\n\nAgain y done"
 
 
+async def test_a_list_that_a_retry_shortens_takes_the_rounds_of_its_items_along(adaptive: Adaptive) -> None:
+    listing = llm("listing", "review", instruction="List: <<review.output>>")
+    repeat = {"until": '<<again.output>> contains "good"', "most": 3}
+    again = llm("again", "listing", instruction="Again <<item>>", for_each="<<listing.output>>", repeat=repeat)
+    answers: Answers = {f"again[{number}]": "bad" for number in (1, 2, 3)}
+    answers |= {f"again[{number}]#2": "good" for number in (1, 2, 3)}
+    first: Answers = {"files": "a\nb", "review[1]": REFUSED, "listing": "x\ny\nz", **answers}
+    assert (await adaptive.run(planned(FILES, REVIEW, listing, again), first)).status == "partial"
+    result = await adaptive.resume({"listing": "x\ny", **answers})
+    assert (result.status, result.answer) == ("done", "### x\n\ngood\n\n### y\n\ngood")
+    assert adaptive.asked == ["listing", "review[1]"], "one result is left, so no model writes the answer"
+    assert result.plan is not None
+    assert [task.id for task in result.plan.tasks if task.id.startswith("again[3]")] == []
+
+
+async def test_a_result_of_another_run_counts_for_what_it_was_given(adaptive: Adaptive) -> None:
+    """The second run takes the end from the first; after a resume it is the end of something else."""
+    two: Answers = {"files": "a\nb", "review[2]": REFUSED}
+    await adaptive.run(planned(FILES, REVIEW, END), two, cache=7.0)
+    await adaptive.run(planned(FILES, REVIEW, END), two, cache=7.0)
+    assert adaptive.asked == ["review[2]"]
+    result = await adaptive.resume({"files": "a\nb"}, cache=7.0)
+    assert (result.status, adaptive.asked) == ("done", ["end", "review[2]"])
+    assert "Review b done" in str(outputs(result)["end"])
+
+
+@pytest.mark.parametrize("over", ["<<review[3].output>>", "<<review[2].output>>"])
+async def test_a_list_in_an_item_that_is_not_there_fails_the_task(adaptive: Adaptive, over: str) -> None:
+    fix = llm("fix", "review", instruction="Fix <<item>>", for_each=over)
+    result = await adaptive.run(planned(FILES, REVIEW, fix), {"files": "a\nb", "review[2]": REFUSED})
+    why = "'review' has 2 items, and the first is [1]" if "3" in over else "'review[2]' has no result: not now"
+    assert next(task for task in result.tasks if task.id == "fix").error == f"{over} cannot be read: {why}"
+
+
 async def test_a_rerun_reuses_the_items_whose_text_is_unchanged(adaptive: Adaptive) -> None:
     await adaptive.run(planned(FILES, REVIEW, END), {"files": "a\nb\nc\nb"})
     result = await adaptive.rerun("files", {"files": "new\nc\nb\na"})

@@ -177,6 +177,17 @@ async def test_every_item_has_rounds_of_its_own(adaptive: Adaptive) -> None:
     assert "Write b" in prompts(adaptive)["draft[2]#3"]
 
 
+async def test_an_item_that_never_held_is_no_item_of_a_later_list(adaptive: Adaptive) -> None:
+    each = loop(most=2, instruction="Write <<item>>", for_each=["a", "b"])
+    fix = llm("fix", "draft", instruction="Fix <<item>>", for_each="<<draft.output>>")
+    few = llm("few", "draft", instruction="Of <<draft.count>>", when="<<draft.count>> == 1")
+    answers: Answers = {"draft[1]": "good a", "draft[2]": "bad b", "draft[2]#2": "bad b"}
+    result = await adaptive.run(planned(each, fix, few), answers)
+    assert (result.status, statuses(result)["draft[2]"]) == ("partial", "failed")
+    assert [task for task in statuses(result) if task.startswith("fix[")] == ["fix[1]"]
+    assert (outputs(result)["draft"], outputs(result)["few"]) == ("### a\n\ngood a", "Of 1 done")
+
+
 async def test_a_tool_is_called_again_until_it_holds(adaptive: Adaptive) -> None:
     tool = {"id": "draft", "action_type": "tool", "name": "ReadFile", "arguments": {"path": "state.txt"}}
     (adaptive.workspace / "state.txt").write_text("0", "utf-8")

@@ -20,7 +20,7 @@ from weft.runs.stop import Stop
 from weft_executor.stores.errors import BadStore, RunHeld, StoreFailed, UnknownRun
 from weft_executor.stores.lease import Handover, myself
 from weft_planner.errors import RequestRefused
-from weft_planner.events import Event, PlanMade, SkillsSelected, TaskFinished, TaskStarted
+from weft_planner.events import Event, PlanMade, RunFinished, SkillsSelected, TaskFinished, TaskStarted
 from weft_planner.model import Reply
 from weft_skills.errors import InputError
 
@@ -151,6 +151,23 @@ async def test_who_watches_sees_what_was_done_before(workspace: Path) -> None:
     started = [event.task for event in record.events if isinstance(event, TaskStarted)]
     assert finished.count("survey") == 1
     assert "survey" not in started
+
+
+async def test_who_watches_cannot_break_a_run(workspace: Path) -> None:
+    heard: list[str] = []
+
+    def record(event: Event) -> None:
+        heard.append(type(event).__name__)
+        if isinstance(event, TaskStarted | RunFinished):
+            raise KeyError("spans")
+
+    async with weft(workspace, ScriptedModel(answering)) as runtime, asyncio.timeout(60):
+        result = await runtime.run(GOAL, record=record)
+        store(workspace).claim(result.run_id, replace(myself(), pid=1))
+    assert result.status == "done"
+    said = "`record` raised KeyError: 'spans' when it was given task_started; the run continues"
+    assert result.warnings.count(said) == 1
+    assert heard.count("TaskStarted") == len(result.tasks), "it still hears of everything"
 
 
 async def test_two_processes_never_run_the_same_run(workspace: Path) -> None:

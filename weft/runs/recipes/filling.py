@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weft.runs.recipes import plan_texts
+from weft.runs.recipes.recipe import number_in
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.reading import read_plan
 
@@ -28,22 +29,14 @@ class FilledRecipe:
 def fill(recipe: Recipe, values: Mapping[str, str], known: Known) -> FilledRecipe:
     """The goal and the plan with these values, checked against the skills and tools of today like any plan."""
     goal = recipe.pattern.filled(values)
-    numbers = {
-        one.name: _number(values[one.name]) for one in recipe.parameters if one.type == "number" and one.name in values
-    }
+    typed = {one.name: number_in(values.get(one.name, "")) for one in recipe.parameters if one.type == "number"}
+    numbers = {name: number for name, number in typed.items() if number is not None}
     try:
-        reading = read_plan({"goal": goal, **plan_texts.with_values(recipe.plan, values, numbers)}, known)
+        plan = plan_texts.with_values(recipe.plan, values, numbers, known.tools)
+        reading = read_plan({"goal": goal, **plan}, known)
     except RecursionError:
         return FilledRecipe(goal, None, ("its plan is nested too deeply to be read",))
     if reading.faults:
         return FilledRecipe(goal, None, tuple(reading.faults))
-    plan = Plan.from_dict(reading.document)
-    return FilledRecipe(goal, plan) if plan.tasks else FilledRecipe(goal, None, ("its plan has no tasks",))
-
-
-def _number(text: str) -> Any:
-    plain = text.strip().replace(",", "")
-    try:
-        return int(plain)
-    except ValueError:
-        return float(plain)
+    made = Plan.from_dict(reading.document)
+    return FilledRecipe(goal, made) if made.tasks else FilledRecipe(goal, None, ("its plan has no tasks",))

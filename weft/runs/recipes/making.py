@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weft.runs.recipes import plan_texts
 from weft.runs.recipes.pattern import Pattern
 from weft.runs.recipes.phrases import phrases
-from weft.runs.recipes.recipe import PARAMETER, Recipe, RecipeParameter, RecipeValueError, SkillHash
+from weft.runs.recipes.recipe import PARAMETER, Recipe, RecipeParameter, RecipeValueError, SkillHash, number_in
 from weft.runs.recipes.words import Word, words
 
 if TYPE_CHECKING:
@@ -160,8 +160,7 @@ def _parameter(phrase: Phrase, source: RecipeSource) -> RecipeParameter:
 def _type(text: str, source: RecipeSource) -> ParameterType:
     if text in source.files:
         return "file"
-    only = words(text)
-    return "number" if len(only) == 1 and only[0].kind == "number" and text[-1:].isdigit() else "text"
+    return "number" if number_in(text) is not None else "text"
 
 
 def _is_typed(parameter: RecipeParameter) -> bool:

@@ -65,7 +65,7 @@ class RecipeMatcher:
 
 def like_goal(goal: str, recipe: Recipe) -> Match | None:
     """The recipe with the goal's values, if the goal is worded like its own."""
-    alignment = recipe.pattern.aligned(goal)
+    alignment = recipe.pattern.aligned(goal, LIKE)
     if alignment is None or alignment.score < LIKE:
         return None
     if any(one.fault(alignment.values[one.name]) for one in recipe.parameters if one.name in alignment.values):

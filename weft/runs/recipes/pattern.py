@@ -76,17 +76,23 @@ class Pattern:
         """Whether two parameters stand side by side, so that nothing tells where one ends."""
         return any(isinstance(one, str) and isinstance(other, str) for one, other in pairwise(self._elements))
 
-    def aligned(self, goal: str) -> Alignment | None:
-        """How like a goal is; None if it cannot be compared, or has something else in a parameter's place."""
+    def aligned(self, goal: str, least: float = 0.0) -> Alignment | None:
+        """How like a goal is; None if it cannot be compared, or has something else in a parameter's place.
+
+        Nor is it compared if it lacks so many words that it cannot be as like as `least`.
+        """
         if len(goal) > MOST_CHARACTERS or len(self.text) > MOST_CHARACTERS or not self.is_telling:
             return None
         given = words(goal)
         if len(given) > _MOST_WORDS or len(self._elements) > _MOST_WORDS:
             return None
+        fixed, terms = [element for element in self._elements if isinstance(element, Word)], {one.term for one in given}
+        whole = min(_MOST_WEIGHT, sum(word.weight for word in fixed))
+        if sum(word.weight for word in fixed if word.term not in terms) > (1 - least) * whole:
+            return None
         cost, spans = _cheapest(self._elements, given)
         if cost == _FAR:
             return None
-        whole = min(_MOST_WEIGHT, sum(element.weight for element in self._elements if isinstance(element, Word)))
         values: dict[str, str] = {}
         for name, (first, last) in spans.items():
             begin, end = first, last

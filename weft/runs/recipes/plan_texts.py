@@ -12,31 +12,38 @@ from typing import Any
 
 from weft_planner.plan import repeat
 
-_TASK_TEXTS = ("title", "instruction", "arguments")
+_TASK_TEXTS = ("title", "instruction")
 _WHOLE = re.compile(r"\{(\w+)\}")
 _QUOTES = str.maketrans("\"'", "  ")
 
 TextChange = Callable[[Any], Any]
+# How the value of a tool's argument changes, by the task and the argument's name.
+ArgumentChange = Callable[[Mapping[str, Any], str], TextChange]
 
 
-def changed(document: Mapping[str, Any], change: TextChange) -> dict[str, Any]:
+def changed(document: Mapping[str, Any], change: TextChange, argument: ArgumentChange | None = None) -> dict[str, Any]:
     """A plan's document with each of its texts changed; numbers in arguments are handed over too."""
+    of_argument = argument or (lambda _task, _name: change)
     tasks = document.get("tasks")
     made = dict(document)
     if isinstance(tasks, list):
-        made["tasks"] = [_task(task, change) if isinstance(task, Mapping) else task for task in tasks]
+        made["tasks"] = [_task(task, change, of_argument) if isinstance(task, Mapping) else task for task in tasks]
     if isinstance(made.get("synthesis"), str):
         made["synthesis"] = change(made["synthesis"])
     return made
 
 
-def _task(task: Mapping[str, Any], change: TextChange) -> dict[str, Any]:
+def _task(task: Mapping[str, Any], change: TextChange, of_argument: ArgumentChange) -> dict[str, Any]:
     made = dict(task)
     for key in _TASK_TEXTS:
         if key in made:
             made[key] = _deep(made[key], change)
+    if isinstance(given := made.get("arguments"), Mapping):
+        made["arguments"] = {name: _deep(value, of_argument(task, name)) for name, value in given.items()}
+    elif given is not None:
+        made["arguments"] = _deep(given, change)
     if isinstance(made.get("for_each"), list):
-        made["for_each"] = _deep(made["for_each"], change)
+        made["for_each"] = _deep(made["for_each"], of_argument(task, ""))
     if isinstance(made.get("needs_approval"), str):
         made["needs_approval"] = change(made["needs_approval"])
     for key in ("check", "when"):
@@ -100,18 +107,30 @@ def with_parameters(document: Mapping[str, Any], names: Mapping[str, str]) -> di
     return changed(document, change)
 
 
-def with_values(document: Mapping[str, Any], values: Mapping[str, str], numbers: Mapping[str, float]) -> dict[str, Any]:
-    """The plan with the values of its parameters; a text that is only a number's place becomes the number."""
+def with_values(
+    document: Mapping[str, Any],
+    values: Mapping[str, str],
+    numbers: Mapping[str, float],
+    tools: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The plan with the values of its parameters; `tools` has the JSON schemas of the tools' parameters.
 
-    def change(text: Any) -> Any:
-        if not isinstance(text, str):
-            return text
-        whole = _WHOLE.fullmatch(text)
-        if whole and whole[1] in numbers:
-            return numbers[whole[1]]
-        return _WHOLE.sub(lambda match: values.get(match[1], match[0]), text)
+    A tool's argument, or an item of a list, that is only a number's place becomes the number, unless the tool takes
+    text there.
+    """
 
-    return changed(document, change)
+    def text(value: Any) -> Any:
+        return _WHOLE.sub(lambda match: values.get(match[1], match[0]), value) if isinstance(value, str) else value
+
+    def number(value: Any) -> Any:
+        whole = _WHOLE.fullmatch(value) if isinstance(value, str) else None
+        return numbers[whole[1]] if whole and whole[1] in numbers else text(value)
+
+    def argument(task: Mapping[str, Any], name: str) -> TextChange:
+        taken = tools.get(str(task.get("name")), {}).get("properties", {}).get(name, {})
+        return text if taken.get("type") == "string" else number
+
+    return changed(document, text, argument)
 
 
 def uses(document: Mapping[str, Any], name: str) -> bool:

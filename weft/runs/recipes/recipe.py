@@ -23,7 +23,9 @@ LONGEST_NAME = 64
 MOST_PARAMETERS = 50
 LONGEST_VALUE = 20_000
 _LONGEST_GOAL = 20_000
-_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*")
+# 1200, 1,200 and 0.5; and 0,5, since a comma before three digits would be that of a thousand.
+_NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3}){1,30}|\d{1,100})(?:\.\d{1,100})?")
+_DECIMAL_COMMA = re.compile(r"-?\d{1,100},\d{1,2}")
 
 
 class NoRecipe(InputError):
@@ -38,6 +40,17 @@ class RecipeValueError(InputError):
     code = "RECIPE_VALUE"
 
 
+def number_in(text: str) -> int | float | None:
+    """The number that a text is; None if it is none, such as a version, a time or a price."""
+    plain = text.strip()
+    if _DECIMAL_COMMA.fullmatch(plain):
+        return float(plain.replace(",", "."))
+    if not _NUMBER.fullmatch(plain):
+        return None
+    plain = plain.replace(",", "")
+    return float(plain) if "." in plain else int(plain)
+
+
 @dataclass(frozen=True, slots=True)
 class RecipeParameter:
     """What changes from one use of a recipe to the next; one without a default must be given."""
@@ -47,6 +60,11 @@ class RecipeParameter:
     default: str | None = None
     description: str = ""
     choices: tuple[str, ...] = ()
+
+    @property
+    def example(self) -> str:
+        """A value that it can have: its default, if it has one."""
+        return self.default or {"number": "1", "choice": next(iter(self.choices), "")}.get(self.type, "…")
 
     def to_dict(self) -> dict[str, Any]:
         """The parameter as in a recipe's file."""
@@ -61,8 +79,8 @@ class RecipeParameter:
             return f"has {len(value):,} characters, more than {LONGEST_VALUE:,}"
         if "<<" in value:
             return "has <<, which plans use for results of tasks"
-        if self.type == "number" and not _NUMBER.fullmatch(value.strip()):
-            return f"must be a number, not {value!r}"
+        if self.type == "number" and number_in(value) is None:
+            return f"must be a number such as 12, 1,200 or 0.5, not {value!r}"
         if self.type == "choice" and value not in self.choices:
             return f"must be one of {', '.join(self.choices)}, not {value!r}"
         return ""
@@ -105,6 +123,13 @@ class Recipe:
     def files(self) -> tuple[RecipeParameter, ...]:
         """The files that are given with the goal, and that its text does not name."""
         return tuple(one for one in self.parameters if one.type == "file" and one.name not in self.pattern.names)
+
+    @property
+    def is_told_by_goals(self) -> bool:
+        """Whether a goal like its own brings all that it needs; else it is used by name only, with values."""
+        brought = {*self.pattern.names, *(one.name for one in self.files)}
+        others = [one for one in self.parameters if one.name not in brought]
+        return not any(one.default is None or one.fault(one.default) for one in others)
 
     def to_dict(self) -> dict[str, Any]:
         """The recipe as its file has it."""

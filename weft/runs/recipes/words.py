@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from weft_skills.selection.terms import SCRIPTS_WITHOUT_SPACES, STOP_WORDS, terms
@@ -88,6 +89,7 @@ class Word:
         return self.kind == "word" and self.text[:1].isupper() and self.is_content
 
 
+@lru_cache(maxsize=8)  # a goal is compared with one recipe after the other
 def words(text: str) -> tuple[Word, ...]:
     """The words of a text, in order."""
     return tuple(_word(match) for match in _WORD.finditer(text))

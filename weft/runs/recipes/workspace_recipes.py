@@ -81,10 +81,8 @@ class WorkspaceRecipes:
     def _row(self, file: RecipeFile, known: Known, skills: Mapping[str, Skill]) -> RecipeRow:
         if file.recipe is None:
             return RecipeRow(file, ok=False, reason=file.reason)
-        values = {one.name: one.default or "…" for one in file.recipe.parameters}
-        values |= {one.name: "1" for one in file.recipe.parameters if one.type == "number" and not one.default}
         try:
-            values = file.recipe.values(values)
+            values = file.recipe.values({one.name: one.example for one in file.recipe.parameters})
         except RecipeValueError as error:
             return RecipeRow(file, ok=False, reason=error.message)
         checked = check(file.recipe, values, known, skills, self.workspace.settings.skills_require)
@@ -113,7 +111,11 @@ class WorkspaceRecipes:
         if goal.conversation is not None or goal.after is not None or goal.schema is not None:
             return None
         files = recipe_files.read_all(self.folder)
-        recipes = [file.recipe for file in files if file.recipe is not None and self._has_files(file.recipe, goal)]
+        recipes = [
+            file.recipe
+            for file in files
+            if file.recipe is not None and file.recipe.is_told_by_goals and self._has_files(file.recipe, goal)
+        ]
         if not recipes:
             return None
         goal = without_secrets(goal, os.environ)

@@ -47,20 +47,14 @@ def losses(plan: Plan, tasks: Mapping[str, TaskEnd], items: Mapping[str, TaskEnd
 
     The answer also lacks failed `items` of a final task. A failure that another task has handled is no reason.
     """
-    import networkx as nx
-
     status = {name: end.status for name, end in _ends(plan, tasks).items()}
     failed = [task for task in plan.tasks if status.get(task.id) == "failed" and task.id not in plan.replaced]
     finals = {task.id for task in plan.finals} if failed else set()
     planned_for = handled(plan.tasks, status.get) if failed else {}
     reasons = []
     for task in failed:
-        behind = nx.descendants(plan.graph, task.id)
-        skipped = [
-            other.id
-            for other in plan.tasks
-            if other.id in behind - planned_for.keys() and status.get(other.id) == "skipped"
-        ]
+        behind = plan.behind([task.id]) - planned_for.keys()
+        skipped = [other.id for other in plan.tasks if other.id in behind and status.get(other.id) == "skipped"]
         if skipped:
             reasons.append(f"task {task.id!r} failed, and was needed for: {', '.join(skipped)}")
         elif task.id in finals:
@@ -91,10 +85,8 @@ def objections(plan: Plan, wrong: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 def _ends(plan: Plan, tasks: Mapping[str, TaskEnd]) -> dict[str, TaskEnd]:
     """How the tasks of a plan ended; one that was skipped before the plan was changed has not if it may run now."""
-    import networkx as nx
-
     status = {name: end.status for name, end in tasks.items()}
     without = [task.id for task in plan.tasks if status.get(task.id) in _NO_RESULT and task.id not in plan.replaced]
-    behind = {name for task_id in without for name in nx.descendants(plan.graph, task_id)}
+    behind = plan.behind(without)
     ended = ((task.id, tasks[task.id]) for task in plan.tasks if task.id in tasks)
     return {name: end for name, end in ended if end.status != "skipped" or name in behind}

@@ -58,4 +58,4 @@ def joining(task: Task, plan: Plan, results: Collection[str]) -> Plan:
             return renamed
         return replace(renamed, depends_on=before, previous=task.previous if part.action_type != "tool" else None)
 
-    return Plan(tuple(map(joined, plan.tasks)), renamed(plan.synthesis, names))
+    return Plan(tuple(map(joined, plan.tasks)), renamed(plan.synthesis, names), joined=plan.joined)

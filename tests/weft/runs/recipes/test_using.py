@@ -185,3 +185,29 @@ async def test_of_two_recipes_that_fit_as_well_none_is_used(work: Path) -> None:
     other.write_text((work / "recipes" / "weekly.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     async with opened(work, planning(PLAN), recipes="auto") as weft:
         assert weft.with_recipe(LIKE).recipe is None
+
+
+TONE = """goal: Write a weekly report for the {team}
+parameters:
+- {name: team, default: sales team}
+- {name: tone, type: choice, choices: [warm, dry]}
+plan:
+  tasks:
+  - {id: report, action_type: llm, instruction: 'Report on the {team} in a {tone} tone.'}
+"""
+
+
+async def test_a_recipe_that_needs_more_than_the_goal_says_is_used_by_name_only(work: Path) -> None:
+    (work / "recipes").mkdir()
+    (work / "recipes" / "tone.yaml").write_text(TONE, encoding="utf-8")
+    model = planning(PLAN)
+    async with opened(work, model, recipes="auto") as weft:
+        (row,) = weft.recipes.rows()
+        assert (row.ok, row.reason) == (True, ""), "a value that must be given is no fault"
+        result = await weft.run("Write a weekly report for the design team")
+        asked = plans(model)
+        assert (result.status, result.recipe, asked > 0) == ("done", None, True)
+        result = await weft.run(weft.from_recipe("tone", {"team": "design team", "tone": "dry"}))
+        assert (result.recipe, plans(model)) == ("tone", asked)
+        with pytest.raises(RecipeValueError, match="tone is missing, and has no default"):
+            weft.from_recipe("tone")

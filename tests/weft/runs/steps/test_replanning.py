@@ -25,7 +25,7 @@ from tests.weft.runs.steps.replanned import (
 )
 from weft.runs.stop import Stop
 from weft_planner.errors import BudgetSpent, Overloaded
-from weft_planner.events import CallStarted, Event, PlanChanged, PlanRefused, TaskStarted, Warned
+from weft_planner.events import CallFinished, CallStarted, Event, PlanChanged, PlanRefused, TaskStarted, Warned
 from weft_planner.model import Reply
 from weft_planner.prompting.prompts import SEED
 
@@ -50,6 +50,19 @@ async def test_a_failed_task_is_replaced_and_the_run_is_done(workspace: Path) ->
     (event,) = changed(workspace)
     assert event["cause"] == "replan"
     assert event["note"] == "task 'fetch' failed, and was needed for: notes, brief"
+
+
+async def test_what_was_skipped_waits_again_once_the_plan_is_changed(workspace: Path) -> None:
+    stop = Stop()
+
+    def at_the_replacement(event: Event) -> None:
+        if isinstance(event, CallFinished) and event.task == "fetch-2":
+            stop.set()
+
+    result = await run(workspace, Planner(changes=[REPLACED]), record=at_the_replacement, stop=stop)
+    assert result.status == "interrupted"
+    assert (statuses(result)["notes"], statuses(result)["brief"]) == ("pending", "pending")
+    assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
 async def test_a_single_task_that_fails_is_replaced_too(workspace: Path) -> None:

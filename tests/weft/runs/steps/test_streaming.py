@@ -267,6 +267,14 @@ async def test_no_plan_stops_what_began(workspace: Path) -> None:
     assert places(record, PlanMade) == []
 
 
+async def test_an_answer_instead_of_a_plan_leaves_nothing_under_way(workspace: Path) -> None:
+    refused = plan(llm("a"), llm("late", "nobody"))
+    model = WritingModel([refused, json.dumps({"answer": "Yes."})], wait_for=("a",), slow=("a",))
+    result, _ = await run(workspace, model, direct_answers="always")
+    assert (result.status, result.answer, result.tasks) == ("done", "Yes.", ())
+    assert [task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
+
+
 async def test_a_limit_that_is_reached_early_stops_the_run(workspace: Path) -> None:
     model = WritingModel([plan(llm("a"), llm("late", "a"))], wait_for=("a",), halts=True)
     result, _ = await run(workspace, model)

@@ -174,6 +174,32 @@ async def test_without_any_result_it_fails(workspace: Path) -> None:
     assert "none of its 1 task has a result; research/one: it is gone" in str(result.tasks[1].error)
 
 
+async def test_a_resume_tries_its_tasks_again_and_keeps_its_plan(workspace: Path) -> None:
+    inner = plan(llm("one"), llm("two"), synthesis="both")
+    planner = Planner({None: OUTER, "research": inner}, fails=("research/one", "research/two"))
+    assert statuses(await run(workspace, planner, max_replans=0))["research"] == "failed"
+    again = Planner({})
+    async with weft(workspace, again.model) as runtime:
+        result = await runtime.resume("last")
+    assert (result.status, again.asked("decomposer")) == ("done", [])
+
+
+async def test_planned_anew_it_takes_all_that_its_tasks_grew_into_along(workspace: Path) -> None:
+    """What it builds on is another result after a resume, so that it is asked for another plan."""
+    each = llm("each", "facts", instruction="Read <<item>>", for_each=["p", "q"])
+    outer = plan(
+        llm("look", instruction="Look at <<item>>", for_each=["x", "y"]), goal("research", "look"), synthesis="all"
+    )
+    planner = Planner({None: outer, "research": plan(llm("facts"), each)}, fails=("look[2]",))
+    assert (await run(workspace, planner, max_replans=0)).status == "partial"
+    again = Planner({"research": plan(llm("other"))})
+    async with weft(workspace, again.model) as runtime:
+        result = await runtime.resume("last")
+        assert runtime.result("last") == result, "the record can be read"
+    assert result.status == "done"
+    assert list(statuses(result)) == ["look", "research", "look[1]", "look[2]", "research/other"]
+
+
 async def test_a_question_waits_and_is_answered_by_a_resume(workspace: Path) -> None:
     question = json.dumps({"tasks": [], "clarification": "Which service?"})
     planner = Planner({None: OUTER, "research": [question, INNER]})
@@ -200,6 +226,13 @@ async def test_each_item_can_be_a_goal(workspace: Path) -> None:
     asked = [request.messages[-1].content for request in planner.asked("decomposer")[1:]]
     asked_for = sorted(text.split("</goal>")[0].strip() for text in asked)
     assert asked_for == ["<goal>\nResearch milk", "<goal>\nResearch tea"]
+
+
+async def test_results_that_are_joined_need_no_model_to_put_them_together(workspace: Path) -> None:
+    planner = Planner({None: plan(goal("research")), "research": plan(llm("one"), llm("two"), joined=True)})
+    result = await run(workspace, planner)
+    assert (result.status, planner.asked("synthesis")) == ("done", [])
+    assert result.answer == "## research/one\n\nresearch/one is done\n\n## research/two\n\nresearch/two is done"
 
 
 async def test_its_result_has_the_form_asked_for(workspace: Path) -> None:
