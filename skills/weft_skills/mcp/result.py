@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 
 _MOST_FILES = 50
 _SUFFIX = 10
-# What an envelope's data says of the files of a run, and of a call that was denied, is weft's own word.
-_OWN = frozenset({
-    "artifact", "artifacts", "changes", "characters", "denied", "files", "image", "not_kept", "structured",
-})  # fmt: skip
+# What an envelope's data says of a run's files and of a call that was denied is weft's own word.
+_OWN = frozenset({"artifacts", "changes", "denied"})
 
 
 @dataclass(slots=True)
