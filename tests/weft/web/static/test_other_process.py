@@ -95,7 +95,7 @@ async def test_what_another_process_answers_and_deletes_is_seen_at_once(workspac
 async def test_a_long_change_is_shown_and_edited_whole_while_other_tasks_work(
     workspace: Path, open_page: OpenPage
 ) -> None:
-    lines = "".join(f"- line {number} of {workspace}/notes.md\n" for number in range(200))
+    lines = f"- see {workspace}/notes.md\n" + "".join(f"- line {number} of the list\n" for number in range(199))
     write = task("write", "Write the list") | {
         "action_type": "tool",
         "name": "WriteFile",
