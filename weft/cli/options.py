@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(path_type=Path)
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+ABOVE_ZERO = click.FloatRange(0, min_open=True)
 
 
 def setting(*options: Decorator[Any]) -> Decorator[Any]:
@@ -167,6 +168,18 @@ stream_plan = setting(
 )
 concurrency = setting(
     click.option("--max-concurrency", type=int, metavar="N", help="Run at most N tasks at a time (default: 16).")
+)
+call_rates = together(
+    click.option(
+        "--max-calls",
+        type=click.IntRange(1),
+        default=32,
+        show_default=True,
+        metavar="N",
+        help="Make at most N model calls at a time, in all.",
+    ),
+    click.option("--rpm", type=ABOVE_ZERO, metavar="N", help="Make at most N calls per minute, for each model."),
+    click.option("--tpm", type=ABOVE_ZERO, metavar="N", help="Use at most N tokens per minute, for each model."),
 )
 cache = setting(
     click.option(

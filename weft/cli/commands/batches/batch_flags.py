@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weft.cli import options
 from weft.cli.option_value import option_value
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from weft.batch.options import BatchOptions, ClusterOptions
-
-_RATE = click.FloatRange(0, min_open=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +91,7 @@ goals_and_limits = option_value(
         metavar="N",
         help="Run at most N goals at a time (default: as --max-calls allows).",
     ),
-    click.option(
-        "--max-calls",
-        type=click.IntRange(1),
-        default=32,
-        show_default=True,
-        metavar="N",
-        help="Make at most N model calls at a time, for all goals.",
-    ),
-    click.option("--rpm", type=_RATE, metavar="N", help="Make at most N calls per minute, for each model."),
-    click.option("--tpm", type=_RATE, metavar="N", help="Use at most N tokens per minute, for each model."),
+    options.call_rates,
     click.option("--resume", is_flag=True, help="Continue an earlier run of this batch; finished goals are skipped."),
     click.option("--retry-errors", is_flag=True, help="With --resume: retry failed goals."),
     click.option("--rerun-changed", is_flag=True, help="With --resume: rerun goals that have changed since."),

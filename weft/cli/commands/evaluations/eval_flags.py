@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from weft.batch.options import BatchOptions, ClusterOptions
 
-_RATE = click.FloatRange(0, min_open=True)
-
 
 @dataclass(frozen=True, slots=True)
 class LimitFlags:
@@ -92,20 +90,11 @@ _limits = option_value(
     "limit_flags",
     LimitFlags,
     click.option("--jobs", type=click.IntRange(1), metavar="N", help="Run at most N cases at a time."),
-    click.option(
-        "--max-calls",
-        type=click.IntRange(1),
-        default=32,
-        show_default=True,
-        metavar="N",
-        help="Make at most N model calls at a time.",
-    ),
-    click.option("--rpm", type=_RATE, metavar="N", help="Make at most N calls per minute, for each model."),
-    click.option("--tpm", type=_RATE, metavar="N", help="Use at most N tokens per minute, for each model."),
+    options.call_rates,
     click.option("--resume", is_flag=True, help="Continue the last evaluation of these cases and variants."),
     click.option("--retry-errors", is_flag=True, help="With --resume: run again what failed."),
     click.option("--rerun-changed", is_flag=True, help="With --resume: run cases again that have changed since."),
-    click.option("--max-cost", type=_RATE, metavar="USD", help="Budget in US dollars, judges included."),
+    click.option("--max-cost", type=options.ABOVE_ZERO, metavar="USD", help="Budget in US dollars, judges included."),
     click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Budget in tokens, judges included."),
 )
 limits = together(
@@ -121,7 +110,10 @@ checks = option_value(
     click.option("--min-pass", type=click.FloatRange(0, 1), metavar="X", help="With --check: the lowest pass rate."),
     click.option("--no-worse", is_flag=True, help="With --check: no case may get worse."),
     click.option(
-        "--max-cost-ratio", type=_RATE, metavar="X", help="With --check: at most X times the first variant's cost."
+        "--max-cost-ratio",
+        type=options.ABOVE_ZERO,
+        metavar="X",
+        help="With --check: at most X times the first variant's cost.",
     ),
 )
 reported = together(
