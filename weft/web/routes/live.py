@@ -63,7 +63,7 @@ async def all_events(site: Site, request: Request) -> Response:
     sources = [follow(site, run, after) for run, after in _followed(given.getlist("run")).items()]
     sources += [at_rest(site, run, after) for run, after in _followed(given.getlist("rest"), "rest").items()]
     if given.get("lists") != "0":
-        sources.append(_changes(site, skills=given.get("skills") != "0"))
+        sources.append(await _changes(site, skills=given.get("skills") != "0"))
     site.streams.check()
     return stream_reply(site.streams.counted(sources))
 
@@ -87,11 +87,16 @@ def _number(text: str) -> int | None:
 
 
 async def _changes(site: Site, *, skills: bool) -> AsyncGenerator[bytes]:
+    """What changes from now on: a page that reads once the stream is open misses nothing."""
+    known = await asyncio.to_thread(_lines, site)
+    return _changed_since(site, known, await asyncio.to_thread(site.skills_stamp) if skills else None)
+
+
+async def _changed_since(site: Site, known: dict[str, dict[str, Any]], stamp: int | None) -> AsyncGenerator[bytes]:
     with site.changes.waking() as woken:
         yield RETRY
-        known = await asyncio.to_thread(_lines, site)
-        stamp, looked = await asyncio.to_thread(site.skills_stamp) if skills else 0, time.monotonic()
-        spoke = 0.0
+        woken.set()  # something may have changed before this
+        looked, spoke = time.monotonic(), 0.0
         while not site.streams.closing:
             if time.monotonic() - spoke >= _QUIET:
                 spoke = time.monotonic()
@@ -108,7 +113,7 @@ async def _changes(site: Site, *, skills: bool) -> AsyncGenerator[bytes]:
                     yield event("runs", {"runs": changed, "gone": gone})
             if time.monotonic() - looked >= _LOOK:
                 looked = time.monotonic()
-                before, stamp = stamp, await asyncio.to_thread(site.skills_stamp) if skills else 0
+                before, stamp = stamp, None if stamp is None else await asyncio.to_thread(site.skills_stamp)
                 if stamp != before:
                     yield event("skills", {})
             await asyncio.sleep(_RUNS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from tests.weft.web.static.written_runs import BIG, big_rows, write
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from playwright.async_api import Route
 
     from tests.weft.web.static.conftest import OpenPage
 
@@ -32,6 +35,26 @@ async def test_an_empty_list_offers_the_next_step_and_fills_by_itself(workspace:
         row = page.get_by_role("row", name=re.compile("one apple"))
         await expect(row).to_contain_text("Done")
         await expect(row).to_contain_text("4/4")
+
+
+@pytest.mark.changes_skills
+async def test_a_list_shows_what_happened_before_its_stream_was_open(workspace: Path, open_page: OpenPage) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/settings"))
+        asked, opened = asyncio.Event(), asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            asked.set()
+            await opened.wait()
+            await route.continue_()
+
+        await page.route("**/events?*", hold)
+        await page.get_by_role("link", name="Runs", exact=True).click()
+        await expect(page.get_by_role("heading", name="Nothing has been run here yet")).to_be_visible()
+        await asked.wait()
+        write(workspace, big_rows())
+        opened.set()
+        await expect(page.locator("tbody tr")).to_have_count(1)
 
 
 async def test_runs_are_filtered_compared_exported_and_deleted(workspace: Path, open_page: OpenPage) -> None:

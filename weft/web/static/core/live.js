@@ -2,17 +2,16 @@
 // holds a lock has the stream, and passes it on. A worker that tabs share would need a policy for its script's address.
 import { ask, trouble } from "./api.js";
 import { events } from "./stream.js";
-import { addressOf, concerns, covers, isEnd, note, OPENED, union } from "./topics.js";
+import { addressOf, concerns, covers, isEnd, isForLists, note, OPENED, union } from "./topics.js";
 
-/** @typedef {import("./topics.js").Topic} Topic @typedef {import("./stream.js").StreamEvent} StreamEvent @typedef {{ topic: Topic, since: number, take: (event: StreamEvent) => void }} Listener */
+/** @typedef {import("./topics.js").Topic} Topic @typedef {import("./stream.js").StreamEvent} StreamEvent @typedef {{ topic: Topic, take: (event: StreamEvent) => void }} Listener */
 
 const LOCK = "weft-stream";
 /** How long tabs have to say what they want, and the pause before a stream that ended is opened again, in milliseconds. */
 const GATHER = 50;
 const PAUSE = 1000;
-/** A tab that goes from one view to another wants nothing for a moment; and one that has just read has missed nothing. */
+/** A tab that goes from one view to another wants nothing for a moment. */
 const LEAVE = 250;
-const FRESH = 1000;
 
 const self = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
 /** Only pages that a browser holds for safe have locks, those of this machine among them; others hear for themselves. */
@@ -24,6 +23,8 @@ const own = new Set();
 /** What the other tabs want, by tab. @type {Map<string, Topic[]>} */
 const others = new Map();
 let open = union([]);
+/** When the stream was opened, or last had something for lists. */
+let told = 0;
 let leads = false;
 /** Ends the wait for the lock, or gives it back. @type {AbortController | null} */
 let claim = null;
@@ -39,7 +40,7 @@ export async function* listen(topic, signal) {
   /** @type {StreamEvent[]} */
   const queue = [];
   let wake = () => {};
-  const listener = { topic: { ...topic }, since: performance.now(), take: (/** @type {StreamEvent} */ event) => { queue.push(event); wake(); } };
+  const listener = { topic: { ...topic, since: Date.now() }, take: (/** @type {StreamEvent} */ event) => { queue.push(event); wake(); } };
   const onAbort = () => wake();
   signal.addEventListener("abort", onAbort);
   own.add(listener);
@@ -90,6 +91,7 @@ async function lead(claimed) {
     gathering = undefined;
     streaming.abort();
     open = union([]);
+    told = 0;
     others.clear();
   };
   try {
@@ -142,28 +144,34 @@ function tell(what) {
 
 /** @param {StreamEvent} event */
 function pass(event) {
-  hear(event);
-  if ([...others.values()].some((topics) => topics.some((topic) => concerns(topic, event)))) channel?.postMessage({ from: self, event });
+  if (isForLists(event)) told = Date.now();
+  hear(event, told);
+  if ([...others.values()].some((topics) => topics.some((topic) => concerns(topic, event)))) channel?.postMessage({ from: self, event, told });
   for (const topics of others.values()) for (const topic of topics) if (concerns(topic, event) && event.data.seq) topic.after = event.data.seq;
 }
 
-/** Give an event to those in this tab whom it concerns. @param {StreamEvent} event */
-function hear(event) {
-  for (const { topic, since, take } of own) {
-    if (!concerns(topic, event) || (event.type === OPENED.type && performance.now() - since < FRESH)) continue;
+/** Whether a reader of lists last read or heard of them before a time. @param {Topic} topic @param {number} at */
+const lacks = (topic, at) => concerns(topic, OPENED) && (topic.since ?? 0) < at;
+
+/** Give an event to those in this tab whom it concerns. @param {StreamEvent} event @param {number} at */
+function hear(event, at) {
+  for (const { topic, take } of own) {
+    if (!concerns(topic, event) || (event.type === OPENED.type && !lacks(topic, at))) continue;
     if (event.data.seq) topic.after = event.data.seq;
+    topic.since = at;
     take(event);
   }
 }
 
 /** @param {MessageEvent} message */
 function onMessage({ data }) {
-  if (data.event) hear(data.event);
+  if (data.event) hear(data.event, data.told);
   else if (data.trouble !== undefined) trouble.value = data.trouble;
   else if (data.who && own.size) channel?.postMessage({ from: self, topics: ownTopics() });
   else if (data.topics && leads) {
     others.set(data.from, data.topics);
     refresh();
+    if (data.topics.some((/** @type {Topic} */ topic) => lacks(topic, told))) channel?.postMessage({ from: self, event: OPENED, told });
   }
 }
 

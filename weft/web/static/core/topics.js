@@ -1,7 +1,7 @@
 // What tabs want to hear of, and the one stream that has it all. Pure.
 
 /**
- * @typedef {{ run?: string, rest?: string, after?: number, skills?: boolean }} Topic one run after an event, a word when one at rest has more, or without a run the lists
+ * @typedef {{ run?: string, rest?: string, after?: number, skills?: boolean, since?: number }} Topic one run after an event, a word when one at rest has more, or without a run the lists, which were read or heard of at a time
  * @typedef {{ runs: Map<string, number>, rest: Map<string, number>, lists: boolean, skills: boolean }} Union
  * @typedef {import("./stream.js").StreamEvent} StreamEvent
  */
@@ -48,9 +48,12 @@ export function note(open, event) {
   else if (event.data.seq) open.runs.set(event.data.run_id, event.data.seq);
 }
 
+/** Whether an event is for readers of lists. @param {StreamEvent} event */
+export const isForLists = ({ type }) => type === "runs" || type === "skills" || type === OPENED.type;
+
 /** Whether an event belongs to a topic. @param {Topic} topic @param {StreamEvent} event */
 export function concerns({ run, rest, skills = false }, { type, data }) {
-  if (type === "runs" || type === "opened") return run === undefined && rest === undefined;
+  if (type === "runs" || type === OPENED.type) return run === undefined && rest === undefined;
   if (type === "skills") return skills;
   if (type === "rest") return rest !== undefined && data.run_id === rest;
   return run !== undefined && data.run_id === run;

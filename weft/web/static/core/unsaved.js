@@ -1,5 +1,5 @@
 // Texts that are not saved yet: kept in this tab, and asked about before it is left.
-import { useEffect } from "../vendor/hooks.js";
+import { useLayoutEffect } from "../vendor/hooks.js";
 import { confirm } from "./dialog.js";
 import { askBefore } from "./router.js";
 
@@ -25,7 +25,7 @@ export function keepText(name, kept) {
 
 /** Ask before the page is left, as long as something is not saved. @param {boolean} unsaved */
 export function useUnsaved(unsaved) {
-  useEffect(() => {
+  useLayoutEffect(() => { // with what is shown: once it is, nothing is asked any more
     if (!unsaved) return;
     const leaving = (/** @type {Event} */ event) => event.preventDefault();
     addEventListener("beforeunload", leaving);
