@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.runs.goal import BatchPlace, Goal
+from weft_executor.history.result import Result
+from weft_planner.model import Usage
 from weft_planner.plan.normal_form import normal_form
 from weft_planner.plan.plan import Plan
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from weft.models.model_check import ModelProblem
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
-    from weft_executor.history.result import Result
     from weft_planner.events import RecipeUse, Record
 
 
@@ -41,6 +42,11 @@ class Job:
     def asked(self) -> Goal:
         """The goal as a run takes it."""
         return replace(goal_of(self.goal, self.place), recipe=self.recipe)
+
+    @property
+    def interrupted(self) -> Result:
+        """The result if it is stopped while it waits for its turn."""
+        return Result(self.run_id, "interrupted", self.goal.text, None, "interrupted", None, (), (), Usage(), 0.0, None)
 
 
 @dataclass(frozen=True, slots=True)

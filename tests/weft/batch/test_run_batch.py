@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,9 @@ import pytest
 from tests.openai_server import Call, Drop, Fail, OpenAIServer, Say, Script, scripted
 from tests.weft.recorded import store
 from weft import BatchGoal, BatchObserver, BatchOptions, InputError, SetupError, TaskFinished, TaskStarted, run_batch
+from weft.batch.run_batch import open_batch
+from weft.settings.settings import Settings
+from weft_executor.stores.lease import Handover, myself
 from weft_planner.events import CallRetried
 
 if TYPE_CHECKING:
@@ -218,6 +222,52 @@ async def test_a_goal_that_a_person_stops_alone_is_left_to_be_resumed(
     waits = False
     done = await run_batch(goals, output, model=MODEL, workspace=workspace, options=BatchOptions(resume=True))
     assert (done.stopped, done.summary.all_done, len(rows(output))) == (None, True, 2)
+    journal.close()
+
+
+async def test_a_goal_whose_run_is_in_use_elsewhere_waits_for_it(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    waits = False
+    server = serve(scripted(PLAN, task=lambda _: Say("late", after=30.0 if waits else 0.0)))
+    other, heard = replace(myself(), host="elsewhere"), list[str]()
+
+    class Stopping(BatchObserver):
+        def note(self, event: Event) -> None:
+            if isinstance(event, TaskStarted):
+                journal.request_stop(run(), "stop_batch")
+
+    class Releasing(BatchObserver):
+        def say(self, text: str) -> None:
+            heard.append(text)
+            journal.append([], {}, Handover(other, released=[run()]))
+
+    def run() -> str:
+        (found,) = [one.run_id for one in journal.summaries() if one.goal == "long"]
+        return found
+
+    goals, output, again = ["long"], workspace / "out.jsonl", BatchOptions(resume=True)
+    await run_batch(["one"], workspace / "first.jsonl", model=MODEL, workspace=workspace)  # makes the journal
+    waits, journal = True, store(workspace)
+    first = run_batch(goals, output, model=MODEL, workspace=workspace, observer=Stopping())
+    assert (await asyncio.wait_for(first, 25)).stopped == "interrupted"
+    journal.claim(run(), other)
+    waits, begun = False, len(server.calls)
+    with (
+        open_batch(goals, output, workspace=workspace, settings=Settings(model=MODEL), options=again) as batch,
+        batch.locked(),
+    ):
+
+        class Leaving(BatchObserver):
+            def say(self, text: str) -> None:
+                batch.stop_now()
+
+        assert ((await batch.run(Leaving())).stopped, output.read_text(encoding="utf-8")) == ("interrupted", "")
+    report = await run_batch(goals, output, model=MODEL, workspace=workspace, options=again, observer=Releasing())
+    assert (report.summary.all_done, len(heard), len(server.calls) > begun) == (True, 1, True)
+    assert "waits: run" in heard[0]
+    assert "is in use by process" in heard[0]
+    assert [row["run_id"] for row in rows(output)] == [run()]
     journal.close()
 
 

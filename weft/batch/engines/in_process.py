@@ -28,10 +28,8 @@ from weft.runs.runtime import Weft
 from weft.runs.stored.requests import approve_all
 from weft.settings.default_model import is_local
 from weft.settings.paths import Paths
-from weft_executor.history.result import Result
-from weft_executor.stores.errors import UnknownRun
+from weft_executor.stores.errors import RunHeld, UnknownRun
 from weft_planner.errors import ModelError
-from weft_planner.model import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -44,12 +42,16 @@ if TYPE_CHECKING:
     from weft.models.model_check import ModelProblem
     from weft.runs.stop import Stop
     from weft.settings.settings import Settings
+    from weft_executor.history.result import Result
     from weft_planner.approvals import Approve
     from weft_planner.events import Event, Record
     from weft_planner.model import Model
 
 # From this many goals on, calls are made in processes of their own; for fewer, starting these is not worth it.
 MANY_GOALS = 50
+
+# Seconds between two tries to take over a run that another process is using.
+_PAUSE, _LONGEST_PAUSE = 0.3, 5.0
 
 _OWNER: ContextVar[str] = ContextVar("owner", default="")
 
@@ -75,6 +77,7 @@ class InProcess:
     _runtimes: dict[str, Weft] = field(default_factory=dict)
     _plans: dict[Weft, SharedPlans] = field(default_factory=dict)
     _calls: bool = False
+    _say: Callable[[str], None] = lambda _: None
 
     @classmethod
     def of(cls, workspace: Path, settings: Settings, options: BatchOptions) -> Self:
@@ -90,7 +93,22 @@ class InProcess:
         return self.limits.demand.has_room(self.limits.limit, running)
 
     async def run(self, job: Job, stop: Stop) -> Result:
-        """Run one goal to its end, or resume it."""
+        """Run one goal to its end, or resume it; if another process is using its run, once that is no longer so."""
+        pause, told = _PAUSE, False
+        while True:
+            try:
+                return await self.attempt(job, stop)
+            except RunHeld as held:  # by `weft resume`, or on a machine that was lost a moment ago
+                if not told:
+                    self._say(f"goal {job.goal.id} waits: {held.message}")
+                job, told = replace(job, begun=True, waited=True), True  # if the other ends it, that is the result
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), pause)
+                return job.interrupted
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def attempt(self, job: Job, stop: Stop) -> Result:
+        """Run one goal to its end, or resume it; raises if another process is using its run."""
         _OWNER.set(job.goal.id)
         with self.limits.demand.goal(job.goal.id):
             return await self._run(job, stop)
@@ -113,7 +131,7 @@ class InProcess:
             with _leading(job, lead) as record:
                 return await weft.run(goal, run_id=run, record=record, **heard)
         except StoppedWaiting:
-            return Result(run, "interrupted", goal.text, None, "interrupted", None, (), (), Usage(), 0.0, None)
+            return job.interrupted
         except ModelError as error:
             try:
                 return await asyncio.to_thread(weft.result, run)  # its failure is on record
@@ -158,8 +176,9 @@ class InProcess:
             problems += self.workers.problems(remote)
         return [problem for problem in problems if problem is not None]
 
-    async def warm(self, _: Callable[[str], None] | None = None, goals: Iterable[BatchGoal] = ()) -> None:
+    async def warm(self, say: Callable[[str], None] | None = None, goals: Iterable[BatchGoal] = ()) -> None:
         """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
+        self._say = say or self._say
         if not self._calls:
             return
         skills = self.runtime().workspace.skills

@@ -26,9 +26,7 @@ from weft.batch.shared_plans import StoppedWaiting
 from weft.runs.stored import records
 from weft.settings.settings import Settings
 from weft.version import __version__
-from weft_executor.history.result import Result
 from weft_planner.errors import BudgetSpent
-from weft_planner.model import Usage
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
@@ -46,6 +44,7 @@ if TYPE_CHECKING:
     from weft.models.model_check import ModelProblem
     from weft.runs.runtime import Weft
     from weft.runs.stop import Stop
+    from weft_executor.history.result import Result
 
 # A goal fails when this many of its workers died while their machines lived.
 DEATHS = 3
@@ -127,7 +126,7 @@ class RayEngine:
             async with plans.sharing(job, stop) as prepared:
                 return await self._run(group, prepared, stop)
         except StoppedWaiting:
-            return _interrupted(job)
+            return job.interrupted
 
     async def _run(self, group: WorkerGroup, job: Job, stop: Stop) -> Result:
         losses = _Losses(group)
@@ -167,7 +166,7 @@ class RayEngine:
                     pause = _PAUSE
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
-        return _interrupted(job)
+        return job.interrupted
 
     def pace(self) -> Pace:
         """How the calls of all workers go now."""
@@ -228,10 +227,6 @@ class RayEngine:
         return replace(
             setup, bundle=bundle.sha256, journal=journal, max_replans=self.home.settings.max_replans, flags=flags
         )
-
-
-def _interrupted(job: Job) -> Result:
-    return Result(job.run_id, "interrupted", job.goal.text, None, "interrupted", None, (), (), Usage(), 0.0, None)
 
 
 @dataclass(slots=True)

@@ -114,7 +114,7 @@ class GoalWorker:
             if self.setup.settings is None:  # what is sent from another machine grants nothing on this one
                 check_goal(job.goal, engine.settings)
             place, begun, waited = job.place, job.begun, job.waited
-            result = await engine.run(
+            result = await engine.attempt(
                 Job(job.goal, job.run_id, self._record, place, begun, waited, job.recipe), self._stop
             )
             if result.status == "stopped":
