@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import GOAL, PageModel, run_id_of, served
+from tests.weft.web.static.served_page import GOAL, PageModel, go, run_id_of, served
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.written_runs import BIG, big_rows, write
 
@@ -130,8 +130,17 @@ async def test_files_and_skills_reach_the_run(workspace: Path, open_page: OpenPa
         await page.get_by_role("button", name="Run", exact=True).click()
         await page.wait_for_url("**/runs/*")
         await finished(page)
-        await page.goto(server.at(f"/runs/{run_id_of(page.url)}?tab=details"))
+        first = run_id_of(page.url)
+        await page.goto(server.at(f"/runs/{first}?tab=details"))
         await expect(page.get_by_role("complementary", name="The run")).to_contain_text("report.csv")
+        await go(page, f"/plan?of={first}")
+        await page.get_by_role("button", name="Run", exact=True).click()
+        await page.wait_for_url("**/runs/*")
+        await finished(page)
+        await go(page, f"/runs/{run_id_of(page.url)}?tab=details")
+        given = page.get_by_role("complementary", name="The run")
+        await expect(given).to_contain_text("report.csv")
+        await expect(given).to_contain_text("comparing-options")
 
 
 @pytest.mark.changes_skills  # there is nothing to replay in what was written here

@@ -1,5 +1,6 @@
 // A goal as it is being written: kept in this tab until it runs.
 import { signal, effect } from "../vendor/signals.js";
+import { get, part } from "../core/api.js";
 
 const KEY = "weft-draft";
 
@@ -26,6 +27,13 @@ effect(() => sessionStorage.setItem(KEY, JSON.stringify(draft.value)));
 
 /** @param {Partial<Draft>} changes */
 export const change = (changes) => void (draft.value = { ...draft.value, ...changes });
+
+/** A draft of the goal of a run, with the skills and files that were given with it. @param {string} id @returns {Promise<Draft>} */
+export async function draftOf(id) {
+  const run = await get(`/runs/${part(id)}`);
+  const { asked_skills: skills, files } = run.given ?? {};
+  return { ...EMPTY, goal: run.goal, parent: id, skills: skills ?? [], files: (files ?? []).map((/** @type {string} */ file) => ({ file, name: file, bytes: 0 })) };
+}
 
 /** The draft as the server takes it. @param {{ withPlan?: boolean }} [options] */
 export function body({ withPlan = false } = {}) {

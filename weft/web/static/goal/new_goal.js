@@ -2,12 +2,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt, noteError } from "../core/announce.js";
-import { get, part, post, stream } from "../core/api.js";
+import { part, post, stream } from "../core/api.js";
 import { classes, html } from "../core/html.js";
 import { Icon, Weave } from "../core/icons.js";
 import { focusPage, go, place } from "../core/router.js";
 import { LimitFields, useLimits } from "../run/limits.js";
-import { body, change, draft, EMPTY } from "./draft.js";
+import { body, change, draft, draftOf, EMPTY } from "./draft.js";
 import { FileChips, FileButton, uploaded } from "./files.js";
 import { Planning, said } from "./planning.js";
 import { PreviewPart } from "./preview.js";
@@ -25,11 +25,7 @@ export function NewGoal() {
   const of = place.value.query.get("of");
   useLayoutEffect(() => field.current?.focus(), []);
   useEffect(() => {
-    if (of) attempt(async () => {
-      const run = await get(`/runs/${part(of)}`);
-      const { asked_skills: skills = [], files = [] } = run.given ?? {};
-      change({ ...EMPTY, goal: run.goal, parent: of, skills: skills ?? [], files: (files ?? []).map((/** @type {string} */ file) => ({ file, name: file, bytes: 0 })) });
-    });
+    if (of) attempt(async () => change(await draftOf(of)));
     return () => planning.current?.abort();
   }, [of]);
   useEffect(() => change({ settings: limits.given() }), [limits.values]);

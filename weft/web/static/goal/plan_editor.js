@@ -10,21 +10,25 @@ import { Icon, StateIcon } from "../core/icons.js";
 import { focusPage, go, leaveFreely, place } from "../core/router.js";
 import { useUnsaved } from "../core/unsaved.js";
 import { CodeField, goToLine } from "./code_field.js";
-import { body, change, draft, EMPTY } from "./draft.js";
+import { body, change, draft, draftOf, EMPTY } from "./draft.js";
 import { begin, changed, redone, undone } from "./history.js";
 import { Inspector } from "./inspector.js";
 import { PlanGraph } from "./plan_graph.js";
 import { addTask, blank, outline } from "./plan_text.js";
+
+/** @typedef {import("./draft.js").Draft} Draft */
 
 const PAUSE = 250;
 
 const savedPlan = () => draft.value.saved || blank(draft.value.goal);
 const isUnsaved = () => draft.value.plan !== "" && draft.value.plan !== savedPlan();
 
-/** The plan of a run; nothing if one that was edited is kept instead. @param {string} run @returns {Promise<{ goal: string, text: string } | undefined>} */
+/** A draft with the plan of a run; nothing if one that was edited is kept instead. @param {string} run @returns {Promise<Draft | undefined>} */
 const planOf = (run) => attempt(async () => {
   const kept = isUnsaved() && !(await confirm({ title: "Edit another plan?", text: "The plan that you edited before is not saved, and would be lost.", yes: "Drop my edits", danger: true }));
-  return kept ? undefined : get(`/runs/${part(run)}/plan`);
+  if (kept) return undefined;
+  const [{ text }, given] = await Promise.all([get(`/runs/${part(run)}/plan`), draftOf(run)]);
+  return { ...given, plan: text, saved: text, of: run };
 });
 
 export function PlanEditor() {
@@ -41,10 +45,10 @@ export function PlanEditor() {
   const unsaved = taken && text !== saved;
   useUnsaved(unsaved);
   useEffect(() => {
-    if (of && of !== draft.value.of) planOf(of).then((plan) => { // else it is being edited already
-      if (!plan) return go("/plan", { replace: true });
-      setHistory(begin(plan.text));
-      change({ ...EMPTY, goal: plan.goal, plan: plan.text, saved: plan.text, of, parent: of });
+    if (of && of !== draft.value.of) planOf(of).then((found) => { // else it is being edited already
+      if (!found) return go("/plan", { replace: true });
+      setHistory(begin(found.plan));
+      change(found);
     });
   }, [of]);
   useEffect(() => {
