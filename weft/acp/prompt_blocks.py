@@ -68,6 +68,27 @@ def goal_of(blocks: Sequence[Any], workspace: Path, run_id: str) -> Goal:
     return Goal("\n\n".join([text, *below]), files=tuple(dict.fromkeys(files)))
 
 
+def answer_of(blocks: Sequence[Any], workspace: Path) -> str:
+    """The text that answers a question; a file that it links stands there by its path.
+
+    Raises InputError for what cannot stand in a text.
+    """
+    if any(isinstance(block, ImageContentBlock) for block in blocks):
+        raise InputError(
+            "a question is answered with text, and the prompt has an image", hint="save it, and link the file"
+        )
+    return goal_of([_named(block, workspace) for block in blocks], workspace, "").text
+
+
+def _named(block: Any, workspace: Path) -> Any:
+    if not isinstance(block, ResourceContentBlock):
+        return block
+    path = _linked(block.uri, workspace)
+    return TextContentBlock(
+        type="text", text=str(path.relative_to(workspace) if path.is_relative_to(workspace) else path)
+    )
+
+
 def _linked(uri: str, workspace: Path) -> Path:
     try:
         parts = urlsplit(uri)

@@ -11,7 +11,7 @@ from acp.helpers import update_agent_message_text
 
 from weft.acp import history, modes
 from weft.acp.permissions import Permissions
-from weft.acp.prompt_blocks import goal_of
+from weft.acp.prompt_blocks import answer_of, goal_of
 from weft.acp.updates import Updates
 from weft.runs.conversations.conversation import Conversation
 from weft.runs.run_id import new_run_id
@@ -65,12 +65,14 @@ class Session:
     async def _prompted(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
         async with self._running() as stop:
             conversation, run_id = self.conversation, new_run_id()
-            goal = await asyncio.to_thread(goal_of, blocks, conversation.weft.paths.workspace, run_id)
+            question, workspace = await asyncio.to_thread(self._question), conversation.weft.paths.workspace
+            if question is not None:
+                text = await asyncio.to_thread(answer_of, blocks, workspace)
+                answers = [] if text.strip() == CONTINUE else [(question, Answer("answer", text=text, by="acp"))]
+                return await self._resume(stop, answers)
+            goal = await asyncio.to_thread(goal_of, blocks, workspace, run_id)
             if goal.text.strip() == CONTINUE:
                 return await self._resume(stop)
-            question = await asyncio.to_thread(self._question)
-            if question is not None:
-                return await self._resume(stop, [(question, Answer("answer", text=goal.text, by="acp"))])
             permissions = Permissions(self.client, self.id)
             review = permissions.review if self.mode == "plan" else None
 
@@ -79,7 +81,7 @@ class Session:
                     goal, record=record, stop=stop, approve=permissions.approve, review=review, run_id=run_id
                 )
 
-            return await self._told(turn, stop, Updates(conversation.weft.paths.workspace, run_id))
+            return await self._told(turn, stop, Updates(workspace, run_id))
 
     async def go_on(self) -> None:
         """Continue the last turn, which waits; what it waits for is asked again."""

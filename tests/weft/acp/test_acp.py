@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from acp.exceptions import RequestError
+from acp.helpers import resource_link_block, text_block
 from acp.schema import AvailableCommandsUpdate, EnvVariable, McpServerStdio, ToolCallStart
 
 from tests.fakes import Recorder, ScriptedModel
@@ -67,16 +68,18 @@ async def test_a_question_is_answered_by_the_next_prompt(workspace: Path) -> Non
     def script(request: Request) -> Reply:
         if request.role != "decomposer":
             return Reply("the answer")
-        asked = not any("in blue" in message.content for message in request.messages)
+        asked = not any("as in colours.md" in message.content for message in request.messages)
         question: dict[str, Any] = {"tasks": [], "synthesis": None, "clarification": "Which colour?"}
         return Reply(json.dumps(question) if asked else plan(*TWO))
 
+    (workspace / "colours.md").write_text("blue\n", encoding="utf-8")
     editor, model = Editor(), ScriptedModel(script)
     async with agent(editor, model) as connection:
         session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
         await say(connection, session, "Paint it")
         assert "Which colour?" in editor.said()
-        await say(connection, session, "in blue")
+        linked = resource_link_block("colours.md", (workspace / "colours.md").as_uri())
+        await connection.prompt(session_id=session, prompt=[text_block("as in "), linked])
     assert editor.said().endswith("the answer")
 
 

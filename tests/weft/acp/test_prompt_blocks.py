@@ -16,7 +16,7 @@ from acp.helpers import (
 )
 
 from tests.image_bytes import bomb, png
-from weft.acp.prompt_blocks import goal_of
+from weft.acp.prompt_blocks import answer_of, goal_of
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +37,20 @@ def test_text_links_and_embedded_files_become_one_goal_with_files(tmp_path: Path
     )
     assert goal.text == 'Summarise this\n\n<file path="file:///draft.md">\nunsaved words\n</file>'
     assert goal.files == (tmp_path / "a b.md",)
+
+
+def test_an_answer_names_the_files_that_it_links_and_an_image_is_refused(tmp_path: Path) -> None:
+    workspace, beside = tmp_path / "work", tmp_path / "beside.md"
+    workspace.mkdir()
+    for path in (workspace / "a b.md", beside):
+        path.write_text("x", encoding="utf-8")
+    links = [resource_link_block(path.name, path.as_uri()) for path in (workspace / "a b.md", beside)]
+    text = answer_of([text_block("like "), links[0], text_block(" or "), links[1]], workspace)
+    assert text == f"like a b.md or {beside}"
+    image = image_block(base64.b64encode(png(64, 48)).decode(), "image/png")
+    with pytest.raises(InputError, match="answered with text"):
+        answer_of([text_block("like this"), image], workspace)
+    assert not (workspace / ".agents").exists()
 
 
 @pytest.mark.parametrize("uri", ["https://example.org/a.md", "file://elsewhere/a.md", "file:///no/such/file.md"])
