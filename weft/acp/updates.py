@@ -21,7 +21,9 @@ from acp.schema import ToolCallLocation
 
 from weft_executor.results.artifacts import Artifacts
 from weft_planner.events import (
+    CallFailed,
     CallFinished,
+    CallRetried,
     PlanChanged,
     PlanMade,
     RunFinished,
@@ -68,6 +70,11 @@ _STATUS: dict[str, Literal["pending", "in_progress", "completed"]] = {
 }
 
 
+# Those whose text is the answer as it is written.
+_ANSWERING = ("synthesis", "decomposer")
+_BROKEN = "\n\n*The answer broke off here.*\n\n"
+
+
 class _OpenCall(NamedTuple):
     """A call that a client was told of, and that has not ended."""
 
@@ -106,9 +113,12 @@ class Updates:
                 return [self._started(task, call.name, _arguments(call.arguments)) for call in reply.tool_calls]
             case ToolCalled(task=task, name=name, envelope=envelope):
                 return self._called(task, name, envelope)
-            case TextStreamed(role=role, text=text) if role in ("synthesis", "decomposer") and text:
+            case TextStreamed(role=role, text=text) if role in _ANSWERING and text:
                 self.streamed = True
                 return [update_agent_message_text(text)]
+            case CallRetried(role=role) | CallFailed(role=role) if role in _ANSWERING and self.streamed:
+                self.streamed = False  # what a client has cannot be taken back
+                return [update_agent_message_text(_BROKEN)]
             case RunFinished():
                 return self._finished(event)
         return []

@@ -17,10 +17,11 @@ from tests.weft.acp.client import Editor, agent, say
 from tests.weft.recorded import store, weft
 from weft.acp.updates import Updates
 from weft_planner.errors import RequestRefused
-from weft_planner.events import CallFinished, ToolCalled
+from weft_planner.events import CallFailed, CallFinished, CallRetried, RunFinished, TextStreamed, ToolCalled
 from weft_planner.model import Reply, ToolCall
 
 if TYPE_CHECKING:
+    from weft_planner.events import Event
     from weft_planner.model import Request
 
 TWO: list[dict[str, Any]] = [
@@ -178,3 +179,14 @@ async def test_bad_input_is_told_in_words(workspace: Path) -> None:
         session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
         with pytest.raises(RequestError, match="no text"):
             await say(connection, session, "   ")
+
+
+@pytest.mark.parametrize(
+    "ending", [CallRetried("synthesis", None, "m", 1, 0.5, "x"), CallFailed("synthesis", None, "m", "x", 1.0)]
+)
+def test_an_answer_that_broke_off_is_told_whole_after_that(ending: Event, workspace: Path) -> None:
+    updates = Updates(workspace)
+    events = (TextStreamed("synthesis", None, "Half of"), ending, RunFinished("done", "All of it"))
+    told = [update.content.text for event in events for update in updates.of(event)]
+    assert told == ["Half of", "\n\n*The answer broke off here.*\n\n", "All of it"]
+    assert updates.of(ending) == []

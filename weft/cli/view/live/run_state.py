@@ -12,6 +12,7 @@ from weft_planner.events import (
     CallBroken,
     CallFinished,
     CallProgressed,
+    CallRetried,
     CallStarted,
     Event,
     ModelLoaded,
@@ -128,7 +129,7 @@ class RunState:
                 before = self.streamed if event.task == self._writer else ""  # the end of one text at a time
                 self._writer, self.streamed = event.task, (before + event.text)[-_TAIL:]
                 self.is_markdown = isinstance(event, TextStreamed)
-            case ToolCalled(task=task) if task == self._writer:
+            case ToolCalled(task=task) | CallRetried(task=task) if task == self._writer:
                 self.streamed = ""
             case _:
                 pass

@@ -107,7 +107,7 @@ export class RunFeed {
     }
     const { version, status } = this.state;
     const ids = apply(this.state, data);
-    if (["call_started", "tool_called", "task_finished"].includes(type)) this.texts.delete(data.task ?? (data.role === "decomposer" ? "(plan)" : `(${data.role})`));
+    if (["call_started", "call_retried", "tool_called", "task_finished"].includes(type)) this.texts.delete(data.task ?? (data.role === "decomposer" ? "(plan)" : `(${data.role})`));
     if (type === "task_finished") announce(`${this.state.spans.get(data.task)?.title || data.task}: ${WORDS[data.status] ?? data.status}`);
     if (this.state.status !== status) announce(`The run: ${WORDS[this.state.status] ?? this.state.status}`);
     if (type.startsWith("approval_")) readAsking();

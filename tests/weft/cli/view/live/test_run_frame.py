@@ -15,6 +15,7 @@ from weft.cli.view.live.run_frame import frame
 from weft.cli.view.live.run_state import RunState
 from weft_planner.events import (
     CallFinished,
+    CallRetried,
     CallStarted,
     ModelLoaded,
     ModelLoading,
@@ -133,6 +134,17 @@ def test_loading_is_named_and_no_part_of_a_task() -> None:
     state.note(ModelLoaded("m", "litellm", 4.0))
     state.note(CallStarted("decomposer", None, "openai/x", ()))
     assert lines(state) == ["0.0 s · planning with openai/x …"]
+
+
+def test_an_answer_that_is_tried_again_begins_anew() -> None:
+    state = RunState(Clock())
+    state.note(CallStarted("synthesis", None, "openai/x", ()))
+    state.note(TextStreamed("synthesis", None, "Half of"))
+    state.note(CallRetried("task", "other", "openai/x", 1, 0.5, "busy"))
+    assert state.streamed == "Half of"
+    state.note(CallRetried("synthesis", None, "openai/x", 1, 0.5, "the connection broke"))
+    state.note(TextStreamed("synthesis", None, "All of it"))
+    assert state.streamed == "All of it"
 
 
 def test_an_unknown_price_is_told_where_a_budget_is_set() -> None:
