@@ -13,7 +13,8 @@ from playwright.async_api import expect
 from tests.needs import needs_chromium
 from tests.weft.web.static.served_page import GOAL, PageModel, go, run_id_of, served
 from tests.weft.web.static.test_run_page import finished, run_goal
-from tests.weft.web.static.written_runs import BIG, big_rows, write
+from tests.weft.web.static.written_runs import BIG, at, big_rows, write
+from weft_executor.stores.row import Row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,6 +56,24 @@ async def test_a_list_shows_what_happened_before_its_stream_was_open(workspace: 
         write(workspace, big_rows())
         opened.set()
         await expect(page.locator("tbody tr")).to_have_count(1)
+
+
+@pytest.mark.changes_skills  # there is nothing to replay in what was written here
+async def test_runs_that_were_asked_for_stay_when_the_list_is_read_again(workspace: Path, open_page: OpenPage) -> None:
+    def done(number: int) -> None:
+        run = f"20260101T0000{number:05}-abcdef"
+        began = {"run_id": run, "goal": f"goal {number}", "workspace": "/w", "settings": {}}
+        write(workspace, [Row(run, 1, at(number), "run_started", began)])
+
+    for number in range(60):
+        done(number)
+    async with served(workspace) as server:
+        page = await open_page(server.at("/runs?status=done"))
+        await expect(page.locator("tbody tr")).to_have_count(50)
+        await page.get_by_role("button", name="Show more").click()
+        await expect(page.locator("tbody tr")).to_have_count(60)
+        done(60)
+        await expect(page.locator("tbody tr")).to_have_count(61)
 
 
 async def test_runs_are_filtered_compared_exported_and_deleted(workspace: Path, open_page: OpenPage) -> None:

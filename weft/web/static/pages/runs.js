@@ -48,9 +48,9 @@ export function Runs() {
   const alone = hidesBatches(asked), inBatches = useBatchRuns(asked, lines !== null);
   const current = useRef({ asked, address, alone });
   current.current = { asked, address, alone };
-  const ask = (/** @type {string} */ before) => get(`/runs?${new URLSearchParams({ ...current.current.asked, ...(current.current.alone ? { in_batch: "0" } : {}), before, most: String(PAGE) })}`);
-  const read = () => attempt(async () => {
-    const page = await ask("");
+  const ask = (/** @type {string} */ before, most = PAGE) => get(`/runs?${new URLSearchParams({ ...current.current.asked, ...(current.current.alone ? { in_batch: "0" } : {}), before, most: String(most) })}`);
+  const read = (most = PAGE) => attempt(async () => {
+    const page = await ask("", most);
     if (current.current.address !== address || current.current.alone !== alone) return; // another search was typed meanwhile
     setLines(page.runs);
     setNext(page.next);
@@ -62,16 +62,17 @@ export function Runs() {
     setNext(page.next);
   });
   useEffect(() => {
-    const timer = setTimeout(read, lines ? 150 : 0);
+    const timer = setTimeout(() => read(), lines ? 150 : 0);
     return () => clearTimeout(timer);
   }, [address, alone]);
   useEffect(() => {
-    const timer = indexed ? null : setTimeout(read, 2000); // until the rest is found too
+    const timer = indexed ? null : setTimeout(() => latest.current(), 2000); // until the rest is found too
     return () => void (timer && clearTimeout(timer));
   }, [indexed, lines]);
   const snippets = useSnippets(text, (lines ?? []).map((line) => line.run_id));
-  const latest = useRef(read);
-  latest.current = read;
+  const again = () => read(Math.max(PAGE, lines?.length ?? 0)); // with those that were asked for
+  const latest = useRef(again);
+  latest.current = again;
   const heard = (/** @type {Line[]} */ changed, /** @type {string[]} */ gone) => {
     const now = current.current;
     inBatches.heard(changed);
@@ -88,7 +89,7 @@ export function Runs() {
   };
   return html`<main id="main"><header class="top"><div class="title"><h1>Runs</h1><div class="actions">
       ${marked.length > 0 && html`<a class="btn" href=${marked.length === 2 ? `/compare?a=${part(marked[1])}&b=${part(marked[0])}` : `/compare?a=${part(marked[0])}`}><${Icon} name="compare" />${marked.length === 2 ? "Compare the two" : "Compare with…"}</a>`}
-      ${!readOnly && html`<${ImportButton} onDone=${read} />`}${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}</div></div></header>
+      ${!readOnly && html`<${ImportButton} onDone=${again} />`}${!readOnly && html`<a class="btn primary" href="/new"><${Icon} name="plus" />New goal</a>`}</div></div></header>
     <div class="page">
       <div class="bar"><div class="searchbox"><${Icon} name="search" /><input class="field" type="search" ref=${search} placeholder="Words of goals, answers, task titles, errors, skills, tags or notes" aria-label="Search runs" value=${text} onInput=${(/** @type {any} */ event) => setQuery({ q: event.target.value }, { replace: true })} /></div>
         <div class="chips" role="group" aria-label="Status">${FILTERS.map(([value, name]) => html`<button type="button" class="chip" key=${name} aria-pressed=${status === value ? "true" : "false"} onClick=${() => setQuery({ status: value }, { replace: true })}>${name}</button>`)}</div>
