@@ -11,7 +11,8 @@ import pytest
 
 from tests.openai_server import Say
 from tests.weft.cli.test_main import ended
-from weft.cli.view import counting, evaluation, output
+from weft.cli.view import counting, output
+from weft.cli.view.reports import selection
 from weft_skills.evaluation.evaluate import Evaluation, Figures
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def test_a_check_fails_below_its_bounds(
 
 def test_a_bound_of_what_no_goal_measures_fails() -> None:
     nothing = Evaluation(Figures(1, None, None, None, 0, None, 0), {}, ())
-    assert list(evaluation.below(nothing, {"r_at_1": 0.1})) == ["first place is not measured, below 0.100"]
+    assert list(selection.below(nothing, {"r_at_1": 0.1})) == ["first place is not measured, below 0.100"]
 
 
 def test_more_goals_without_a_skill_than_allowed_fail_a_check(

@@ -7,7 +7,8 @@ event_text.py                       an event as a line
 plan_graph.py                       a plan, drawn
 answer.py                           a run's result
 timeline.py, run_list.py            a recorded run, and a list of them
-batch_progress.py, batch_report.py  a batch while it runs, and its summary
+batch_progress.py                   a batch while it runs
+reports/                            what was measured: a batch, an evaluation, the selection of skills
 
 Commands import these modules, and these import the values they show; none of them runs anything.
 """

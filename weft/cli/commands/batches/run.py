@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from weft.cli import execution, model_download
 from weft.cli.dialogs import recipe_choice, trust_prompt
 from weft.cli.given_command import given_arguments
-from weft.cli.view import batch_report, output
+from weft.cli.view import output
 from weft.cli.view.batch_progress import watching
+from weft.cli.view.reports import batch as batch_report
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from weft.cli import execution, model_download
 from weft.cli.commands.batches.run import EXIT_OF_STOP, resume_command, stop_on_signals
 from weft.cli.dialogs import trust_prompt
-from weft.cli.view import evaluation_report, output
+from weft.cli.view import output
 from weft.cli.view.batch_progress import watching
+from weft.cli.view.reports import evaluation as evaluation_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

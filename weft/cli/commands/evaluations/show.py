@@ -31,7 +31,7 @@ def show(evaluation: str, workspace: Path, html: Path | None, check_flags: Check
       weft eval show last --check --no-worse
     """
     from weft.cli.commands.evaluations import execution
-    from weft.cli.view import evaluation_report
+    from weft.cli.view.reports import evaluation as evaluation_report
     from weft.evaluation import store
 
     document = store.find(configuration.paths(workspace).workspace, evaluation).report()

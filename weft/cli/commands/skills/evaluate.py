@@ -51,7 +51,7 @@ class EvalBounds:
 
     def missed(self, found: Evaluation) -> Iterator[str]:
         """What is worse than demanded: goals whose skill is not selected, or without bounds any miss; then measures."""
-        from weft.cli.view import evaluation as view
+        from weft.cli.view.reports import selection as view
 
         allowed, bounds = self.allow_misses or 0, self.given()
         count = sum(bool(miss.outcome.missing) or not bounds for miss in found.misses)
@@ -175,8 +175,8 @@ def _evaluate(
     bounds: EvalBounds | None,
     mode: OutputMode,
 ) -> int:
-    from weft.cli.view import evaluation as view
     from weft.cli.view.counting import counting
+    from weft.cli.view.reports import selection as view
     from weft_skills.evaluation.evaluate import Evaluation, evaluate
     from weft_skills.evaluation.explain import Explainer
 
