@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Settings that change when something happens, not what may happen.
 _HARMLESS = ("stream_plan",)
+# Switches that let something be asked of a model; the others are checks.
+_ASKING = ("translate_goals",)
 MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model", "checker", "judge", "models")
 _RECIPES = ("off", "offer", "auto")
 TEMPLATES = Path(".agents") / "seed"
@@ -51,6 +53,9 @@ def refused(
             mode = users.get(name, defaults[name])
             if _RECIPES.index(value) > _RECIPES.index(mode):
                 yield name, f"and may not be more than {mode!r}"
+        elif name in _ASKING:
+            if value and not users.get(name, defaults[name]):
+                yield name, "and may not set it"
         elif name == skill_lists.REQUIRE:
             # It would put a stranger's instructions into every plan, and ask models again for those without.
             yield name, "and may not say what every plan must use"

@@ -113,6 +113,13 @@ def test_a_check_that_the_user_wants_cannot_be_switched_off(tmp_path: Path) -> N
     assert resolved(tmp_path, project="strict_skills = true").settings.strict_skills
 
 
+def test_a_workspace_may_leave_translation_out_but_not_ask_for_it(tmp_path: Path) -> None:
+    assert not resolved(tmp_path, project="translate_goals = false").settings.translate_goals
+    found = resolved(tmp_path, user="translate_goals = false", project="translate_goals = true")
+    assert not found.settings.translate_goals
+    assert "'translate_goals' is ignored" in found.warnings[0]
+
+
 @pytest.mark.parametrize(
     ("user", "project", "counts"),
     [
