@@ -11,9 +11,8 @@ from weft_executor.stores import words
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from weft_executor.history.run_texts import RunText
     from weft_executor.stores.row import RunSummary
     from weft_executor.stores.store import Store
 
@@ -41,20 +40,26 @@ class Snippet(NamedTuple):
         return {"where": self.where, "parts": [list(part) for part in self.parts]}
 
 
-def snippet(store: Store, run: RunSummary, search: str) -> Snippet | None:
-    """Where a run has the words of a search that its line in a list does not show; None if it shows them all."""
+def snippet(store: Store, run: RunSummary, search: str, local: Callable[[str], str]) -> Snippet | None:
+    """Where a run has the words of a search that its line in a list does not show; None if it shows them all.
+
+    `local` gives a recorded text with the paths of this checkout.
+    """
     left = list(words.phrases(search))
     for text in (run.goal, *run.tags, run.note, *run.skills):
         left = [phrase for phrase in left if not _found(words.shown(text), [phrase])]
     if not left:
         return None
     try:
-        return _first(run_texts.ended(store, run.run_id), left) or _first(run_texts.tasks(store, run.run_id), left)
+        for texts in (run_texts.ended, run_texts.tasks):
+            if found := _first(((where, local(text)) for where, text in texts(store, run.run_id)), left):
+                return found
     except (WeftError, ValueError, TypeError, AttributeError, KeyError):  # an imported record may have any events
-        return None
+        pass
+    return None
 
 
-def _first(texts: Iterable[RunText], phrases: Sequence[Sequence[str]]) -> Snippet | None:
+def _first(texts: Iterable[tuple[str, str]], phrases: Sequence[Sequence[str]]) -> Snippet | None:
     for where, text in texts:
         shown = words.shown(text)
         if found := _found(shown, phrases):

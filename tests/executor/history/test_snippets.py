@@ -39,7 +39,7 @@ def shown(store: Store, search: str, answer: str = "", **more: Any) -> tuple[str
         row("r1", 3, "run_finished", status="done", answer=answer, **more),
     ]
     store.append(rows, {"r1": run})
-    found = snippet(store, run, search)
+    found = snippet(store, run, search, lambda text: text.replace("⟦workspace⟧", "/home/ada/notes"))
     return found and (found.where, "".join(f"[{part.text}]" if part.is_match else part.text for part in found.parts))
 
 
@@ -107,6 +107,13 @@ def test_a_text_full_of_marks_takes_no_time(store: Store) -> None:
         snippet_of(store, "latency", text)
 
 
+@pytest.mark.parametrize(
+    ("search", "found"), [("report", ("answer", "see /home/ada/notes/[report].md")), ("workspace", None)]
+)
+def test_a_recorded_path_is_shown_as_it_is_here(store: Store, search: str, found: tuple[str, str] | None) -> None:
+    assert shown(store, search, "see ⟦workspace⟧/report.md") == found
+
+
 def test_a_word_without_an_end_is_cut(store: Store) -> None:
     found = shown(store, "aaa", "a" * 30_000)
     assert found is not None
@@ -116,4 +123,4 @@ def test_a_word_without_an_end_is_cut(store: Store) -> None:
 def test_a_damaged_record_has_no_snippet(store: Store) -> None:
     run = line("r1")
     store.append([row("r1", 1, "run_finished", answer=[3], status=4), row("r1", 2, "plan_made", plan="x")], {"r1": run})
-    assert snippet(store, run, "something") is None
+    assert snippet(store, run, "something", str) is None

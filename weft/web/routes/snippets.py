@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from weft.runs.stored import records
 from weft.web import bodies
 from weft.web.replies import in_thread
 from weft_executor.stores.errors import UnknownRun
@@ -35,7 +37,8 @@ def show_snippets(site: Site, request: Request) -> dict[str, Any]:
         if time.monotonic() > until:
             break
         try:
-            made = snippet(site.reading(), site.find(run_id), search)
+            local = partial(records.local_text, run_id=run_id, paths=site.paths)
+            made = snippet(site.reading(), site.local(site.find(run_id)), search, local)
         except UnknownRun:
             continue  # deleted meanwhile
         if made is not None:
