@@ -1,7 +1,7 @@
 """Workers of pytest-xdist, forked from one process that has imported all tests: each worker spends seconds less.
 
-The process collects the tests that were asked for, and imports litellm if there are many. A worker collects them again,
-with every module imported. `tests/fork_request.py` is what pytest-xdist starts in place of Python.
+The process collects the tests that were asked for, and loads what many of them use if there are many. A worker collects
+them again, with every module imported. `tests/fork_request.py` is what pytest-xdist starts in place of Python.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings, strategies
 
 from tests import nursery_process
 from tests.nursery import Nursery
@@ -69,7 +70,14 @@ def _warm_up(tests: Sequence[str]) -> None:
     os.close(nothing)
     if count.tests > MANY:
         nursery_process.import_litellm()
+        _draw_text()
     assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
+
+
+@given(strategies.text())
+@settings(max_examples=1, database=None)
+def _draw_text(_text: str) -> None:
+    """Let Hypothesis read its table of all characters, which it makes the first time: that takes seconds."""
 
 
 if __name__ == "__main__":
