@@ -25,7 +25,7 @@ for _ in range(3):
 """
 # Until it is ended, or one of its children is.
 WAIT = """
-for _ in range(80):
+for _ in range(300):
     time.sleep(0.1)
     try:
         if os.waitpid(-1, os.WNOHANG)[0]:
@@ -37,7 +37,7 @@ for _ in range(80):
 
 async def _kept(bench: Workbench, attack: str, limit: int, size: int) -> str:
     prologue = PROLOGUE.replace("60 * 1024**2", str(size))
-    tool = bench.tool(prologue + attack + WAIT + "reply('kept')", timeout=30)
+    tool = bench.tool(prologue + attack + WAIT + "reply('kept')", timeout=120)
     host = replace(tool.host, limits=replace(tool.host.limits, memory=limit))
     envelope = await ExecutableTool(tool.manifest, host).call({})
     if envelope.error is None:
