@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings, strategies
 
 from tests import nursery_process
 from tests.nursery import Nursery
@@ -74,10 +73,11 @@ def _warm_up(tests: Sequence[str]) -> None:
     assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
 
 
-@given(strategies.text())
-@settings(max_examples=1, database=None)
-def _draw_text(_text: str) -> None:
+def _draw_text() -> None:
     """Let Hypothesis read its table of all characters, which it makes the first time: that takes seconds."""
+    from hypothesis import given, settings, strategies  # it is a plugin: pytest is to import it
+
+    settings(max_examples=1, database=None)(given(strategies.text())(lambda _: None))()
 
 
 if __name__ == "__main__":
