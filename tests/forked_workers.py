@@ -1,7 +1,7 @@
 """Workers of pytest-xdist, forked from one process that has imported all tests: each worker spends seconds less.
 
-The process collects the tests that were asked for, and imports litellm if there are many. A worker collects them again,
-with every module imported. `tests/fork_request.py` is what pytest-xdist starts in place of Python.
+The process collects the tests that were asked for, and loads what many of them use if there are many. A worker collects
+them again, with every module imported. `tests/fork_request.py` is what pytest-xdist starts in place of Python.
 """
 
 from __future__ import annotations
@@ -69,7 +69,15 @@ def _warm_up(tests: Sequence[str]) -> None:
     os.close(nothing)
     if count.tests > MANY:
         nursery_process.import_litellm()
+        _draw_text()
     assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
+
+
+def _draw_text() -> None:
+    """Let Hypothesis read its table of all characters, which it makes the first time: that takes seconds."""
+    from hypothesis import given, settings, strategies  # it is a plugin: pytest is to import it
+
+    settings(max_examples=1, database=None)(given(strategies.text())(lambda _: None))()
 
 
 if __name__ == "__main__":

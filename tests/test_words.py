@@ -40,7 +40,8 @@ RULED_OUT = {
     r"\b(?:runs?|journals?|versions?) of (?:before|then)\b": "older, earlier",
     r"\bunique beginning\b": "unique prefix",
 }
-PATTERN = re.compile("|".join(RULED_OUT), re.IGNORECASE)
+PATTERN = re.compile("|".join(RULED_OUT))  # in lower case, which takes a quarter of the time that ignoring case takes
+SEPARATORS = str.maketrans(dict.fromkeys("#\"'\\", " "))
 PACKAGES = ("weft", "executor", "planner", "skills")
 DATA = ("skills/weft_skills/templates", "skills/weft_skills/library")
 # What a model reads, what a strict replay compares, or a list of words that are data, by file and text.
@@ -62,6 +63,11 @@ def sources() -> list[Path]:
 
 def looked_at(path: Path) -> bool:
     return not path.relative_to(ROOT).as_posix().startswith(DATA)
+
+
+def suspected(source: str) -> bool:
+    """Whether a module has such words anywhere, be it in names or across strings: tokens take ten times as long."""
+    return PATTERN.search(" ".join(source.translate(SEPARATORS).lower().split())) is not None
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
@@ -88,7 +94,8 @@ def found_in(place: str, line: int, text: str) -> list[str]:
     flat = " ".join(text.split())
     if any(file == place and frozen in flat for file, frozen in FROZEN):
         return []
-    return [f"{place}:{line}: {flat[max(0, hit.start() - 40) : hit.end() + 30]!r}" for hit in PATTERN.finditer(flat)]
+    hits = PATTERN.finditer(flat.lower())
+    return [f"{place}:{line}: {flat[max(0, hit.start() - 40) : hit.end() + 30]!r}" for hit in hits]
 
 
 def test_no_page_uses_a_word_that_is_ruled_out() -> None:
@@ -106,6 +113,7 @@ def test_no_string_docstring_or_comment_uses_a_word_that_is_ruled_out() -> None:
     wrong = [
         hit
         for path in sources()
+        if suspected(path.read_text(encoding="utf-8"))
         for line, text in texts(path)
         for hit in found_in(str(path.relative_to(ROOT)), line, text)
     ]
@@ -132,6 +140,17 @@ def test_every_frozen_text_is_still_there() -> None:
 )
 def test_a_word_that_is_ruled_out_is_found(text: str) -> None:
     assert found_in("somewhere", 1, text)
+    assert suspected(f'"""{text}"""\n')
+
+
+@pytest.mark.parametrize(
+    "source", ['x = ("taken up "\n     "again")\n', "# an earlier\n# Sitting\n", "x = f'{y}mended'\n"]
+)
+def test_a_word_that_is_ruled_out_is_found_in_a_module(source: str, tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(source, encoding="utf-8")
+    assert suspected(source)
+    assert [hit for line, text in texts(module) for hit in found_in("module.py", line, text)]
 
 
 def test_other_words_are_left_alone() -> None:

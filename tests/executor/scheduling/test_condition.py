@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -173,13 +174,13 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("sign", ["==", "!=", "<", "<=", ">", ">=", "contains"])
-async def test_hostile_values_are_only_compared(text: str, sign: str, tmp_path: Path) -> None:
+async def test_hostile_values_are_only_compared(text: str, tmp_path: Path) -> None:
     check, record = checking(tmp_path)
     outcomes: dict[str, Outcome] = {**OUTCOMES, "number": Done(text)}
-    for other in ("<<number.output>>", "7", '"x"', "null", "true", "<<number.output.a[0].b>>", "<<number.count>>"):
-        assert await check.check(Task("t", "llm", when=f"<<number.output>> {sign} {other}"), outcomes) in (True, False)
-        assert await check.check(Task("t", "llm", when=f"{other} {sign} <<number.output>>"), outcomes) in (True, False)
+    others = ("<<number.output>>", "7", '"x"', "null", "true", "<<number.output.a[0].b>>", "<<number.count>>")
+    for sign, other in product(("==", "!=", "<", "<=", ">", ">=", "contains"), others):
+        for when in (f"<<number.output>> {sign} {other}", f"{other} {sign} <<number.output>>"):
+            assert await check.check(Task("t", "llm", when=when), outcomes) in (True, False), when
     assert all(len(event.why) < 500 for event in record.events if isinstance(event, ConditionChecked))
 
 

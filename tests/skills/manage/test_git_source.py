@@ -229,7 +229,8 @@ def test_a_lock_file_of_a_stranger_is_only_data(workspace: Path, weft: Callable[
     assert "skills.lock cannot be read" in broken.err
 
 
-def test_a_tree_that_repeats_itself_without_end_is_refused(repository: Path) -> None:
+def test_a_tree_that_repeats_itself_without_end_is_refused(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_source, "_LISTED", 2 * 1024**2)
     row = git(repository, "ls-tree", "HEAD:skills/alpha", "--", "SKILL.md").replace("SKILL.md", "f{}")
     for _ in range(7):
         tree = "\n".join(row.format(number) for number in range(10))
@@ -240,7 +241,10 @@ def test_a_tree_that_repeats_itself_without_end_is_refused(repository: Path) -> 
     git(repository, "update-ref", "HEAD", git(repository, "commit-tree", made, "-m", "x"))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    with pytest.raises(ArchiveRefused, match="git ls-tree wrote more than"), fetched(local(repository), local=True):
+    with (
+        pytest.raises(ArchiveRefused, match="git ls-tree wrote more than 2 MB"),
+        fetched(local(repository), local=True),
+    ):
         pass
 
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024, "ten million names"

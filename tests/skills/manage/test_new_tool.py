@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     "runtime", ["python", pytest.param("node", marks=needs_node), pytest.param("go", marks=needs_go), "binary"]
 )
-async def test_a_new_tool_passes_the_check(tmp_path: Path, runtime: Runtime) -> None:
+async def test_a_new_tool_passes_the_check(tmp_path: Path, runtime: Runtime, request: pytest.FixtureRequest) -> None:
+    if runtime == "go":
+        request.getfixturevalue("warm_go")
     bench = Workbench(tmp_path)
     files = new("word-count", runtime, bench.workspace / "skills")
     assert all(path.is_file() for path in files)

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.needs import needs_node, needs_npm
-from tests.skills.workbench import WALLS, Workbench, walls
+from tests.skills.workbench import WALLS, Workbench, any_walls, walls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from weft_skills.confinement import Confinement
 
 pytestmark = pytest.mark.slow
 
@@ -100,8 +102,19 @@ def registry() -> Iterator[Registry]:
 
 @pytest.fixture(params=WALLS)
 def bench(request: pytest.FixtureRequest, tmp_path: Path, registry: Registry) -> Workbench:
-    bench = Workbench(tmp_path)
-    bench.confinement = walls(request.param, bench.home)
+    return prepared(tmp_path, walls(request.param, tmp_path / "home"), registry)
+
+
+@pytest.fixture
+def plain_bench(tmp_path: Path, registry: Registry) -> Workbench:
+    """For what has nothing to do with the kind of walls: npm takes a second of CPU time whenever it starts."""
+    return prepared(tmp_path, any_walls(tmp_path / "home"), registry)
+
+
+def prepared(root: Path, confinement: Confinement, registry: Registry) -> Workbench:
+    bench = Workbench(root)
+    assert bench.home == root / "home"
+    bench.confinement = confinement
     bench.home.mkdir()
     (bench.home / ".npmrc").write_text(f"registry={registry.url}\n")
     bench.user = {"HOME": str(bench.home), "OPENAI_API_KEY": "sk-secret"}
@@ -137,13 +150,13 @@ async def test_packages_are_installed_once_outside_the_folder(bench: Workbench) 
 
 @slow
 @needs_npm
-async def test_a_lock_is_kept_to(bench: Workbench, registry: Registry) -> None:
-    folder = tool(bench, dependencies={"shout": "^1.0.0"})
+async def test_a_lock_is_kept_to(plain_bench: Workbench, registry: Registry) -> None:
+    folder = tool(plain_bench, dependencies={"shout": "^1.0.0"})
     digest = base64.b64encode(hashlib.sha512(registry.tarball()).digest()).decode()
     entry = {"version": "1.0.0", "resolved": f"{registry.url}shout/-/shout-1.0.0.tgz", "integrity": f"sha512-{digest}"}
     lock = {"lockfileVersion": 3, "packages": {"": {}, "node_modules/shout": entry}}
     (folder / "package-lock.json").write_text(json.dumps(lock))
-    assert await answer(bench, folder) == "ADA"
+    assert await answer(plain_bench, folder) == "ADA"
     assert "/shout" not in registry.asked
 
 
@@ -151,11 +164,11 @@ async def test_a_lock_is_kept_to(bench: Workbench, registry: Registry) -> None:
 @needs_npm
 @pytest.mark.parametrize("address", ["git+file://{}", "git+file://{}#main", "file:{}", "{}"])
 async def test_a_package_of_a_package_from_elsewhere_is_refused_and_runs_nothing(
-    bench: Workbench, registry: Registry, address: str
+    plain_bench: Workbench, registry: Registry, address: str
 ) -> None:
-    evil = bench.root / "evil"
+    evil = plain_bench.root / "evil"
     evil.mkdir()
-    (evil / "evil.sh").write_text(f"#!/bin/sh\ntouch {bench.root}/cache/ran {bench.root}/ran\n")
+    (evil / "evil.sh").write_text(f"#!/bin/sh\ntouch {plain_bench.root}/cache/ran {plain_bench.root}/ran\n")
     (evil / "evil.sh").chmod(0o755)
     (evil / ".npmrc").write_text("git=./evil.sh\nignore-scripts=false\n")
     scripts = dict.fromkeys(("prepare", "postinstall"), "./evil.sh")
@@ -168,9 +181,9 @@ async def test_a_package_of_a_package_from_elsewhere_is_refused_and_runs_nothing
     for arguments in (["init", "-b", "main"], ["add", "."], ["commit", "-m", "x"]):
         subprocess.run([*own, *arguments], cwd=evil, check=True, capture_output=True)  # noqa: ASYNC221
     registry.dependencies = {"evil": address.format(evil)}
-    envelope = await bench.load(tool(bench, dependencies={"shout": "1.0.0"})).call({})
+    envelope = await plain_bench.load(tool(plain_bench, dependencies={"shout": "1.0.0"})).call({})
     assert envelope.status == "error"
-    assert not list(bench.root.rglob("ran"))
+    assert not list(plain_bench.root.rglob("ran"))
 
 
 @needs_npm
@@ -200,25 +213,29 @@ async def test_an_empty_manifest_needs_no_npm(bench: Workbench) -> None:
 
 @slow
 @needs_npm
-async def test_a_copy_shows_nothing_that_the_folder_links_to(bench: Workbench) -> None:
-    folder = tool(bench, dependencies={"shout": "1.0.0"})
-    (bench.home / "secret.txt").write_text("secret")
-    (folder / "data.txt").symlink_to(bench.home / "secret.txt")
-    text = await answer(bench, folder)
+async def test_a_copy_shows_nothing_that_the_folder_links_to(plain_bench: Workbench) -> None:
+    folder = tool(plain_bench, dependencies={"shout": "1.0.0"})
+    (plain_bench.home / "secret.txt").write_text("secret")
+    (folder / "data.txt").symlink_to(plain_bench.home / "secret.txt")
+    text = await answer(plain_bench, folder)
     assert "is a link to" in text
     assert "into it" in text
-    assert not [path for path in (bench.root / "cache").rglob("data.txt") if path.is_file() and not path.is_symlink()]
+    assert not [
+        path for path in (plain_bench.root / "cache").rglob("data.txt") if path.is_file() and not path.is_symlink()
+    ]
 
 
 @slow
 @needs_npm
-async def test_a_copy_lacks_what_no_tool_sees(bench: Workbench) -> None:
-    folder = tool(bench, dependencies={"shout": "1.0.0"})
+async def test_a_copy_lacks_what_no_tool_sees(plain_bench: Workbench) -> None:
+    folder = tool(plain_bench, dependencies={"shout": "1.0.0"})
     (folder / "lib").mkdir()
     for name in (".env", "lib/.env.local", "lib/server.pem", "own.key"):
         (folder / name).write_text("secret")
-    assert await answer(bench, folder) == "ADA"
-    assert not [path for path in (bench.root / "cache").rglob("*") if path.is_file() and path.read_bytes() == b"secret"]
+    assert await answer(plain_bench, folder) == "ADA"
+    assert not [
+        path for path in (plain_bench.root / "cache").rglob("*") if path.is_file() and path.read_bytes() == b"secret"
+    ]
 
 
 @needs_npm

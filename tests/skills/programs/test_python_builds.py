@@ -97,16 +97,16 @@ async def test_a_package_without_a_wheel_is_an_error_that_says_so(plain_bench: W
 
 
 @slow
-@pytest.mark.parametrize("where", ["tool", "current"])
-async def test_modules_beside_the_tool_are_not_imported_by_the_build(
-    bench: Workbench, where: str, monkeypatch: pytest.MonkeyPatch
+async def test_modules_beside_the_tool_and_in_the_current_folder_are_not_imported_by_the_build(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = bench.folder() if where == "tool" else bench.workspace
-    for name in ("venv", "pip", "ensurepip", "site", "sitecustomize", "usercustomize", "runpy", "json"):
-        (folder / f"{name}.py").write_text("raise SystemExit('planted')")
-    (folder / "pip.conf").write_text("[global]\nindex-url = http://127.0.0.1:1/\n")
-    monkeypatch.chdir(folder)
-    bench.user["PYTHONPATH"] = str(folder)
+    folders = (bench.folder(), bench.workspace)
+    for folder in folders:
+        for name in ("venv", "pip", "ensurepip", "site", "sitecustomize", "usercustomize", "runpy", "json"):
+            (folder / f"{name}.py").write_text("raise SystemExit('planted')")
+        (folder / "pip.conf").write_text("[global]\nindex-url = http://127.0.0.1:1/\n")
+    monkeypatch.chdir(bench.workspace)
+    bench.user["PYTHONPATH"] = ":".join(map(str, folders))
     envelope = await call(
         bench, program=PROGRAM.replace("import json, sys", "import sys; sys.path.pop(0); import json")
     )
@@ -114,9 +114,9 @@ async def test_modules_beside_the_tool_are_not_imported_by_the_build(
 
 
 @slow
-async def test_a_wheel_cannot_replace_the_interpreter(bench: Workbench) -> None:
-    wheel(bench.root / "wheels", **{"shout-1.0.data/scripts/python": "#!/bin/sh\necho evil\n"})
-    assert "is not this Python any more" in (await call(bench)).text
+async def test_a_wheel_cannot_replace_the_interpreter(plain_bench: Workbench) -> None:
+    wheel(plain_bench.root / "wheels", **{"shout-1.0.data/scripts/python": "#!/bin/sh\necho evil\n"})
+    assert "is not this Python any more" in (await call(plain_bench)).text
 
 
 @slow

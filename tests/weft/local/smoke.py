@@ -20,7 +20,7 @@ from weft_planner.plan.plan import Plan
 from weft_planner.prompting import profile
 
 MODEL = "smollm2-135m"
-GOAL = "Write API documentation for a to-do service, then a changelog for its first release"
+GOAL = "Write API documentation for a to-do service"
 
 
 def briefly() -> None:
@@ -34,7 +34,7 @@ def briefly() -> None:
 
 
 async def work(workspace: Path) -> None:
-    """A plan that follows the schema, its tasks, and a synthesis."""
+    """A plan with its task, and the same with a synthesis: every token that this model reads takes CPU time."""
     skill = workspace / "skills" / "cataloging-apis"
     skill.mkdir(parents=True)
     text = "---\nname: cataloging-apis\ndescription: Write API documentation.\n---\n" + "Be brief and exact. " * 2000
@@ -43,9 +43,9 @@ async def work(workspace: Path) -> None:
         planned = await weft.run(Goal(GOAL, skills=("cataloging-apis",)))
         assert planned.status == "done", planned.error
         assert planned.plan is not None
-        assert [task.id for task in planned.plan.tasks] in (["t1"], ["t1", "t2"])
+        assert [task.id for task in planned.plan.tasks] == ["t1"]
         assert planned.tasks[0].name == "cataloging-apis"
-        first = Plan(planned.plan.tasks[:1], synthesis="Put it together.")
+        first = Plan(planned.plan.tasks, synthesis="Put it together.")
         result = await weft.run(Goal(GOAL, plan=first))
         assert (result.status, result.cost_usd, result.usage.calls) == ("done", 0.0, 2)
 

@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::pytest.Pytes
 COMPUTED, BLOCKED = 40, 10
 
 MB = 2**20
-HUGE = 120 * MB
+HUGE = 5 * MAX_ANSWER
 SIZE = MAX_ANSWER
 JSON = "application/json"
 ASKED = Request((Message("user", "x"),))
@@ -135,7 +135,7 @@ def spaces_deflated() -> bytes:
 
 
 def error() -> bytes:
-    return b'{"error": {"message": "' + b"the server says no " * (6 * MB) + b'"}}'
+    return b'{"error": {"message": "' + b"the server says no " * (2 * MB) + b'"}}'
 
 
 @cache

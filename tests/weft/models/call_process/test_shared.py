@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from weft_planner.model import Message, Reply, Request, ToolSpec
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
+    from tests.nursery import Nursery
     from tests.openai_server import Answer, Script
 
 MODEL = "openai/test-model"
@@ -195,19 +197,33 @@ async def test_a_second_shared_process_ends_at_once(process: SharedProcess, cach
 
 @pytest.mark.slow
 async def test_a_process_that_is_killed_during_a_run_is_replaced_for_the_next(
-    process: SharedProcess, cache: Path
+    serve: Callable[[Script], OpenAIServer], nursery: Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = SharedModel(MODEL, process, Own())
-    await model.load()
-    first = SocketFolder.of(cache).served_by()
-    assert first is not None
-    os.kill(first, signal.SIGKILL)
-    assert (await model.complete(asking("hello"))).text == "you said hello"  # its own fork is still there
-    following = SharedProcess(Settings(), cache)
-    assert following.start()
-    await following.connection()
-    assert SocketFolder.of(cache).served_by() not in (first, None)
-    (await following.connection()).close()
+    serve(echo)
+    with ExitStack() as running:
+        cache = Path(running.enter_context(tempfile.TemporaryDirectory(prefix="weft-")))
+
+        def forked(cache: Path, idle: float) -> int:
+            command = ["-P", *spawn.program("serve_shared", sys.path, str(cache), str(idle))]
+            return running.enter_context(nursery.start(command, stdin=subprocess.DEVNULL, start_new_session=True)).pid
+
+        monkeypatch.setattr(spawn, "shared", forked)
+        process, following = (SharedProcess(Settings(), cache) for _ in range(2))
+        assert process.start()
+        model = SharedModel(MODEL, process, Own())
+        await model.load()
+        first = SocketFolder.of(cache).served_by()
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        assert (await model.complete(asking("hello"))).text == "you said hello"  # its own fork is still there
+        async with asyncio.timeout(120):
+            while SocketFolder.of(cache).served_by() is not None:  # noqa: ASYNC110 - until its lock is free
+                await asyncio.sleep(0.02)
+        assert following.start()
+        await following.connection()
+        assert SocketFolder.of(cache).served_by() not in (first, None)
+        for one in (process, following):
+            (await one.connection()).close()
 
 
 @pytest.mark.slow

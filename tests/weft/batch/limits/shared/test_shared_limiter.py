@@ -291,10 +291,10 @@ def test_fewer_slots_than_workers_leave_little_of_the_rate_unused(max_calls: int
 
     async def main() -> None:
         cluster = Cluster(Rates(max_calls, rpm), provider, slots=2, workers=workers)
-        await asyncio.sleep(240)
+        await asyncio.sleep(120)
         await cluster.close()
         assert provider.most <= max_calls
-        assert 0.6 * 4 * rpm <= len(provider.at) <= 4 * rpm, "a worker without a slot gets no permit"
+        assert 0.6 * 2 * rpm <= len(provider.at) <= 2 * rpm, "a worker without a slot gets no permit"
 
     run_virtually(main())
 
