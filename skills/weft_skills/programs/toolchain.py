@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,12 +56,15 @@ def find(program: str, hint: str) -> str:
     return path
 
 
-def own_pip() -> Path | None:
-    """The folder of this Python's own pip, as an isolated interpreter finds it; None if it has none."""
+def own_pip() -> tuple[int, ...]:
+    """The version of this Python's own pip, as an isolated interpreter finds it; empty if it has none."""
     spec = importlib.util.find_spec("pip")
     if spec is None or not spec.origin or not any(Path(spec.origin).is_relative_to(folder) for folder in interpreter()):
-        return None
-    return Path(spec.origin).parent
+        return ()
+    try:
+        return tuple(map(int, re.findall(r"\d+", importlib.metadata.version("pip"))[:2]))
+    except importlib.metadata.PackageNotFoundError:
+        return (0,)
 
 
 def prefix(path: str) -> Path:

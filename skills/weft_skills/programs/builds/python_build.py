@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ONLY_WHEELS = ("--only-binary", ":all:")
 QUIET = ("--quiet", "--no-cache-dir", "--disable-pip-version-check", "--no-input")
 PIP = ("-I", "-m", "pip")
-RUNNER = "__pip-runner__.py"  # since pip 22.3: what `pip --python` starts in the other environment
+TAKES_PYTHON = (22, 3)
 _UNREACHED = re.compile(r"Retrying|connection|timed out|resolution|proxy|SSL", re.IGNORECASE)
 _MISSING = re.compile(r"No matching distribution found for (\S+)")
 
@@ -54,21 +54,19 @@ async def _build(
     listed.write_text("\n".join(wanted) + "\n", encoding="utf-8")
     python = str(env / "bin" / "python")
     # This Python's own pip saves installing one into each environment.
-    own = toolchain.own_pip()
-    runner = own / RUNNER if own and (own / RUNNER).is_file() else None
-    without = ("--without-pip",) if runner else ()
-    fetcher = (sys.executable if runner else python, *PIP)
-    installer = (python, "-I", str(runner)) if runner else fetcher
+    own = toolchain.own_pip() >= TAKES_PYTHON
+    pip = (sys.executable if own else python, *PIP)
+    without, into = (("--without-pip",), ("--python", python)) if own else ((), ())
     make = Command((sys.executable, "-I", "-m", "venv", *without, str(env)), interpreter())
     await build_cache.run_step(build, BuildStep("python -m venv", make))
-    download = (*fetcher, "download", *QUIET, *ONLY_WHEELS, "--dest", str(wheels), "-r", str(listed))
+    download = (*pip, "download", *QUIET, *ONLY_WHEELS, "--dest", str(wheels), "-r", str(listed))
     await _fetch(
         build_cache,
         build,
         BuildStep("pip download", Command(download, (*interpreter(), *settings.reads)), settings.env, settings.network),
     )
     local = ("--no-index", "--find-links", str(wheels), "-r", str(listed))
-    install = Command((*installer, "install", *QUIET, *ONLY_WHEELS, *local), interpreter())
+    install = Command((*pip, *into, "install", *QUIET, *ONLY_WHEELS, *local), interpreter())
     await build_cache.run_step(build, BuildStep("pip install", install, {"PIP_CONFIG_FILE": os.devnull}))
 
 
