@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from weft.traces import page_script
+from weft.web import app
+from weft.web.pages import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 @pytest.fixture(scope="session", autouse=True)
-def page_joined_once() -> Iterator[None]:
-    """Join the page's modules once, not for each of hundreds of servers, which takes a tenth of a second."""
+def page_read_once() -> Iterator[None]:
+    """Read and join the page's modules once, not for each of hundreds of servers, which takes a tenth of a second."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(page_script, "joined", cache(page_script.joined))
+        patched.setattr(app, "Pages", cache(Pages))
         yield

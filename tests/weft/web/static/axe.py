@@ -29,7 +29,8 @@ CHECK = """async ([part, rules]) => {
     const hasText = (one) => [...one.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
     const inputs = "input, select, textarea";
     const all = [...document.querySelector(part).querySelectorAll("*")];
-    const texts = all.filter((one) => hasText(one) || one.matches(inputs));
+    const hasPlace = ({ width, height }) => width > 1 && height > 1;  // else it is for screen readers, or not there
+    const texts = all.filter((one) => (hasText(one) || one.matches(inputs)) && hasPlace(one.getBoundingClientRect()));
     axe.configure({ rules: [{ id: "color-contrast", selector: "[data-judge]" }] });
     const found = [];
     const judge = async (some, options) => {
@@ -43,9 +44,17 @@ CHECK = """async ([part, rules]) => {
             if (id === "color-contrast") for (const node of nodes) judged.add(look(node.element));
     };
     const unjudged = () => texts.filter((one) => !judged.has(look(one)));
-    const first = new Map(unjudged().reverse().map((one) => [look(one), one]));
+    const isSeen = (one) => {
+        const { x, y, width, height } = one.getBoundingClientRect();
+        return one.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+    };
+    const first = new Map();  // one that is seen, if there is one
+    for (const one of unjudged()) {
+        const chosen = first.get(look(one));
+        if (!chosen || (!isSeen(chosen) && isSeen(one))) first.set(look(one), one);
+    }
     const contrast = { runOnly: ["color-contrast"] };
-    await judge([...first.values()], rules === "all" ? {} : contrast);
+    if (rules === "all" || first.size) await judge([...first.values()], rules === "all" ? {} : contrast);
     const rest = unjudged().filter((one) => first.get(look(one)) !== one);
     if (rest.length && !found.length) await judge(rest, contrast);  // the first may be hidden where others are not
     return found;

@@ -14,7 +14,7 @@ from tests.mcp_workspace import configure, open_servers
 from tests.needs import needs_chromium
 from tests.oauth_server import ACCESS, REFRESH, OAuthServer, browse
 from tests.weft.web.static.axe import clean
-from tests.weft.web.static.served_page import PageModel, eventually, served, task
+from tests.weft.web.static.served_page import PageModel, eventually, go, served, task
 from tests.weft.web.static.test_run_page import run_goal
 from tests.weft.web.static.written_runs import at, write
 from weft.settings.paths import Paths
@@ -152,9 +152,9 @@ async def test_what_a_stranger_wrote_in_a_turn_stays_text(workspace: Path, open_
         await say(page, HOSTILE)
         await expect(turn(page, 1).locator("strong")).to_have_text("bold")
         await expect(turn(page, 1).locator("img, script, a[href^=javascript]")).to_have_count(0)
-        await page.goto(server.at("/conversations"))
+        await go(page, "/conversations")
         await expect(page.get_by_role("row").filter(has_text="<img src=x")).to_be_visible()
-        await page.goto(server.at("/runs"))
+        await go(page, "/runs")
         await expect(page.get_by_role("row").filter(has_text="<img src=x")).to_be_visible()
 
 
@@ -210,8 +210,8 @@ async def test_a_login_that_a_run_waits_for_is_done_from_the_page(workspace: Pat
     with OAuthServer(tool=lambda sent: f"for {sent}") as server:
         await asyncio.to_thread(log_out, workspace, server)
         async with served(workspace, PageModel({"tasks": [call], "synthesis": ""})) as site:
-            page = await open_page(site.at("/"))
-            run = await run_goal(page, site, "Look it up")
+            page = await open_page(site.at("/new"))
+            run = await run_goal(page, "Look it up")
             drawer = page.get_by_role("complementary", name="The run")
             await drawer.get_by_role("button", name="Log in…").click()
             async with page.context.expect_page() as opened:
@@ -236,8 +236,8 @@ async def test_a_login_that_is_refused_is_said_and_the_run_still_waits(workspace
         await asyncio.to_thread(log_out, workspace, server)
         server.traps.add("refuse")
         async with served(workspace, PageModel({"tasks": [call]})) as site:
-            page = await open_page(site.at("/"))
-            await run_goal(page, site, "Look it up")
+            page = await open_page(site.at("/new"))
+            await run_goal(page, "Look it up")
             await page.get_by_role("button", name="Log in…").click()
             async with page.context.expect_page() as opened:
                 await page.get_by_role("link", name="Open the login page").click()

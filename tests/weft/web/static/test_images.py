@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from tests.image_bytes import png
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import PageModel, run_id_of, served, task
+from tests.weft.web.static.served_page import PageModel, go, run_id_of, served, task
 from weft.traces import html_page
 from weft_executor.journal.open_store import open_store
 from weft_executor.stores.urls import url_of
@@ -53,7 +53,7 @@ async def test_an_image_given_in_the_form_is_shown_in_the_messages_and_in_one_fi
         run_id = run_id_of(page.url)
         looking = next(request for request in model.asked if request.task == "look")
         assert list(looking.contents.values()) == [RED]
-        await page.goto(server.at(f"/runs/{run_id}?task=look&tab=messages"))
+        await go(page, f"/runs/{run_id}?task=look&tab=messages")
         shown = page.get_by_role("img", name=looking.images[0].name)
         assert await is_drawn(shown)
         assert (await shown.get_attribute("src") or "").startswith("blob:")

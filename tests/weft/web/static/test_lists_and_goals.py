@@ -31,7 +31,7 @@ async def test_an_empty_list_offers_the_next_step_and_fills_by_itself(workspace:
         page = await open_page(server.at("/runs"))
         await expect(page.get_by_role("heading", name="Nothing has been run here yet")).to_be_visible()
         other = await open_page(server.at("/new"))
-        await run_goal(other, server, "one apple")
+        await run_goal(other, "one apple")
         await finished(other)
         row = page.get_by_role("row", name=re.compile("one apple"))
         await expect(row).to_contain_text("Done")
@@ -80,9 +80,9 @@ async def test_runs_are_filtered_compared_exported_and_deleted(workspace: Path, 
     async with served(workspace) as server:
         page = await open_page(server.at("/new"))
         for goal in ("one apple", "two pears"):
-            await run_goal(page, server, goal)
+            await run_goal(page, goal)
             await finished(page)
-        await page.goto(server.at("/runs"))
+        await go(page, "/runs")
         await page.get_by_role("searchbox", name="Search runs").fill("APPLE")
         await expect(page.get_by_role("link", name="two pears")).to_have_count(0)
         assert "q=APPLE" in page.url
@@ -150,7 +150,7 @@ async def test_files_and_skills_reach_the_run(workspace: Path, open_page: OpenPa
         await page.wait_for_url("**/runs/*")
         await finished(page)
         first = run_id_of(page.url)
-        await page.goto(server.at(f"/runs/{first}?tab=details"))
+        await go(page, f"/runs/{first}?tab=details")
         await expect(page.get_by_role("complementary", name="The run")).to_contain_text("report.csv")
         await go(page, f"/plan?of={first}")
         await page.get_by_role("button", name="Run", exact=True).click()
@@ -208,12 +208,12 @@ async def test_a_page_that_only_shows_offers_nothing_else(workspace: Path, open_
     model = PageModel()
     async with served(workspace, model) as server:
         page = await open_page(server.at("/new"))
-        run_id = await run_goal(page, server)
+        run_id = await run_goal(page)
         await finished(page)
     async with served(workspace, model, read_only=True) as server:
         page = await open_page(server.at(f"/runs/{run_id}?task=redis"))
         await expect(page.get_by_role("complementary", name="Task redis")).to_contain_text("0.7 ms")
         for name in ("Resume…", "Stop", "Rerun from here…"):
             await expect(page.get_by_role("button", name=name)).to_have_count(0)
-        await page.goto(server.at("/new"))
+        await go(page, "/new")
         await expect(page.get_by_role("heading", name="This server is read-only")).to_be_visible()

@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from tests.needs import needs_chromium
 from tests.weft.web.static.axe import clean
-from tests.weft.web.static.served_page import PageModel, served, task
+from tests.weft.web.static.served_page import PageModel, go, served, task
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.test_run_story import RUN
 from tests.weft.web.static.written_runs import at, write
@@ -41,8 +41,8 @@ async def test_a_write_is_approved_by_its_patch_and_the_note_leads_to_the_run(
     workspace: Path, open_page: OpenPage
 ) -> None:
     async with served(workspace, PageModel({"tasks": [WRITE]}), workspace_writes="ask") as server:
-        page = await open_page(server.at("/"), axe=True)
-        await run_goal(page, server)
+        page = await open_page(server.at("/new"), axe=True)
+        await run_goal(page)
         await finished(page, "Asks you")
         await page.get_by_role("link", name=re.compile("Approvals")).click()
         patch = page.get_by_role("region", name="Change of SUMMARY.md")
@@ -147,10 +147,10 @@ async def test_who_looks_for_the_prompt_finds_what_was_sent_then_what_it_was_mad
     workspace: Path, open_page: OpenPage
 ) -> None:
     async with served(workspace) as server:
-        page = await open_page(server.at("/"))
-        run = await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        run = await run_goal(page)
         await finished(page)
-        await page.goto(server.at(f"/runs/{run}?task=local&tab=prompt"))
+        await go(page, f"/runs/{run}?task=local&tab=prompt")
         panel = page.get_by_role("tabpanel", name="Prompt")
         await expect(panel.locator(".msg", has_text="user").first).to_contain_text("Profile a local cache")
         await expect(panel.get_by_text("Variables of the prompt")).to_be_hidden()
@@ -167,7 +167,7 @@ async def test_a_conversation_that_cannot_be_read_says_why(workspace: Path, open
             await route.fulfill(status=503, json={"error": error})
 
         await page.route("**/api/conversations/*", broken)
-        await page.goto(f"{server.base}/conversations/c1")
+        await go(page, "/conversations/c1")
         await expect(page.get_by_role("heading", name="the journal cannot be read")).to_be_visible()
 
 

@@ -76,8 +76,8 @@ ASKING = {
 async def test_what_another_process_answers_and_deletes_is_seen_at_once(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel(ASKING)
     async with served(workspace, model) as server:
-        page = await open_page(server.at("/"), troubled=True)
-        run_id = await run_goal(page, server)
+        page = await open_page(server.at("/new"), troubled=True)
+        run_id = await run_goal(page)
         await finished(page, "Asks you")
         drawer = page.get_by_role("complementary", name="The run")
         await expect(drawer).to_contain_text("Send it to everyone?")
@@ -104,8 +104,8 @@ async def test_a_long_change_is_shown_and_edited_whole_while_other_tasks_work(
     model = PageModel({"tasks": [write, task("slow", "Something slow")]})
     model.held = {"slow"}
     async with served(workspace, model, workspace_writes="ask") as server:
-        page = await open_page(server.at("/"))
-        run_id = await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        run_id = await run_goal(page)
         drawer = page.get_by_role("complementary", name="The run")
         patch = drawer.get_by_role("region", name="Change of LIST.md")
         await expect(patch.locator(".added")).to_have_count(200)

@@ -6,13 +6,14 @@ import asyncio
 import json
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.async_api import expect
 
 from tests.end_to_end.test_kept_outputs import program
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import GOAL, PageModel, Served, eventually, go, prepare, run_id_of, served, task
+from tests.weft.web.static.served_page import GOAL, PageModel, eventually, go, prepare, run_id_of, served, task
 from weft_planner.errors import RequestRefused
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ RUNNING = re.compile("^Profile Redis, skill · comparing-options, .*Running$")
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
 
-async def run_goal(page: Page, server: Served, goal: str = GOAL) -> str:
+async def run_goal(page: Page, goal: str = GOAL) -> str:
     """Type a goal and run it; gives the run's id."""
-    await page.goto(server.at("/new"))
+    if urlsplit(page.url).path != "/new":
+        await go(page, "/new")
     await page.get_by_role("textbox", name="Goal").fill(goal)
     await page.get_by_role("button", name="Run", exact=True).click()
     await page.wait_for_url("**/runs/*")
@@ -62,8 +64,8 @@ async def test_a_run_is_watched_while_it_works_and_its_task_opened(workspace: Pa
     model = PageModel()
     model.held = {"decomposer", "redis"}
     async with served(workspace, model) as server:
-        page = await open_page(server.at("/"))
-        await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        await run_goal(page)
         await expect(page.get_by_role("heading", name="Planning…")).to_be_visible()
         model.held.discard("decomposer")
         card = page.get_by_role("button", name=RUNNING)
@@ -125,8 +127,8 @@ async def test_a_whole_run_by_keyboard_alone(workspace: Path, open_page: OpenPag
 
 async def test_a_run_that_ended_shows_its_tool_calls_and_is_played_back(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
-        page = await open_page(server.at("/"))
-        run_id = await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        run_id = await run_goal(page)
         await finished(page)
         await go(page, f"/runs/{run_id}?task=needs&tab=tools")
         drawer = page.get_by_role("complementary", name="Task needs")
@@ -151,8 +153,8 @@ async def test_a_failure_is_found_by_a_key_and_rerun_after_a_look_at_what_it_cos
     model = PageModel()
     model.failing["local"] = RequestRefused("the cache is cold")
     async with served(workspace, model) as server:
-        page = await open_page(server.at("/"))
-        first = await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        first = await run_goal(page)
         await finished(page, "Partial")
         await page.locator(".card").first.wait_for()
         await page.keyboard.press("e")
@@ -175,10 +177,10 @@ async def test_a_failure_is_found_by_a_key_and_rerun_after_a_look_at_what_it_cos
 async def test_a_run_is_rerun_with_an_edited_output(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel()
     async with served(workspace, model) as server:
-        page = await open_page(server.at("/"))
-        first = await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        first = await run_goal(page)
         await finished(page)
-        await page.goto(server.at(f"/runs/{first}?task=redis"))
+        await go(page, f"/runs/{first}?task=redis")
         await page.get_by_role("button", name="Rerun with this output edited…").click()
         dialog = page.get_by_role("dialog", name="Rerun with another output of redis")
         await dialog.get_by_role("textbox", name="Output of redis").fill("Redis is full.")
@@ -200,8 +202,8 @@ async def test_a_run_is_stopped_and_resumed_without_paying_twice(workspace: Path
     model = PageModel()
     model.held = {"redis"}
     async with served(workspace, model) as server:
-        page = await open_page(server.at("/"))
-        await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        await run_goal(page)
         await page.get_by_role("button", name=RUNNING).first.wait_for()
         await page.get_by_role("button", name="Stop").click()
         await finished(page, "Stopped by you")
@@ -224,8 +226,8 @@ async def test_a_run_is_stopped_and_resumed_without_paying_twice(workspace: Path
 async def test_a_question_is_answered_and_the_same_run_continues(workspace: Path, open_page: OpenPage) -> None:
     model = PageModel({"tasks": [], "clarification": "Which API do you mean?"})
     async with served(workspace, model) as server:
-        page = await open_page(server.at("/"))
-        run_id = await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        run_id = await run_goal(page)
         await finished(page, "Asks you")
         drawer = page.get_by_role("complementary", name="The run")
         await expect(drawer).to_contain_text("Which API do you mean?")
@@ -255,7 +257,8 @@ async def test_a_tab_hidden_for_30_seconds_lets_go_and_comes_back_with_the_state
     async with served(workspace, model) as server:
         page = await open_page(server.at("/"))
         await page.clock.install()
-        run_id = await run_goal(page, server)
+        await page.goto(server.at("/new"))
+        run_id = await run_goal(page)
         status = page.locator(".facts .pill")
         await expect(status).to_have_text("Running")
         site = server.server._site
@@ -274,8 +277,8 @@ async def test_a_tab_hidden_for_30_seconds_lets_go_and_comes_back_with_the_state
 async def test_an_approval_is_denied_with_a_reason(workspace: Path, open_page: OpenPage) -> None:
     plan = {"tasks": [task("send", "Send the report", needs_approval="Send it to everyone?")]}
     async with served(workspace, PageModel(plan)) as server:
-        page = await open_page(server.at("/"))
-        await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        await run_goal(page)
         await finished(page, "Asks you")
         drawer = page.get_by_role("complementary", name="The run")
         await expect(drawer).to_contain_text("Send it to everyone?")
@@ -310,8 +313,8 @@ async def test_what_weft_kept_of_a_long_output_is_listed_and_saved(
 
 async def test_a_phone_shows_the_graph_and_the_drawer_over_it(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
-        page = await open_page(server.at("/"), size=(390, 844))
-        run_id = await run_goal(page, server)
+        page = await open_page(server.at("/new"), size=(390, 844))
+        run_id = await run_goal(page)
         await finished(page)
         panel = page.get_by_role("complementary", name="The run")
         await expect(panel).to_be_visible()
@@ -325,7 +328,7 @@ async def test_a_phone_shows_the_graph_and_the_drawer_over_it(workspace: Path, o
             await page.get_by_role("navigation").get_by_role("button", name="More").click()
             await page.get_by_role("navigation").get_by_role("link", name=name).click()
             await expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
-        await page.goto(server.at(f"/runs/{run_id}?task=-"))
+        await go(page, f"/runs/{run_id}?task=-")
         await page.get_by_role("button", name="Gather the needs").first.click()
         drawer = page.get_by_role("complementary", name="Task needs")
         await expect(drawer).to_be_visible()
@@ -342,8 +345,8 @@ async def test_a_selected_skill_that_no_task_used_is_marked_and_warned_of(worksp
         {"tasks": [task("needs", "Gather the needs")], "unused": {"comparing-options": "there is one option"}}
     )
     async with served(workspace, model) as server:
-        page = await open_page(server.at("/"))
-        await run_goal(page, server, f"{GOAL} $comparing-options")
+        page = await open_page(server.at("/new"))
+        await run_goal(page, f"{GOAL} $comparing-options")
         await finished(page)
         drawer = page.get_by_role("complementary", name="The run")
         await expect(drawer).to_contain_text("does not use the skill 'comparing-options'")
@@ -363,8 +366,8 @@ async def test_what_a_command_writes_is_seen_on_the_page_while_it_runs(workspace
     build = {"id": "build", "title": "Build it", "action_type": "tool", "name": "shell_run"}
     plan = {"tasks": [build | {"arguments": {"command": command, "timeout": 300}, "depends_on": []}]}
     async with served(workspace, PageModel(plan), tools=("shell",)) as server:
-        page = await open_page(server.at("/"))
-        run = await run_goal(page, server)
+        page = await open_page(server.at("/new"))
+        run = await run_goal(page)
         left = workspace / ".agents" / "runs" / run / "artifacts"
         await eventually(lambda: (left / "begun").exists(), 60)
         await go(page, f"/runs/{run}?task=build")

@@ -12,7 +12,7 @@ from playwright.async_api import expect
 
 from tests.needs import needs_chromium
 from tests.weft.web.static.axe import clean
-from tests.weft.web.static.served_page import PageModel, eventually, served, task
+from tests.weft.web.static.served_page import PageModel, eventually, go, served, task
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.written_runs import at, write
 from weft_executor.stores.row import Row
@@ -229,7 +229,7 @@ async def test_what_a_run_made_is_shown_and_a_strangers_files_stay_data(workspac
         assert (await tab.value).url.startswith("blob:")
         await clean(page)
         assert await page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-        await page.goto(server.at(f"/runs/{RUN}?task=list"))
+        await go(page, f"/runs/{RUN}?task=list")
         await expect(page.get_by_role("cell", name="Insurers", exact=True)).to_be_visible()
         assert await page.title() != "run"
 
@@ -238,8 +238,8 @@ async def test_seven_tabs_follow_their_runs_over_one_connection(workspace: Path,
     model = PageModel()
     model.held = {"redis"}
     async with served(workspace, model) as server:
-        first = await open_page(server.at("/"))
-        runs = [await run_goal(first, server) for _ in range(2)]
+        first = await open_page(server.at("/new"))
+        runs = [await run_goal(first) for _ in range(2)]
         pages = [first]
         for number in range(5):  # with the list one more than a browser has connections to a server
             page = await first.context.new_page()

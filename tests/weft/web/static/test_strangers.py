@@ -219,10 +219,10 @@ async def test_hostile_skills_batches_requests_and_comparisons_are_shown_as_text
 async def test_a_hostile_goal_is_previewed_and_run_as_text(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/new"))
-        await run_goal(page, server, LINE)
+        await run_goal(page, LINE)
         await finished(page)
         await unharmed(page)
-        await page.goto(server.at("/plan"))
+        await go(page, "/plan")
         await page.get_by_role("textbox", name="The plan, in YAML or JSON").fill(
             f"goal: x\ntasks:\n- id: a\n  title: {LINE!r}\n"
         )
