@@ -55,7 +55,7 @@ class RayCluster:
         self._forked = Path(self._folder.name) / "forked"
         self._forked.touch()
         self.metrics_port = free_port() if metrics else 0
-        head = ["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false"]
+        head = ["--head", f"--port={self.address.rpartition(':')[2]}", "--include-dashboard=false", "--no-monitor"]
         head += [f"--metrics-export-port={self.metrics_port}"] if metrics else []
         self._start(head, cores, {}, nursery)
 
@@ -132,7 +132,7 @@ class RayCluster:
             env = {**env, PYTHON: str(python), "TESTS_FORKED": str(self._forked)}
             ray = ["-c", _START, str(python)]
         command = [*inside, sys.executable, *ray, "start", *arguments, "--block"]
-        command += [f"--num-cpus={cores}"]
+        command += [f"--num-cpus={cores}", "--include-log-monitor=false"]
         command += ["--object-store-memory=90000000", "--disable-usage-stats", "--node-ip-address=127.0.0.1"]
         said = b""
         for _ in range(TRIES):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.nursery import Ran
+from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, instruction, scripted
 
 Serve = Callable[[Script], OpenAIServer]
@@ -50,16 +48,17 @@ def another(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def with_other_words(another: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(str(another / root) for root in ROOTS)
-    return subprocess.run(
-        [sys.executable, "-m", "weft", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": path, "WEFT_MODEL": "openai/test-model"},
-        capture_output=True,
-        text=True,
-        check=False,
+def with_other_words(nursery: Nursery, another: Path, *arguments: str, cwd: Path) -> Ran:
+    """Run the copy in a fork, where litellm is the only thing that stays imported."""
+    code = (
+        "import runpy, sys\n"
+        "ours = [name for name in sys.modules if name.partition('.')[0].startswith('weft')]\n"
+        "kept = [sys.modules.pop(name) for name in ours]\n"  # to free them takes time
+        f"sys.path[:0] = {[str(another / root) for root in ROOTS]!r}\n"
+        "runpy.run_module('weft', run_name='__main__', alter_sys=True)"
     )
+    env = {**os.environ, "WEFT_MODEL": "openai/test-model"}
+    return nursery.run_python(["-c", code, *arguments], env, cwd)
 
 
 def refusing(task: Script | None = None) -> Script:
@@ -74,16 +73,16 @@ def refusing(task: Script | None = None) -> Script:
 
 
 def test_a_strict_replay_names_every_change_once_and_reaches_the_recorded_answer(
-    workspace: Path, serve: Serve, weft: Weft, another: Path
+    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery, another: Path
 ) -> None:
     server = serve(refusing())
     ran = weft("run", "--json", "--model", "openai/test-model", GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     recorded = json.loads(ran.out)
     server.calls.clear()
-    replayed = with_other_words(another, "replay", "--strict", recorded["run_id"], "--json", cwd=workspace)
-    assert replayed.returncode == 3, replayed.stderr
-    document = json.loads(replayed.stdout)
+    replayed = with_other_words(nursery, another, "replay", "--strict", recorded["run_id"], "--json", cwd=workspace)
+    assert replayed.status == 3, replayed.err
+    document = json.loads(replayed.out)
     assert [row["where"] for row in document["drift"]] == ["listing", "plan", "task 'notes', call 1"]
     fault, prompt = (row["what"] for row in document["drift"][1:])
     assert "answer 1 was refused" in fault
@@ -97,7 +96,7 @@ def test_a_strict_replay_names_every_change_once_and_reaches_the_recorded_answer
 
 @pytest.mark.changes_skills
 def test_a_resume_after_the_change_pays_for_nothing_again(
-    workspace: Path, serve: Serve, weft: Weft, another: Path
+    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery, another: Path
 ) -> None:
     """One task has called a tool and failed in the midst of its work; another one has not begun."""
     (workspace / "notes.md").write_text("the notes", encoding="utf-8")
@@ -115,8 +114,8 @@ def test_a_resume_after_the_change_pays_for_nothing_again(
     assert json.loads(ran.out)["status"] in ("partial", "failed"), ran.err
     broken = False
     server.calls.clear()
-    resumed = with_other_words(another, "resume", json.loads(ran.out)["run_id"], "--json", cwd=workspace)
-    assert resumed.returncode == 0, resumed.stderr
+    resumed = with_other_words(nursery, another, "resume", json.loads(ran.out)["run_id"], "--json", cwd=workspace)
+    assert resumed.status == 0, resumed.err
     sent = [(call.role, instruction(call)) for call in server.calls if call.role == "task"]
     assert sent == [("task", "Take notes"), ("task", "Sum up")], "the call that failed, and the task behind it"
     assert server.asked("decomposer") == []

@@ -202,9 +202,13 @@ def says_what_to_do(row: object) -> bool:
 def _with_right_keys(row: Mapping[str, Any], form: NormalForm) -> dict[str, Any]:
     """One task with the right keys for those that it has under other names."""
     task = dict(row)
-    label = _label(next((row[key] for key in row if _RIGHT_KEY.get(folded(str(key))) == "id"), None))
-    for key in (*_ALIASES, *ADAPTIVE):
-        _rename(task, key, [name for name in task if _RIGHT_KEY.get(folded(str(name))) == key], label, form)
+    named: dict[str | None, list[str]] = {}
+    for name in row:
+        named.setdefault(_RIGHT_KEY.get(folded(str(name))), []).append(name)
+    label = _label(row[named["id"][0]] if "id" in named else None)
+    for key in _READ_AS:
+        if key in named:
+            _rename(task, key, named[key], label, form)
     given = [name for name in task if folded(str(name)) in ("input", "inputs") and isinstance(task[name], Mapping)]
     if str(task.get("action_type")).strip().lower() == "tool" and len(given) == 1:
         _rename(task, "arguments", given, label, form)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DEPTH = 32
 NODES = 20_000
+_DEEPEST_FLOW = 300  # brackets within brackets: PyYAML looks through all that are open again for each token
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LATE = ("while scanning a quoted scalar", "while scanning a simple key")
 _CORE = "tag:yaml.org,2002:"
@@ -39,6 +40,12 @@ class JsonLoader(yaml.SafeLoader):
         first: [(tag, pattern) for tag, pattern in pairs if tag != _TIMESTAMP]
         for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+
+    def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803  as in the base class
+        """A bracket opens; raises RecursionError, as the composer would later, if too many are open."""
+        if self.flow_level >= _DEEPEST_FLOW:
+            raise RecursionError("brackets are nested too deeply")
+        super().fetch_flow_collection_start(TokenClass)
 
 
 @dataclass(slots=True)

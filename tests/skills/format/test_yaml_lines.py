@@ -82,3 +82,9 @@ def test_what_cannot_be_used_says_line_fault_and_remedy(text: str, line: int, wh
     assert what in caught.value.what
     assert caught.value.line == line
     assert caught.value.remedy
+
+
+def test_brackets_may_be_nested_three_hundred_levels_deep() -> None:
+    assert Document.parse("[" * 300 + "]" * 300).data
+    with pytest.raises(DocumentError, match="is nested too deeply"):
+        Document.parse("[" * 301 + "]" * 301)
