@@ -419,7 +419,7 @@ def test_variants_of_an_evaluation_run_on_the_cluster_and_a_resume_pays_for_noth
     [(RayCluster.kill_head, 2.0), pytest.param(RayCluster.hang_head, 15.0, marks=pytest.mark.long)],
 )
 def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
-    batch: RayBatch, weft: Callable[..., Ran], lose_head: Callable[[RayCluster], None], seconds: float
+    batch: RayBatch, clusters: Clusters, lose_head: Callable[[RayCluster], None], seconds: float
 ) -> None:
     batch.answer(lambda call: replace(slowly(call), after=seconds))
     process = batch.start("--workers", "1")
@@ -433,10 +433,9 @@ def test_without_rays_head_the_batch_says_so_once_and_how_to_resume(
     assert said[1] == "Stopped (interrupted). Continue with:"
     assert said[2].endswith("--resume")
     assert len(said) == 3, said
+    batch.cluster = clusters.running()
     batch.answer(answering)
-    env = {"OPENAI_API_BASE": batch.server.base, "OPENAI_API_KEY": "sk-test", "WEFT_JOURNAL": batch.url}
-    command = ["batch", "goals.jsonl", "-o", "out.jsonl", "--model", "openai/test-model", "--resume"]
-    resumed = weft(*command, env=env, cwd=batch.folder)  # here, without a cluster
-    assert resumed.status == 0, resumed.err
+    status, said_then = batch.run("--workers", "1", "--resume")
+    assert status == 0, said_then
     batch.check()
     assert {row["model"] for row in batch.rows()} == {"openai/test-model"}
