@@ -108,7 +108,7 @@ def measure(folder: Path, count: int) -> tuple[dict[str, float], dict[str, float
         "a word, failed, since a week": best(
             lambda: page(text=_WORDS[5], status=("failed",), since=stamp(now - 7 * 86_400))
         ),
-        "snippets of 50 runs": best(lambda: [snippet(store, run, _WORDS[5]) for run in page(text=_WORDS[5])]),
+        "snippets of 50 runs": best(lambda: [snippet(store, run, _WORDS[5], str) for run in page(text=_WORDS[5])]),
         "a tag": best(lambda: page(tag="baseline")),
         "a tag that is nowhere": best(lambda: page(tag="nowhere")),
         "dashboard, 30 days": best(lambda: statistics(store, 30)),
