@@ -38,7 +38,7 @@ def show_snippets(site: Site, request: Request) -> dict[str, Any]:
             break
         try:
             local = partial(records.local_text, run_id=run_id, paths=site.paths)
-            made = snippet(site.reading(), site.local(site.find(run_id)), search, local)
+            made = snippet(site.reading(), site.find(run_id), search, local)
         except UnknownRun:
             continue  # deleted meanwhile
         if made is not None:

@@ -83,7 +83,7 @@ class BoxedRun:
         host, artifacts = self.host, self.host.artifacts
         assert artifacts is not None  # noqa: S101 - code is run within a run
         safe_files.make_folder(artifacts, below=safe_files.anchor(artifacts, host.workspace))
-        before = await asyncio.to_thread(partial(stamps, artifacts, hidden=True))
+        before = await asyncio.to_thread(stamps, artifacts, hidden=True)
         with scratch_folder(host.scratch) as scratch:
             ended, network = await self._reaching(command(scratch), scratch, artifacts)
         if ended.how == "full":
