@@ -3,8 +3,10 @@
 git clone --bare https://github.com/OWNER/NAME CLONES/OWNER+NAME     for each line of training/repositories.tsv
 python -m training extract CLONES skills.jsonl --names N --shingles S --corpus CORPUS
 python -m training bundle CLONES skills.jsonl bundle.xz --vocabulary vocab.txt --corpus CORPUS
-python -m training train bundle.xz MINILM OUT                        on an accelerator, about eight minutes
-python -m training export OUT/table.npz bundle.xz encoder.bin
+python -m training write bundle.xz MODEL.gguf requests.json          on an accelerator, about seven minutes
+python -m training train bundle.xz MINILM OUT --requests requests.json      likewise, about nine
+python -m training average OUT/table.npz EARLIER.bin bundle.xz mean.npz
+python -m training export mean.npz bundle.xz encoder.bin
 python -m training evaluate encoder.bin --corpus CORPUS --half tune
 """
 
@@ -39,13 +41,25 @@ def main() -> int:
     bundle.add_argument("--vocabulary", type=Path, required=True, help="vocab.txt of all-MiniLM-L6-v2")
     bundle.add_argument("--corpus", type=Path, required=True)
     bundle.set_defaults(run=_bundle)
+    write = steps.add_parser("write", help="have a language model write requests for the skills, and translate some")
+    write.add_argument("bundle", type=Path)
+    write.add_argument("gguf", type=Path, help="a model that follows instructions, such as Qwen2.5-Coder-1.5B")
+    write.add_argument("out", type=Path)
+    write.set_defaults(run=_write)
     train = steps.add_parser("train", help="tune the teacher, train a table")
     train.add_argument("bundle", type=Path)
     train.add_argument(
         "teacher", type=Path, help="folder with model.safetensors and tokenizer.json of all-MiniLM-L6-v2"
     )
     train.add_argument("out", type=Path)
+    train.add_argument("--requests", type=Path, help="what `write` wrote")
     train.set_defaults(run=_train)
+    average = steps.add_parser("average", help="the mean of a trained table and an earlier one")
+    average.add_argument("table", type=Path)
+    average.add_argument("earlier", type=Path)
+    average.add_argument("bundle", type=Path)
+    average.add_argument("out", type=Path)
+    average.set_defaults(run=_average)
     export = steps.add_parser("export", help="the file in the wheel")
     export.add_argument("table", type=Path)
     export.add_argument("bundle", type=Path)
@@ -96,7 +110,21 @@ def _train(arguments: argparse.Namespace) -> None:
     from training.learning.train import train
 
     arguments.out.mkdir(parents=True, exist_ok=True)
-    train(arguments.bundle, arguments.teacher, arguments.out, Options())
+    train(arguments.bundle, arguments.teacher, arguments.out, Options(), arguments.requests)
+
+
+def _write(arguments: argparse.Namespace) -> None:
+    from training.learning.writing import write_requests
+
+    sys.stdout.write(f"{write_requests(arguments.bundle, arguments.gguf, arguments.out)} requests\n")
+
+
+def _average(arguments: argparse.Namespace) -> None:
+    from training import bundle
+    from training.average import average
+
+    near = average(arguments.table, arguments.earlier, bundle.read(arguments.bundle), arguments.out)
+    sys.stdout.write(f"mean cosine {near:.3f}\n")
 
 
 def _export(arguments: argparse.Namespace) -> None:

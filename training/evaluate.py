@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def development(corpus: Path, which: str) -> dict[str, Any]:
-    """The goals of a half, those of the corpus among them, with the skills of the corpus."""
+    """The goals of a half for skills of the corpus, its own goals among them, with all its skills."""
     pools = pools_of(corpus)
     bodies = {
         skill.name: beginning(frontmatter.split(frontmatter.decode(read_all(skill.path))).body)
@@ -32,7 +32,8 @@ def development(corpus: Path, which: str) -> dict[str, Any]:
         for skill in pool
     }
     goals = [*read_goals(), *single_goals(corpus, pools)]
-    return bundle.development([goal for goal in goals if goal.half == which], pools, bodies)
+    chosen = [goal for goal in goals if goal.half == which and (goal.pool == "all" or goal.pool in pools)]
+    return bundle.development(chosen, pools, bodies)
 
 
 def pools_of(corpus: Path) -> dict[str, list[Skill]]:

@@ -1,4 +1,4 @@
-"""Pairs as texts to train on: the phrase, in three forms, and its skill without the phrase."""
+"""Pairs as texts to train on: the phrase, in four forms, and its skill without the phrase."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ STOP = frozenset(
 KEPT = 0.35
 
 
+# How many forms of a phrase an example has.
+FORMS = 4
+
+
 class Example(NamedTuple):
-    """A phrase in three forms (the latter two may be empty), and its skill's text, short and whole."""
+    """A phrase in four forms (all but the first may be empty), and its skill's text, short and whole."""
 
     phrase: str
     without_name: str
     other_words: str
+    translated: str
     short: str
     whole: str
 
@@ -42,17 +47,17 @@ def whole(skill: list[str]) -> str:
     return f"{short(skill)} {skill[2]}"
 
 
-def example(skill: list[str], kind: str, phrase: str) -> Example:
+def example(skill: list[str], kind: str, phrase: str, translated: str = "") -> Example:
     """The texts of a pair; the skill's lack the phrase, so that nothing is learnt from finding it there."""
     generator = random.Random(f"{skill[0]}\0{phrase}")
     description, body = _without(skill[1], phrase), _without(skill[2], phrase)
-    if len(description) < 25 and kind in ("asked", "use", "heading", "opening", "said"):
+    if len(description) < 25 and kind in ("asked", "use", "heading", "opening", "said", "request"):
         description = skill[1]
     text = f"{spoken(skill[0])}. {description}"
     own, name, words = set(plain(text).split()), set(plain(skill[0]).split()), phrase.split()
     unnamed = [word for word in words if plain(word) not in name]
     other = [word for word in words if plain(word) in STOP or plain(word) not in own or generator.random() < KEPT]
-    return Example(phrase, _enough(unnamed, words), _enough(other, words), text, f"{text} {body}")
+    return Example(phrase, _enough(unnamed, words), _enough(other, words), translated, text, f"{text} {body}")
 
 
 def _without(text: str, phrase: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from training.everyday import direction
 from training.examples import short, whole
-from training.table_file import write
+from training.table_file import ZERO, write
 from weft_skills.selection.encoder.table import TOKEN_LIMIT
 from weft_skills.selection.encoder.tokens import Tokens
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DIMENSIONS = 128
 # So many skills are enough to find the axes.
 SAMPLE = 6_000
-ZERO, LARGEST = 128, 127
+LARGEST = 127
 # A word that so many skills have names none of them.
 FAMILIAR = 15
 _WORD = re.compile(r"[a-z0-9]{1,24}")

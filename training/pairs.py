@@ -29,7 +29,7 @@ MOST = {
     "said": 4,
 }
 WEIGHTS = {"sentence": 0.7, "trigger": 1.3, "part": 0.7, "quote": 1.5, "asked": 2, "use": 1, "heading": 0.35,
-           "opening": 0.5, "said": 0.8}  # fmt: skip
+           "opening": 0.5, "said": 0.8, "request": 2}  # fmt: skip
 # A phrase of more skills than this says nothing about any of them.
 MOST_SKILLS = 2
 BODY = 1_500

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft_skills.selection.encoder.table import VERSION
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 ALIGNMENT = 64
 LARGEST_SCALE = 0xFFFF
+ZERO = 128
 
 
 def content(
@@ -53,6 +55,20 @@ def content(
     checksum = hashlib.sha256(b"".join(sections.values())).hexdigest()
     head = {"version": VERSION, "name": name, "checksum": checksum, "dimensions": len(rows[0])}
     return _joined(head, sections)
+
+
+def read(path: Path) -> tuple[list[str], Any]:
+    """The entries of a file and their rows, of which only the ratios count."""
+    import numpy
+
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    places = json.loads(data[8 : 8 + size])["sections"]
+    words, bounds, scales, rows = (data[slice(*places[name])] for name in ("words", "bounds", "scales", "rows"))
+    ends = struct.unpack(f"<{len(bounds) // 4}I", bounds)
+    entries = [words[start:end].decode() for start, end in itertools.pairwise(ends)]
+    values = numpy.frombuffer(rows, numpy.uint8).reshape(len(entries), -1).astype(numpy.float32) - ZERO
+    return entries, values * numpy.frombuffer(scales, "<u2").astype(numpy.float32)[:, None]
 
 
 def _joined(head: dict[str, object], sections: dict[str, bytes]) -> bytes:

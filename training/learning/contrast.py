@@ -62,7 +62,9 @@ class Contrast:
         options, drawing, count = self._options, self._drawing, len(at)
         negative, own = drawing.negatives(at, generator), drawing.owner[at]
         parts, positive = drawing.joined(count, generator)
-        forms = torch.tensor([drawing.form(place, generator) for place in at.tolist()], device=at.device)
+        forms = torch.tensor(
+            [drawing.form(place, generator, translated=True) for place in at.tolist()], device=at.device
+        )
         single = self._texts.goals.sums(table, forms, options.drop)
         rows = torch.tensor([row for row, group in enumerate(parts) for _ in group], device=at.device)
         columns = torch.tensor([one for group in parts for one in group], device=at.device)

@@ -25,21 +25,25 @@ SENTENCES = 8
 class Corpus:
     """The skills and pairs of a bundle, with what is derived from them."""
 
-    def __init__(self, document: dict[str, Any], processes: int, seed: int = 0) -> None:
+    def __init__(
+        self, document: dict[str, Any], requests: Sequence[Sequence[Any]], processes: int, seed: int = 0
+    ) -> None:
         self.skills: list[list[str]] = document["skills"]
         self.english = [skill[3] == "en" for skill in self.skills]
         self.twins: dict[int, int] = {}
         for first, second in document["twins"]:
             self.twins[first], self.twins[second] = second, first
-        self.pairs = _chosen(document["pairs"], seed)
+        chosen = ((*pair, "") for pair in _chosen(document["pairs"], seed))
+        self.pairs = [*chosen, *((skill, "request", english, other) for skill, english, _, other in requests)]
         with ProcessPoolExecutor(processes) as pool:
-            jobs = ((self.skills[skill], kind, phrase) for skill, kind, phrase in self.pairs)
+            jobs = ((self.skills[skill], kind, phrase, other) for skill, kind, phrase, other in self.pairs)
             self.examples: list[Example] = list(pool.map(_example, jobs, chunksize=2000))
         self.english_pairs = [at for at, pair in enumerate(self.pairs) if self.english[pair[0]]]
         self.short = [short(skill) for skill in self.skills]
         self.whole = [whole(skill) for skill in self.skills]
         self.everyday: list[str] = document["everyday"]
-        self.translations: list[list[str]] = document["translations"]
+        requested = [[code, english, other] for _, english, code, other in requests if other]
+        self.translations: list[list[str]] = [*document["translations"], *requested]
         self.groups = [hash(re.sub(r"\W+", "", skill[0].lower())) % (1 << 40) for skill in self.skills]
 
     def sentences(self) -> list[str]:
@@ -52,7 +56,7 @@ class Corpus:
         return list(dict.fromkeys(found))
 
 
-def _example(job: tuple[list[str], str, str]) -> Example:
+def _example(job: tuple[list[str], str, str, str]) -> Example:
     return example(*job)
 
 

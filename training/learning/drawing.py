@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from training.examples import FORMS
 from training.learning import mining
 
 if TYPE_CHECKING:
@@ -11,8 +12,9 @@ if TYPE_CHECKING:
 
     from training.learning.corpus import Corpus
 
-# How many goals of a batch are joined with others.
+# How many goals of a batch are joined with others, and how many of those that have a translation are read in it.
 JOINED = 0.25
+TRANSLATED = 0.3
 # How many mined skills are drawn for a pair; the first that is another skill counts.
 DRAWN = 6
 
@@ -27,10 +29,13 @@ class Drawing:
         self.owner = torch.tensor([pair[0] for pair in corpus.pairs], device=device)
         self._group = torch.tensor(corpus.groups, device=device)
 
-    def form(self, place: int, generator: random.Random) -> int:
-        """Which form of a phrase is used: itself, without the skill's name, or without most shared words."""
+    def form(self, place: int, generator: random.Random, *, translated: bool) -> int:
+        """Which form of a phrase is used: itself, without the skill's name or most shared words, or translated."""
         chance, one = generator.random(), self._examples[place]
-        return 3 * place + (1 if chance < 0.2 and one.without_name else 2 if chance < 0.5 and one.other_words else 0)
+        if translated and one.translated and generator.random() < TRANSLATED:
+            return FORMS * place + 3
+        form = 1 if chance < 0.2 and one.without_name else 2 if chance < 0.5 and one.other_words else 0
+        return FORMS * place + form
 
     def joined(self, count: int, generator: random.Random) -> tuple[list[list[int]], Any]:
         """Which goals of a batch each goal is joined from, and so which skills it is for."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from training.examples import FORMS
 from training.learning.packed import Packed
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ OF_TABLE = Limits(64, 160, 224, 256)
 
 @dataclass(frozen=True, slots=True)
 class Sequences(Generic[Kind]):
-    """Three forms of each pair's phrase, its skill without the phrase (short and whole), and all skills (both too)."""
+    """All forms of each pair's phrase, its skill without the phrase (short and whole), and all skills (both too)."""
 
     goals: Kind
     own_short: Kind
@@ -42,7 +43,7 @@ class Sequences(Generic[Kind]):
     @property
     def phrases(self: Sequences[Tokens]) -> Tokens:
         """The phrases themselves, without their other forms."""
-        return self.goals[::3]
+        return self.goals[::FORMS]
 
     def on(self: Sequences[Tokens], device: str) -> Sequences[Packed]:
         """The same on an accelerator."""
@@ -54,7 +55,7 @@ def sequences(corpus: Corpus, tokens: Callable[[Sequence[str], int], Tokens], li
     """The tokens of a corpus's texts."""
     examples = corpus.examples
     return Sequences(
-        tokens([text for one in examples for text in one[:3]], limits.goal),
+        tokens([text for one in examples for text in one[:FORMS]], limits.goal),
         tokens([one.short for one in examples], limits.short),
         tokens([one.whole for one in examples], limits.own_whole),
         tokens(corpus.short, limits.short),

@@ -5,6 +5,7 @@ bundle ── tune ──> teacher ── fit ──> table ── contrast, sev
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from training import bundle
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from training.learning.options import Options
 
 
-def train(data: Path, teacher_folder: Path, out: Path, options: Options) -> None:
+def train(data: Path, teacher_folder: Path, out: Path, options: Options, requests: Path | None = None) -> None:
     """Train a table and write it to a folder, with the teacher."""
     import torch
 
@@ -35,7 +36,8 @@ def train(data: Path, teacher_folder: Path, out: Path, options: Options) -> None
     torch.set_float32_matmul_precision("high")
     document = bundle.read(data)
     words, development = document["vocabulary"], document["development"]
-    corpus = Corpus(document, options.processes)
+    written = json.loads(requests.read_text(encoding="utf-8")) if requests else []
+    corpus = Corpus(document, written, options.processes)
     tokenizer = Tokenizer(words, options.processes)
     teacher = Teacher(teacher_folder, options.device)
     log(f"{len(corpus.skills)} skills, {len(corpus.pairs)} pairs, {len(words)} entries")

@@ -75,7 +75,7 @@ def _loss(
     at = torch.tensor(places, device=teacher.device)
     negative = drawing.negatives(at, generator)
     parts, positive = drawing.joined(len(places), generator)
-    rows = [texts.goals[drawing.form(place, generator)] for place in places]
+    rows = [texts.goals[drawing.form(place, generator, translated=False)] for place in places]
     goals = [[token for one in group for token in rows[one]][:180] for group in parts]
     skills = [(texts.own_short if generator.random() < 0.5 else texts.own_whole)[place] for place in places]
     wrong = [(texts.short if generator.random() < 0.5 else texts.whole)[one] for one in negative.tolist()]

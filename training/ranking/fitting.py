@@ -9,6 +9,7 @@ Each set counts by the square root of its size, so that a large one does not dro
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from scipy.special import expit
 
 from training.ranking.development import WORKSPACE
 from training.ranking.reading import SIGNALS, Read
-from weft_skills.selection.ranking.combination import log_odds, need_features, right_features
+from weft_skills.selection.ranking.combination import FILE, log_odds, need_features, right_features
 from weft_skills.selection.ranking.signals import Signals
 
 if TYPE_CHECKING:
@@ -39,9 +40,12 @@ NEED_COUNTS = {**LITTLE, "near-none": 3.0}
 # The share of everyday goals that may select a skill, and of those that may do so by a part.
 WRONG, WRONG_PART = 0.008, 0.0015
 # A skill is certain from the probability at which this share of the first selections is right. Goals of a corpus that
-# are written to lie between two of its skills are left out: of those 0.87 are right at best.
+# are written to lie between two of its skills are left out: of those 0.87 are right at best. Goals in a field without a
+# skill are among them, since a certain skill has to be used.
 CERTAIN = 0.995
-CLEAR = frozenset({"library", "library-none", "named", "nested", "long-several", "long-several-all", "several-bench"})
+CLEAR = frozenset(
+    {"library", "library-none", "near-none", "named", "nested", "long-several", "long-several-all", "several-bench"}
+)
 # How much goals count for the ranking: those for one skill are what people ask most.
 RANK_COUNTS = {
     "single-all": 4.0,
@@ -84,10 +88,16 @@ class Fitted:
         }
 
 
-def fit(reads: Sequence[Read]) -> Fitted:
-    """Everything, from the goals of one half."""
+def installed() -> Any:
+    """The weights of the order that are installed."""
+    weights = json.loads(FILE.read_bytes())["weights"]
+    return np.array([weights[row][name] for row in ROWS for name in NAMES])
+
+
+def fit(reads: Sequence[Read], order: Any = None) -> Fitted:
+    """Everything, from the goals of one half; with the weights of an `order`, the rest for these."""
     share = _shares(reads)
-    fitted = Fitted(_rank([read for read in reads if read.expected], share))
+    fitted = Fitted(_rank([read for read in reads if read.expected], share) if order is None else order)
     _need(fitted, reads, share)
     _right(fitted, reads, share)
     return fitted

@@ -1,0 +1,193 @@
+"""Requests that people would type, written by a language model for each English skill, and their translations.
+
+Skills say what they do in their own terms; the people who need them do not know these. A model of 1.5 billion parameters
+writes such requests well enough to learn from: those that the untuned teacher finds strange are left out of training.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    Turns = list[dict[str, str]]
+
+LANGUAGES = {"de": "German", "zh": "Chinese", "es": "Spanish", "fr": "French", "ja": "Japanese", "ru": "Russian"}
+# How often a language is drawn.
+SHARES = (0.32, 0.32, 0.1, 0.1, 0.08, 0.08)
+# Requests of a skill that are translated, all into one language.
+TRANSLATED = 4
+# A request of more skills than this says nothing about any of them.
+MOST_SKILLS = 2
+# Characters of a request, and the fewest words.
+SHORTEST, LONGEST, FEWEST_WORDS = 12, 320, 3
+# Characters of a description, and of a body beside a description that is short.
+DESCRIPTION, BODY, SHORT = 450, 350, 300
+_LINE = re.compile(r"^\s*(\d)\s*[.):]\s*(.+?)\s*$", re.MULTILINE)
+
+_SYSTEM = (
+    "You write messages that people send to an assistant. You are told about a tool. Write four messages of people who "
+    "need what the tool does, but do not know the tool or its terms: they say what they have, what goes wrong or what "
+    "they want, in everyday words. 1 is a short note, 2 a beginner's question, 3 a problem and a wish, 4 an expert's "
+    "order with made-up details."
+)
+_EXAMPLES = {
+    "invoice-ocr": (
+        (
+            "Extracts line items, totals and tax numbers from scanned invoices and receipts into structured JSON. Use when "
+            "processing bills or expense documents."
+        ),
+        (
+            "1. shoebox full of crumpled paper from the shops, I need the sums in a spreadsheet\n"
+            "2. How do I get the amounts off a photo of what I paid at the restaurant?\n"
+            "3. Our bookkeeper types every supplier's letter by hand and makes mistakes. Read the 40 PDFs in the folder and "
+            "list who charged us what.\n"
+            "4. Pull vendor, VAT ID and each position off these 300 TIFFs, one record per page"
+        ),
+    ),
+    "k8s-debug": (
+        (
+            "Diagnose failing Kubernetes pods: CrashLoopBackOff, OOMKilled, image pull errors, pending pods and failing "
+            "probes."
+        ),
+        (
+            "1. my container keeps restarting every 30 seconds since the deploy\n"
+            '2. Why does it say "Back-off" next to our service, and where do I even look?\n'
+            "3. The new version never comes up on the cluster and the old one is still answering. Find out what holds it "
+            "back.\n"
+            "4. payments-7f9c exits with 137 under 200 rps, node has 3 GiB free: tell me whether limits or a leak"
+        ),
+    ),
+    "grant-writer": (
+        (
+            "Write and improve grant proposals for research funding agencies: specific aims, budgets, significance "
+            "statements."
+        ),
+        (
+            "1. deadline at the foundation is Friday and my two pages read like a diary\n"
+            "2. What do the people who hand out the money want to see first?\n"
+            '3. They turned us down with "impact unclear" last year. Rewrite the first page so that a tired reviewer gets '
+            "it.\n"
+            "4. R01 resubmission, modular, 3 years: tighten the aims and justify two postdocs and the sequencer time"
+        ),
+    ),
+}
+_PLAIN = (
+    "A user has never heard of this tool, but has a problem that it solves. Write 4 different short messages that such "
+    "users would type, each on its own line with a number. Write as people type: concrete, with details of their "
+    "situation, in everyday words, without the words of the description. Do not mention the tool."
+)
+
+
+class Request(NamedTuple):
+    """A request for the skill at a place, and its translation into a language; both are empty where there is none."""
+
+    skill: int
+    english: str
+    language: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What the model is asked for one skill; `requests` are those to translate, if it is to translate."""
+
+    skill: int
+    turns: Turns
+    language: str = ""
+    requests: tuple[str, ...] = ()
+
+
+def to_write(skills: Sequence[Sequence[str]]) -> Iterator[Prompt]:
+    """Three prompts for each English skill of a bundle: twice with examples, once without, sampled at 0.8."""
+    for place, (name, description, body, language) in enumerate(skills):
+        if language == "en":
+            about = _about(name, description, body)
+            shown = [
+                turn
+                for example, (told, answer) in _EXAMPLES.items()
+                for turn in (_turn("user", _about(example, told, "")), _turn("assistant", answer))
+            ]
+            turns = [_turn("system", _SYSTEM), *shown, _turn("user", about)]
+            yield from (
+                Prompt(place, turns),
+                Prompt(place, turns),
+                Prompt(place, [_turn("user", f"{about}\n\n{_PLAIN}")]),
+            )
+
+
+def to_translate(written: Mapping[int, Sequence[str]], seed: int = 2) -> Iterator[Prompt]:
+    """A prompt for each skill: some of its requests, into a language that is drawn; decoded greedily."""
+    generator = random.Random(seed)
+    for place, requests in written.items():
+        chosen = generator.sample(list(requests), min(TRANSLATED, len(requests)))
+        code = generator.choices(list(LANGUAGES), SHARES)[0]
+        told = (
+            f"Translate what people typed into {LANGUAGES[code]}, line by line. Keep the numbers, names and terms that "
+            f"{LANGUAGES[code]} speakers would not translate. Answer with the translated lines only."
+        )
+        text = "\n".join(f"{number}. {request}" for number, request in enumerate(chosen, 1))
+        yield Prompt(place, [_turn("system", told), _turn("user", text)], code, tuple(chosen))
+
+
+def written(answers: Iterable[tuple[Prompt, str]]) -> dict[int, list[str]]:
+    """The requests of each skill, each once, without those that are cut, long, or not in English."""
+    found: dict[int, dict[str, None]] = defaultdict(dict)
+    for prompt, answer in answers:
+        for text in _lines(answer).values():
+            if SHORTEST <= len(text) <= LONGEST and len(text.split()) >= FEWEST_WORDS and _ascii(text) > 0.97:
+                found[prompt.skill][text] = None
+    return {place: list(texts) for place, texts in found.items()}
+
+
+def translated(answers: Iterable[tuple[Prompt, str]]) -> dict[tuple[int, str], tuple[str, str]]:
+    """The language and translation of each request, by its skill and text; those in the wrong script are left out."""
+    found = {}
+    for prompt, answer in answers:
+        lines = _lines(answer)
+        for number, request in enumerate(prompt.requests, 1):
+            other = lines.get(str(number), "")
+            fits = _ascii(other) < 0.6 if prompt.language in ("zh", "ja", "ru") else _ascii(other) > 0.8
+            if other and other != request and fits:
+                found[prompt.skill, request] = (prompt.language, other)
+    return found
+
+
+def joined(
+    requests: Mapping[int, Sequence[str]], translations: Mapping[tuple[int, str], tuple[str, str]]
+) -> list[Request]:
+    """All requests with their translations, without those that several skills have."""
+    common = Counter(text.lower() for texts in requests.values() for text in set(texts))
+    return [
+        Request(place, text, *translations.get((place, text), ("", "")))
+        for place, texts in requests.items()
+        for text in texts
+        if common[text.lower()] <= MOST_SKILLS
+    ]
+
+
+def _about(name: str, description: str, body: str) -> str:
+    said = " ".join(description.split())[:DESCRIPTION]
+    more = " ".join(re.sub(r"[#*`>|_-]+", " ", body).split())[:BODY] if len(said) < SHORT else ""
+    return f"Tool: {name[:60]}\nIt does: {said}" + (f"\nMore: {more}" if more else "")
+
+
+def _turn(role: str, content: str) -> dict[str, str]:
+    return {"role": role, "content": content}
+
+
+def _lines(answer: str) -> dict[str, str]:
+    """The numbered lines of an answer, of each number the first."""
+    found: dict[str, str] = {}
+    for match in _LINE.finditer(answer):
+        found.setdefault(match[1], match[2].strip('"“”* '))
+    return found
+
+
+def _ascii(text: str) -> float:
+    return sum(map(str.isascii, text)) / max(1, len(text))
