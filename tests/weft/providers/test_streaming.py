@@ -17,7 +17,7 @@ from weft_planner.model import Message, Reply, Request
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-PRICED = ("openai/gpt-4o-mini", "anthropic/claude-sonnet-4-5")
+PRICED = ("openai/gpt-4o-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash")
 
 
 def chunk(content: str | None) -> Any:
