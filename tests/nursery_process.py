@@ -6,11 +6,11 @@ exit status go back.
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import fcntl
 import gc
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -20,7 +20,7 @@ import socket
 import sys
 import tempfile
 import threading
-from contextlib import suppress
+from contextlib import chdir, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import NoReturn
@@ -171,22 +171,22 @@ def _warm_up() -> None:
     importlib.import_module("snowballstemmer")
     importlib.import_module("weft_planner.prompting.prompts").Prompts().check()
     with tempfile.TemporaryDirectory(prefix="warm-") as folder:
-        asyncio.run(_run_once(folder))
+        _run_once(folder)
     assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
 
 
-async def _run_once(folder: str) -> None:
-    """Run a goal, for what is kept in memory after the first: words' stems, types' schemas, compiled templates."""
+def _run_once(folder: str) -> None:
+    """Run a goal at the command line, for what is kept in memory after the first: stems, schemas, templates, types."""
     from tests.openai_server import OpenAIServer, scripted
-    from weft.runs.runtime import Weft
+    from weft.cli.main import cli
 
-    plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "Greet", "depends_on": []}]}
-    with OpenAIServer(scripted(plan)) as server:
+    tasks = [{"id": name, "action_type": "llm", "instruction": "Greet", "depends_on": []} for name in "ab"]
+    with OpenAIServer(scripted({"tasks": tasks})) as server, chdir(folder), redirect_stdout(io.StringIO()):
         for name in set(os.environ).difference(_SET_BY_LITELLM):
             del os.environ[name]  # nothing of the user's; who is forked from here gets another environment
         os.environ.update(HOME=folder, PATH=os.defpath, OPENAI_API_BASE=server.base, OPENAI_API_KEY="sk-test")
-        async with Weft(folder, {"model": "openai/test-model"}) as weft:
-            await weft.run("Say hello")
+        for command in (["run", "--quiet", "--model", "openai/test-model", "Say hello"], ["trace", "show", "last"]):
+            assert not cli.main(args=command, prog_name="weft", standalone_mode=False, obj=command), command
 
 
 def main(descriptor: int) -> None:

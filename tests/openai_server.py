@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-MOST_PIECES = 12
+MOST_PIECES = 4
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ class OpenAIServer:
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in pieces of whole words, a dozen at most: each takes the client a millisecond or two."""
+    """A text in pieces of whole words, a few at most: each takes the client two milliseconds."""
     words = text.split(" ")
     width = -(-len(words) // MOST_PIECES)
     joined = [" ".join(words[at : at + width]) for at in range(0, len(words), width)]

@@ -273,6 +273,9 @@ class StreamedAnswer:
 async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | None, answer: StreamedAnswer) -> Any:
     if on_text is None:
         return await litellm.acompletion(**arguments)
+    from weft.providers import litellm_shortcuts
+
+    is_unheard = not litellm_shortcuts.is_heard(litellm, arguments)
     stream = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
     chunks = []
     on_text("")  # an answer that broke off, here or at another model, begins again
@@ -283,9 +286,15 @@ async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | No
             answer.add(delta)
         if delta and delta.content:
             on_text(delta.content)
+        if is_unheard and litellm_shortcuts.is_over(stream):
+            await stream.aclose()
+            break
     # The answer of a gateway that cannot stream looks like an empty stream. A gateway that lost its provider may end
-    # a stream early: it looks complete, except that no finish reason was sent.
-    answer.is_whole = bool(answer.parts) and getattr(stream, "received_finish_reason", "") is not None
+    # a stream early: it looks complete, except that no finish reason was sent. Gemini sends it with a piece of text,
+    # and litellm keeps it elsewhere then.
+    is_finished = getattr(stream, "received_finish_reason", "") is not None
+    is_finished = is_finished or getattr(stream, "intermittent_finish_reason", None) is not None
+    answer.is_whole = bool(answer.parts) and is_finished
     # litellm counts what is not reported, by a tokenizer, and does not say so: its own chunks are as they came.
     answer.is_reported = any(getattr(chunk, "usage", None) for chunk in getattr(stream, "chunks", chunks))
     return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
