@@ -166,10 +166,9 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     return home
 
 
-@pytest.fixture(autouse=True)
-def own_environment_while_loading(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.hookimpl(tryfirst=True)  # while the test's environment is still there; a fixture takes longer, for each test
+def pytest_runtest_teardown() -> None:
     """Let litellm be imported to its end in a test that began to: the next test changes the environment under it."""
-    yield
     for thread in threading.enumerate():
         if thread.name == "load litellm":
             thread.join()
@@ -291,15 +290,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(problem, red=True)
 
 
-@pytest.fixture(autouse=True)
-def forked_calls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def forked_calls(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fork the processes that make the calls of a batch, which need not import litellm then."""
 
     def start(*descriptors: int) -> Process:
         nursery: Nursery = request.getfixturevalue("nursery")
         return nursery.start_worker(*descriptors)
 
-    monkeypatch.setattr(spawn, "private", start)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(spawn, "private", start)
+        yield
 
 
 @pytest.fixture(scope="session")
