@@ -1,7 +1,7 @@
 """Requests that people would type, written by a language model for each English skill, and their translations.
 
-Skills say what they do in their own terms; the people who need them do not know these. A model of 1.5 billion parameters
-writes such requests well enough to learn from: those that the untuned teacher finds strange are left out of training.
+Skills say what they do in their own terms; the people who need them do not know these. What the untuned teacher finds
+strange is left out of training.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import random
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from weft_skills.format.safe_yaml import load_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,58 +33,7 @@ SHORTEST, LONGEST, FEWEST_WORDS = 12, 320, 3
 DESCRIPTION, BODY, SHORT = 450, 350, 300
 _LINE = re.compile(r"^\s*(\d)\s*[.):]\s*(.+?)\s*$", re.MULTILINE)
 
-_SYSTEM = (
-    "You write messages that people send to an assistant. You are told about a tool. Write four messages of people who "
-    "need what the tool does, but do not know the tool or its terms: they say what they have, what goes wrong or what "
-    "they want, in everyday words. 1 is a short note, 2 a beginner's question, 3 a problem and a wish, 4 an expert's "
-    "order with made-up details."
-)
-_EXAMPLES = {
-    "invoice-ocr": (
-        (
-            "Extracts line items, totals and tax numbers from scanned invoices and receipts into structured JSON. Use when "
-            "processing bills or expense documents."
-        ),
-        (
-            "1. shoebox full of crumpled paper from the shops, I need the sums in a spreadsheet\n"
-            "2. How do I get the amounts off a photo of what I paid at the restaurant?\n"
-            "3. Our bookkeeper types every supplier's letter by hand and makes mistakes. Read the 40 PDFs in the folder and "
-            "list who charged us what.\n"
-            "4. Pull vendor, VAT ID and each position off these 300 TIFFs, one record per page"
-        ),
-    ),
-    "k8s-debug": (
-        (
-            "Diagnose failing Kubernetes pods: CrashLoopBackOff, OOMKilled, image pull errors, pending pods and failing "
-            "probes."
-        ),
-        (
-            "1. my container keeps restarting every 30 seconds since the deploy\n"
-            '2. Why does it say "Back-off" next to our service, and where do I even look?\n'
-            "3. The new version never comes up on the cluster and the old one is still answering. Find out what holds it "
-            "back.\n"
-            "4. payments-7f9c exits with 137 under 200 rps, node has 3 GiB free: tell me whether limits or a leak"
-        ),
-    ),
-    "grant-writer": (
-        (
-            "Write and improve grant proposals for research funding agencies: specific aims, budgets, significance "
-            "statements."
-        ),
-        (
-            "1. deadline at the foundation is Friday and my two pages read like a diary\n"
-            "2. What do the people who hand out the money want to see first?\n"
-            '3. They turned us down with "impact unclear" last year. Rewrite the first page so that a tired reviewer gets '
-            "it.\n"
-            "4. R01 resubmission, modular, 3 years: tighten the aims and justify two postdocs and the sequencer time"
-        ),
-    ),
-}
-_PLAIN = (
-    "A user has never heard of this tool, but has a problem that it solves. Write 4 different short messages that such "
-    "users would type, each on its own line with a number. Write as people type: concrete, with details of their "
-    "situation, in everyday words, without the words of the description. Do not mention the tool."
-)
+_PROMPTS = load_own(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
 class Request(NamedTuple):
@@ -108,16 +60,11 @@ def to_write(skills: Sequence[Sequence[str]]) -> Iterator[Prompt]:
     for place, (name, description, body, language) in enumerate(skills):
         if language == "en":
             about = _about(name, description, body)
-            shown = [
-                turn
-                for example, (told, answer) in _EXAMPLES.items()
-                for turn in (_turn("user", _about(example, told, "")), _turn("assistant", answer))
-            ]
-            turns = [_turn("system", _SYSTEM), *shown, _turn("user", about)]
+            turns = [_turn("system", _PROMPTS["system"]), *_examples(), _turn("user", about)]
             yield from (
                 Prompt(place, turns),
                 Prompt(place, turns),
-                Prompt(place, [_turn("user", f"{about}\n\n{_PLAIN}")]),
+                Prompt(place, [_turn("user", f"{about}\n\n{_PROMPTS['plain']}")]),
             )
 
 
@@ -169,6 +116,12 @@ def joined(
         for text in texts
         if common[text.lower()] <= MOST_SKILLS
     ]
+
+
+def _examples() -> Iterator[dict[str, str]]:
+    for one in _PROMPTS["examples"]:
+        yield _turn("user", _about(one["name"], one["description"], ""))
+        yield _turn("assistant", one["requests"].rstrip())
 
 
 def _about(name: str, description: str, body: str) -> str:

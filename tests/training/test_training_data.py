@@ -4,6 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from training import requests
 from training.examples import example
 from training.exclusion import Exclusion, digest, shingles
 from training.extract import TrainingSkill
@@ -94,3 +95,24 @@ def test_frequent_words_of_skills_come_first_and_rare_ones_are_no_entries() -> N
     found = list(frequent([*["Deploy with C++ on AWS"] * 4, *["AWS docs"] * 4, "unique"]))
     assert found[0] == "aws"
     assert set(found) == {"aws", "deploy", "with", "c++", "on", "docs"}
+
+
+def test_requests_are_asked_for_english_skills_and_read_line_by_line() -> None:
+    prompts = list(requests.to_write([["chart-maker", DESCRIPTION, "", "en"], ["图表", "制作图表", "", "zh"]]))
+    assert {prompt.skill for prompt in prompts} == {0}
+    answer = '1. "my numbers as a picture"\n2) zu kurz\n3. 把数字画成图给老板看一下\n1. twice the same number\nSure!'
+    written = requests.written((prompt, answer) for prompt in prompts)
+    assert written == {0: ["my numbers as a picture"]}
+
+
+def test_a_translation_in_the_wrong_script_is_left_out() -> None:
+    prompts = list(requests.to_translate({at: ["my numbers as a picture"] for at in range(40)}))
+    right = {"de": "meine Zahlen als Bild", "es": "mis números en una imagen", "fr": "mes chiffres en image"}
+    answers = [(prompt, f"1. {right.get(prompt.language, '把我的数字画成图')}") for prompt in prompts]
+    wrong = [(prompt, "1. my numbers as a picture") for prompt in prompts]
+    found = requests.translated([*answers[:20], *wrong[20:]])
+    assert {place for place, _ in found} == set(range(20))
+    joined = requests.joined({1: ["my numbers as a picture", "once"], 2: ["once"], 3: ["once"]}, found)
+    assert [(one.skill, one.english, one.other) for one in joined] == [
+        (1, "my numbers as a picture", answers[1][1].removeprefix("1. "))
+    ]
