@@ -56,15 +56,24 @@ def find(program: str, hint: str) -> str:
     return path
 
 
-def own_pip() -> tuple[int, ...]:
-    """The version of this Python's own pip, as an isolated interpreter finds it; empty if it has none."""
+@dataclass(frozen=True, slots=True)
+class Pip:
+    """The folder and version of an installed pip."""
+
+    folder: Path
+    version: tuple[int, ...]
+
+
+def own_pip() -> Pip | None:
+    """This Python's own pip, as an isolated interpreter finds it."""
     spec = importlib.util.find_spec("pip")
     if spec is None or not spec.origin or not any(Path(spec.origin).is_relative_to(folder) for folder in interpreter()):
-        return ()
+        return None
     try:
-        return tuple(map(int, re.findall(r"\d+", importlib.metadata.version("pip"))[:2]))
+        version = tuple(map(int, re.findall(r"\d+", importlib.metadata.version("pip"))[:2]))
     except importlib.metadata.PackageNotFoundError:
-        return (0,)
+        version = (0,)
+    return Pip(Path(spec.origin).parent, version)
 
 
 def prefix(path: str) -> Path:

@@ -53,10 +53,14 @@ async def _build(
     wheels.mkdir()
     listed.write_text("\n".join(wanted) + "\n", encoding="utf-8")
     python = str(env / "bin" / "python")
-    # This Python's own pip saves installing one into each environment.
-    own = toolchain.own_pip() >= TAKES_PYTHON
-    pip = (sys.executable if own else python, *PIP)
-    without, into = (("--without-pip",), ("--python", python)) if own else ((), ())
+    # This Python's own pip saves installing one into each environment. It runs without `site`: a .pth file may name
+    # folders that the box does not show, such as weft's own in an editable install, and pip looks into all of them.
+    own = toolchain.own_pip()
+    pip: tuple[str, ...] = (python, *PIP)
+    without, into = [], []
+    if own is not None and own.version >= TAKES_PYTHON:
+        pip = (sys.executable, "-I", "-S", str(own.folder))
+        without, into = ["--without-pip"], ["--python", python]
     make = Command((sys.executable, "-I", "-m", "venv", *without, str(env)), interpreter())
     await build_cache.run_step(build, BuildStep("python -m venv", make))
     download = (*pip, "download", *QUIET, *ONLY_WHEELS, "--dest", str(wheels), "-r", str(listed))
