@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -50,7 +51,8 @@ def interrupted(nursery: Nursery, folder: Path, ready: Callable[[], bool], *argu
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGINT)
     time.sleep(0.1)
-    os.kill(process.pid, signal.SIGINT)
+    with suppress(ProcessLookupError):  # once was enough
+        os.kill(process.pid, signal.SIGINT)
     out, _ = process.communicate()
     assert process.returncode == 130
     document: dict[str, Any] = json.loads(out)
