@@ -292,9 +292,8 @@ async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | No
     # The answer of a gateway that cannot stream looks like an empty stream. A gateway that lost its provider may end
     # a stream early: it looks complete, except that no finish reason was sent. Gemini sends it with a piece of text,
     # and litellm keeps it elsewhere then.
-    is_finished = getattr(stream, "received_finish_reason", "") is not None
-    is_finished = is_finished or getattr(stream, "intermittent_finish_reason", None) is not None
-    answer.is_whole = bool(answer.parts) and is_finished
+    reasons = getattr(stream, "received_finish_reason", ""), getattr(stream, "intermittent_finish_reason", None)
+    answer.is_whole = bool(answer.parts) and reasons != (None, None)
     # litellm counts what is not reported, by a tokenizer, and does not say so: its own chunks are as they came.
     answer.is_reported = any(getattr(chunk, "usage", None) for chunk in getattr(stream, "chunks", chunks))
     return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
