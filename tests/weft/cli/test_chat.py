@@ -354,11 +354,7 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspa
     assert not server.asked("decomposer")  # nothing that was paid for is asked again
     terminal.type("q10", "Enter")
     terminal.wait_for("Answer to q10.")
-    terminal.type("C-c")
-    terminal.wait_for("Ctrl-C again")
-    terminal.type("C-c")
-    terminal.wait_for("chat --conversation")
-    assert chatting.wait(240) == 0
+    assert _left(terminal, chatting, lambda: terminal.type("C-c")) == 0
     opened = store(workspace)
     runs = [summary.run_id for summary in opened.summaries()]
     statuses = [summary.status for summary in opened.summaries()]
@@ -367,6 +363,29 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspa
     assert sorted(statuses) == ["done"] * 9 + ["interrupted"]
     for run_id in runs:
         assert not (await replayed(workspace, rows(workspace, run_id))).drift
+
+
+@needs_tmux
+@pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
+def test_a_ctrl_c_that_comes_as_a_signal_leaves_too(terminal: Terminal, begin: Begin, serve: Serve) -> None:
+    serve(script)
+    chatting = begin("q1")
+    terminal.wait_for("Answer to q1.", "›")
+    assert _left(terminal, chatting, lambda: chatting.send_signal(signal.SIGINT)) == 0
+
+
+def _left(terminal: Terminal, chatting: Process, press: Callable[[], None]) -> int:
+    """Press Ctrl-C until the chat is left, again where the one before came too long ago; returns its exit status."""
+    until = time.monotonic() + 240
+    presses = 0
+    while chatting.poll() is None and time.monotonic() < until:
+        if terminal.screen.count("Ctrl-C again") == presses:
+            press()
+            presses += 1
+        time.sleep(0.05)
+    assert presses > 1
+    terminal.wait_for("chat --conversation")
+    return chatting.wait(0)
 
 
 @needs_tmux

@@ -73,7 +73,7 @@ class TerminalChat:
             if resume:
                 await self._run(partial(self.chat.resume))
             while True:
-                text = self._waiting.popleft() if self._waiting else await self._read()
+                text = await self._read()
                 if isinstance(text, Goal) or text.strip():
                     await self._take(text)
         except (commands.Quit, EOFError):
@@ -83,19 +83,22 @@ class TerminalChat:
         if self.chat.conversation.last is not None:
             output.say(f"Continue with: {self.chat.continue_command()}")
 
-    async def _read(self) -> str:
-        """A line, typed while nothing runs; Ctrl-C clears it, and a second one leaves."""
-        while True:
+    async def _read(self) -> Goal | str:
+        """What waits, or a line, typed while nothing runs; Ctrl-C clears it, and a second one leaves."""
+        while not self._waiting:
             kept, self._kept = self._kept, ""
             try:
                 text = await self._line.prompt_async(_PROMPT, default=kept, refresh_interval=0, handle_sigint=False)
             except KeyboardInterrupt:
-                if self._is_second():
-                    raise commands.Quit from None
-                output.say("Ctrl-C again, Ctrl-D or /quit leaves.")
+                self._interrupt()
                 continue
+            except EOFError:
+                if self._waiting:  # a signal took the line away
+                    break
+                raise
             output.say(_PROMPT + text.replace("\n", "\n  "))
             return text
+        return self._waiting.popleft()
 
     async def _take(self, text: Goal | str) -> None:
         """Carry out a command, or run a goal."""
@@ -185,18 +188,20 @@ class TerminalChat:
                 app.exit(exception=EOFError())
 
     def _interrupt(self) -> None:
-        """Ctrl-C: stop the turn; a second one leaves the chat too."""
-        if self._is_second():
+        """Ctrl-C, as a key or, between two lines, as a signal: stop the turn; a second one leaves."""
+        now = time.monotonic()
+        before, self._interrupted = self._interrupted, now
+        leaves = now - before < _TWICE
+        if leaves:
             self._waiting.clear()
             self._waiting.append("/quit")
         if self._stop is not None:
             output.say("Stopping the turn …")
             self._stop.set(by_user=True)
-
-    def _is_second(self) -> bool:
-        now = time.monotonic()
-        before, self._interrupted = self._interrupted, now
-        return now - before < _TWICE
+        elif leaves:
+            self._end_line()
+        else:
+            output.say("Ctrl-C again, Ctrl-D or /quit leaves.")
 
     async def _approve(self, request: ApprovalRequest) -> Answer | None:
         """Ask in the line's place."""
