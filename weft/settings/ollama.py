@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from weft_skills import certificates
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -37,7 +39,8 @@ def _tags(env: Mapping[str, str]) -> Any:
     # Requests to loopback never go through a proxy.
     remote = urlsplit(address).hostname not in ("127.0.0.1", "localhost", "::1")
     try:
-        with httpx.Client(timeout=TIMEOUT_SECONDS, trust_env=remote) as client:
+        trusted = certificates.trusted() if remote else certificates.none()
+        with httpx.Client(verify=trusted, timeout=TIMEOUT_SECONDS, trust_env=remote) as client:
             return client.get(f"{address}/api/tags").raise_for_status().json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.terms import STOP_WORDS, dense, terms
@@ -102,6 +103,7 @@ class Foreign:
         )
 
 
+@lru_cache(maxsize=1_000)  # the same descriptions are looked at for each run of a process
 def language(text: str) -> str:
     """The English name of a text's language, as far as its script or its function words tell; empty if they do not."""
     if not text.isascii() and (written := _by_script(text)):

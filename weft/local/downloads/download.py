@@ -14,6 +14,7 @@ import httpx
 
 from weft.local.downloads.progress import Progress, megabytes
 from weft.local.errors import DownloadInterrupted, SourceGone, SourceUnreachable, WrongHash
+from weft_skills import certificates
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,7 @@ def fetch(url: str, file: Path, size: int, report: Report, timeouts: DownloadTim
     """Download the URL into `file`, which may already hold its beginning; `size` is 0 if unknown."""
     _resolve(url, timeouts.connect)
     timeout = httpx.Timeout(timeouts.read, connect=timeouts.connect)
-    with httpx.Client(timeout=timeout, follow_redirects=True) as client:
+    with httpx.Client(verify=certificates.trusted(), timeout=timeout, follow_redirects=True) as client:
         for attempts_left in reversed(range(ATTEMPTS)):
             before = _length(file)
             try:

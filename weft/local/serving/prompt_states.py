@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from weft_skills import certificates
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -64,7 +66,9 @@ class PromptStates:
         # Requests to loopback never go through a proxy. One that is cancelled ends the work in the server too.
         key = {"Authorization": f"Bearer {self.endpoint.api_key}"}
         address = self.endpoint.base_url.removesuffix("/v1")
-        return httpx.AsyncClient(base_url=address, headers=key, trust_env=False, timeout=self.timeout)
+        return httpx.AsyncClient(
+            base_url=address, headers=key, verify=certificates.none(), trust_env=False, timeout=self.timeout
+        )
 
 
 async def _text(client: httpx.AsyncClient, messages: Sequence[Message]) -> str:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from weft_skills import certificates
 from weft_skills.ip_addresses import is_public, literal
 from weft_skills.tools.fault import ToolFault
 
@@ -72,7 +73,8 @@ def web_client(proxy: str | None, seconds: float) -> httpx.AsyncClient:
     import httpx
 
     try:
-        return httpx.AsyncClient(trust_env=False, proxy=proxy, timeout=seconds, max_redirects=0)
+        verify = certificates.trusted(by_environment=False)
+        return httpx.AsyncClient(verify=verify, trust_env=False, proxy=proxy, timeout=seconds, max_redirects=0)
     except (ImportError, ValueError, httpx.InvalidURL) as error:  # it may hold a password, so it is not shown
         kind = (proxy or "").partition("://")[0][:20]
         what = f"the web is reached through a proxy of the kind {kind!r} here, which is not supported"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -15,6 +16,7 @@ from weft_skills.mcp.connections.transport import MESSAGE_LIMIT
 from weft_skills.mcp.entry import McpFault
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from weft_skills.mcp.entry import ServerLaunch
@@ -40,6 +42,15 @@ async def http(launch: ServerLaunch, auth: httpx2.Auth | None = None) -> AsyncIt
         yield streams
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx2.create_ssl_context()
+
+
+def _connection() -> httpx2.AsyncHTTPTransport:
+    return httpx2.AsyncHTTPTransport(verify=_certificates())
+
+
 class BoundedTransport(httpx2.AsyncBaseTransport):
     """HTTP whose answers are cut off when they are too long; streams of events have a limit for each event.
 
@@ -53,10 +64,10 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     def __init__(
         self,
         addresses: LoginAddresses,
-        connect: Callable[[], httpx2.AsyncBaseTransport] = httpx2.AsyncHTTPTransport,
+        connect: Callable[[], httpx2.AsyncBaseTransport] | None = None,
     ) -> None:
-        self._addresses, self._connect = addresses, connect
-        self._server, self._inner = httpx2.URL(addresses.server), connect()
+        self._addresses, self._connect = addresses, connect or _connection
+        self._server, self._inner = httpx2.URL(addresses.server), self._connect()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """The answer of the server, or of one that a login leads to."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 WHOLE = 1.5
 B = 0.45
@@ -56,11 +56,19 @@ class Rule:
         """What a term counts in a short and in a whole text, if that many skills have it there."""
         return idf(self.count, in_short), WHOLE * idf(self.count, in_whole)
 
-    def add(self, at: int, in_short: int, in_whole: int, rare: float, common: float) -> float:
-        """What a term adds to a skill's score that has it so often."""
-        more = self.k1 + 1
-        whole = more * common * in_whole / (in_whole + self.whole[at])
-        return whole + more * rare * in_short / (in_short + self.short[at]) if in_short else whole
+    def adds(
+        self,
+        skills: Iterable[int],
+        in_short: Iterable[int],
+        in_whole: Iterable[int],
+        rarities: Iterable[tuple[float, float]],
+    ) -> list[float]:
+        """What terms add to the scores of skills that have them so often."""
+        more, short, whole = self.k1 + 1, self.short, self.whole
+        return [
+            more * common * often / (often + whole[at]) + (more * rare * few / (few + short[at]) if few else 0.0)
+            for at, few, often, (rare, common) in zip(skills, in_short, in_whole, rarities, strict=True)
+        ]
 
 
 def _norms(lengths: Sequence[int], k1: float) -> list[float]:

@@ -151,7 +151,7 @@ class Scorer:
     def _candidate(self, at: int, pairs: float, query: Query, places: Places) -> Candidate:
         brief, short, whole = self.data.short_length(at), self.rule.short[at], self.rule.whole[at]
         adds = {}
-        for term, positions in places.items():  # as `Rule.add`, of which each goal has hundreds
+        for term, positions in places.items():  # as `Rule.adds`, of which each goal has hundreds
             rare, common = query.factors[term]
             add = common * len(positions) / (len(positions) + whole)
             if positions[0] < brief:
