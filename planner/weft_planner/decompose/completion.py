@@ -11,6 +11,7 @@ import msgspec
 from weft_planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
 from weft_planner.goal.clauses import mask
 from weft_planner.goal.coverage import content_words, missing, phrases_of
+from weft_planner.goal.material import brings_material
 from weft_planner.plan.plan import graph_of
 from weft_planner.plan.references import strings
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # A part is lost if no task has this much of it; a plan is given up if this much of the goal is missing.
 _KEPT_PART = 0.3
 _LOST_GOAL = 0.5
-# Of a goal with more content words, most is material: a plan need not repeat it, for tasks are shown the goal.
+# Of a goal with more content words, most is material, whatever it looks like.
 _LONGEST = 40
 _SHOWN = 6
 _EACH = re.compile(r"(?<!\w)(?:each|apiece|jeweils|chacune?|cada un[oa])(?!\w)", re.IGNORECASE)
@@ -33,8 +34,11 @@ _PHRASE = re.compile(r"[,;.!?\n，；。！？]|(?<!\w)(?:and|then|und|dann|et|p
 
 
 def completed(plan: Plan, wanted: Wanted, most: int) -> tuple[Plan, tuple[str, ...]]:
-    """The plan with everything that the goal says, in the order that it says, and what was put back."""
-    if not plan.tasks:  # a question
+    """The plan with everything that the goal says, in the order that it says, and what was put back.
+
+    A question stays as it is, and so does a plan for a goal with material, which is not to be repeated.
+    """
+    if not plan.tasks or brings_material(wanted.goal):
         return plan, ()
     whole, put_back = _with_all(plan, wanted, most)
     tasks, linked = _with_links(whole.tasks, wanted)

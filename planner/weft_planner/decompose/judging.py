@@ -107,8 +107,9 @@ class PlanJudge:
 
     async def _made(self, reading: Reading, attempt: int) -> PlanMade:
         plan, repairs = Plan.from_dict(reading.document), reading.repairs
-        calls = any(task.action_type == "tool" for task in plan.tasks)  # whose arguments need not repeat the goal
-        if self.brief.profile.whole_goal and not calls:
+        # Neither arguments nor a chain of functions need to repeat the goal.
+        terse = any(task.action_type == "tool" for task in plan.tasks) or self.brief.functions
+        if self.brief.profile.whole_goal and not terse:
             plan, back = await asyncio.to_thread(completed, plan, self.brief.wanted, self.brief.known.max_tasks)
             repairs = (*repairs, *back)
         return PlanMade(joined(plan) if self.brief.profile.joins_results else plan, attempt, repairs)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import messages
-from weft_planner.model import ToolSpec
+from weft_planner.decompose.judging import PlanJudge
+from weft_planner.events import PlanMade
+from weft_planner.model import Reply, ToolSpec
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.profile import FULL, profiles
 from weft_planner.prompting.prompts import Prompts
@@ -99,6 +102,25 @@ def test_functions_make_no_difference_where_none_is_selected_or_none_are_offered
 def test_a_goal_that_lists_things_is_shown_the_same_examples_over_functions() -> None:
     brief = replace(FUNCTIONS, goal="Find the director of Ran, list his films, and write a note about each of them")
     assert brief.examples == DOUBTFUL.examples
+
+
+async def test_a_chain_of_functions_need_not_repeat_the_goal() -> None:
+    tasks = [{"id": "t1", "use": "skill-0", "instruction": "Search for the film.", "depends_on": []}]
+    reply = Reply(json.dumps({"tasks": tasks}))
+    made = await PlanJudge(FUNCTIONS).verdict(reply, 1)
+    assert isinstance(made, PlanMade)
+    assert (made.plan.tasks[0].instruction, made.repairs) == ("Search for the film.", ())
+    completed = await PlanJudge(replace(DOUBTFUL, goal=FUNCTIONS.goal)).verdict(reply, 1)
+    assert isinstance(completed, PlanMade)
+    assert (completed.plan.tasks[0].instruction, len(completed.repairs)) == (FUNCTIONS.goal, 1)
+
+
+def test_a_goal_with_material_is_shown_one_like_it_where_there_are_no_skills_to_choose_from() -> None:
+    brief = replace(DOUBTFUL, goal="Who is it?\napi_list: [{'name': 'rota', 'parameters': {'week': 'its number'}}]")
+    assert not any(example.material for example in brief.examples)
+    alone = replace(brief, names=(), known=Known([]), skills="")
+    assert [example.material for example in alone.examples] == [True]
+    assert not any(example.material for example in replace(alone, goal="Who is on call?").examples)
 
 
 PATIENT = ToolSpec("find_patient", "Search for a patient by name.", {"properties": {"name": {}, "city": {}}})

@@ -140,3 +140,12 @@ def test_the_plan_of_a_goal_that_brings_its_material_along_is_kept() -> None:
     goal = f"Find the cheapest colour and write a letter to order it. The prices: {rows}"
     given = plan(task(1, "Find the cheapest colour"), task(2, "Write a letter that orders it", "t1"))
     assert completed(given, Wanted(goal), 20) == (given, ())
+
+
+def test_a_plan_for_a_goal_with_material_is_left_as_the_model_made_it() -> None:
+    goal = (
+        "You are in a workshop with a bench 1, a shelf 2 and a tap 1.\n\nYour task is to: put a clean brush there. "
+        "The actions you can take:\n1. go to {place}\n2. take {thing} from {place}\n3. wash {thing} at {place}"
+    )
+    given = plan(task(1, "take brush from shelf 2"), task(2, "wash brush at tap 1", "t1"), task(3, "put it down", "t2"))
+    assert completed(given, Wanted(goal), 20) == (given, ())

@@ -27,7 +27,14 @@ def brief(goal: str = GOAL, *names: str) -> Brief:
 
 
 def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
-    assert [len(SMALL.shape.widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [1, 4, 3, 3, 4]
+    assert [len(SMALL.shape.widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [
+        1,
+        4,
+        3,
+        4,
+        3,
+        4,
+    ]
 
 
 def test_the_goal_comes_last_with_the_best_skills_only() -> None:

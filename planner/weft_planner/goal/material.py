@@ -1,0 +1,42 @@
+"""Whether a goal brings material along beside its request: what can be used, data, code, or a story before the task.
+
+A plan need not repeat it, for tasks are shown the goal.
+"""
+
+from __future__ import annotations
+
+import re
+
+# "The tools you can use:", "the action list you can take:"
+_USABLE = re.compile(
+    r"\b(?:you|we|i)[ \t]+(?:can|may|could)[ \t]+"
+    r"(?:use|take|call|choose|select|pick|operate|perform)\b[^.:\n{}\[\]]{0,30}:",
+    re.IGNORECASE,
+)
+# "Tools:", "Available functions:", at the beginning of a sentence.
+_GIVEN = re.compile(
+    r"(?:^|(?<=[.!?\]\n]))[ \t]*(?:(?:the|my|our|available|possible|given)[ \t]+){0,2}"
+    r"(?:tools|functions|apis|endpoints|commands|actions|tables|columns|schema|context)[ \t]*:",
+    re.IGNORECASE,
+)
+# "Your task is to:", "Question:", after other sentences.
+_LABEL = re.compile(
+    r"(?<=[.!?\]\n])[ \t]*(?:(?:your|my|our|the)[ \t]+)?(?:task|goal|problem|question|instruction|request)"
+    r"(?:[ \t]+(?:is|are)(?:[ \t]+to)?)?[ \t]*:",
+    re.IGNORECASE,
+)
+# Data as JSON and programs write it; shorter brackets are part of a sentence.
+_DATA = re.compile(r"\{[^{}\[\]]{15,}\}|\[[^{}\[\]]{40,}\]")
+_SIGNS = re.compile(r"[\"':=]")
+_CODE = "```"
+
+
+def brings_material(goal: str) -> bool:
+    """Whether a goal says what can be used, holds data or code, or has a task after what leads up to it."""
+    return (
+        _CODE in goal
+        or _USABLE.search(goal) is not None
+        or _GIVEN.search(goal) is not None
+        or _LABEL.search(goal) is not None
+        or any(_SIGNS.search(found[0]) for found in _DATA.finditer(goal))
+    )

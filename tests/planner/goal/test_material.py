@@ -1,0 +1,56 @@
+"""Goals that bring material along."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from weft_planner.goal.material import brings_material
+
+ROOM = (
+    "You are in a workshop with a bench 1, a shelf 2 and a tap 1.\n\nYour task is to: put a clean brush on the bench. "
+    "The actions you can take: 1. go to {place}\n2. take {thing} from {place}\n3. wash {thing} at {place}"
+)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        ROOM,
+        "Which members borrowed three books?\nTables: members (id, name), loans (member_id, book_id)",
+        "Book a flight. The api list you can use: {'search(query)': 'Search the web', 'book(flight)': 'Book a flight'}",
+        "Who is on call?\napi_list:[{'name': 'rota', 'parameters': {'week': 'the number of a week'}}]",
+        "What does this print?\n```python\nprint(1)\n```",
+        "Our café opens at seven and closes at two.\nQuestion: when should the baker begin?",
+        "Available commands: grep, sed and awk. Count the errors in app.log.",
+    ],
+)
+def test_material_is_recognised(goal: str) -> None:
+    assert brings_material(goal)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "Task: write a haiku about rain",
+        "Compare tea, coffee and juice [hot or cold] and recommend one",
+        "Say which tools you can use to cut larch boards, and in what order",
+        "Two things please. Tasks: write the protocol, and plan the tests",
+        "1. Read the log\n2. Count the errors\n3. Write a report",
+        "Summarize https://example.org/a?b=[c] and cite [1], [2]",
+        "",
+    ],
+)
+def test_a_request_alone_is_none(goal: str) -> None:
+    assert not brings_material(goal)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    ["{" * 200_000, "[" + "'" * 200_000, "\n" * 200_000, ". the\t" * 40_000, "you can use " * 20_000, "[':" * 60_000],
+)
+def test_hostile_goals_are_read_quickly(goal: str) -> None:
+    began = time.process_time()
+    brings_material(goal)
+    assert time.process_time() - began < 5
