@@ -128,6 +128,18 @@ def test_an_instruction_that_repeats_the_goal_is_given_once() -> None:
     assert "Goal: Write notes\n\nYour task: Find facts" in both
 
 
+def test_material_of_the_goal_is_shown_beside_an_instruction_in_its_own_words() -> None:
+    given = {"instruction": "count the loans", "results": [], "title": "", "files": ()}
+    shown = [
+        Prompts().render("task-small", "user", given | {"goal": goal})
+        for goal in ("Count the loans and the books", "Count the loans and the books of [3, 4, 5]")
+    ]
+    assert [text.strip() for text in shown] == [
+        "count the loans",
+        "Goal: Count the loans and the books of [3, 4, 5]\n\nYour task: count the loans",
+    ]
+
+
 def test_a_small_model_gets_a_skill_without_its_template_and_others_all_of_it() -> None:
     skill = "Say it briefly.\n\n## Output\n\n```\n<Name>\n" + "row\n" * 1000
     assert SMALL.digest(skill).text == "Say it briefly."
