@@ -173,7 +173,7 @@ class _Index:
         rule, most = weights.Rule.of(self.spans, self.count), max(FEWEST, self.count // LISTED)
         rarities = list(map(cache(rule.rarity), brief, having))  # most words are in one skill or in two
         adds = rule.adds(self.skills, self.short, self.whole, map(rarities.__getitem__, self.terms))
-        # By term, then what is added most: one key for both, in order for each skill, is sorted in a third of the time.
+        # By term, then what is added most. One key for both is sorted faster: the rows of a skill are in its order.
         keys = [term - add * _FRACTION for term, add in zip(self.terms, adds, strict=True)]
         rows = sorted(range(len(keys)), key=keys.__getitem__)
         starts = accumulate(having, initial=0)
