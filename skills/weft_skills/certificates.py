@@ -19,7 +19,7 @@ def trusted(*, by_environment: bool = True) -> ssl.SSLContext:
 
 @cache
 def none() -> ssl.SSLContext:
-    """None, for plain HTTP to this machine."""
+    """None, for plain HTTP."""
     import ssl
 
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

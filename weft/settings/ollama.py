@@ -36,10 +36,11 @@ def _tags(env: Mapping[str, str]) -> Any:
     import httpx
 
     address = base_url(env)
+    parts = urlsplit(address)
     # Requests to loopback never go through a proxy.
-    remote = urlsplit(address).hostname not in ("127.0.0.1", "localhost", "::1")
+    remote = parts.hostname not in ("127.0.0.1", "localhost", "::1")
     try:
-        trusted = certificates.trusted() if remote else certificates.none()
+        trusted = certificates.none() if parts.scheme == "http" else certificates.trusted(by_environment=remote)
         with httpx.Client(verify=trusted, timeout=TIMEOUT_SECONDS, trust_env=remote) as client:
             return client.get(f"{address}/api/tags").raise_for_status().json()
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):

@@ -107,12 +107,14 @@ class PlanJudge:
 
     async def _made(self, reading: Reading, attempt: int) -> PlanMade:
         plan, repairs = Plan.from_dict(reading.document), reading.repairs
-        # Neither arguments nor a chain of functions need to repeat the goal.
-        terse = any(task.action_type == "tool" for task in plan.tasks) or self.brief.functions
-        if self.brief.profile.whole_goal and not terse:
+        if self.brief.profile.whole_goal and not self._may_be_brief(plan):
             plan, back = await asyncio.to_thread(completed, plan, self.brief.wanted, self.brief.known.max_tasks)
             repairs = (*repairs, *back)
         return PlanMade(joined(plan) if self.brief.profile.joins_results else plan, attempt, repairs)
+
+    def _may_be_brief(self, plan: Plan) -> bool:
+        """Neither the arguments of tools nor a chain of functions need to repeat the goal."""
+        return self.brief.functions or any(task.action_type == "tool" for task in plan.tasks)
 
 
 def _read(reply: Reply, brief: Brief) -> Reading:
