@@ -8,7 +8,7 @@ traces, doctor and everything below; only `cli` imports it. starlette and uvicor
     guard      token, Host, Origin and the content policy, before anything else
     site       what the routes share: the workspace, its skills, the journal
     work       the runs that this process started, and their Stop
-    tail       the rows of any process's run as they are written; `changes` tells when to look
+    tail       the rows of any process's run as they are written; `live/changes` tells when to look
     drafts     staged imports and uploaded files, kept for ten minutes
     shapes     values to JSON; `bodies` reads requests, `replies` answers them
     static/    the page: plain ES modules, no build step

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from weft.settings.paths import Paths
 from weft.settings.settings import resolve
 from weft.settings.untrusted import is_trusted
-from weft.web.changes import Changes
 from weft.web.drafts import Drafts
+from weft.web.live.changes import Changes
+from weft.web.live.recent import Recent
+from weft.web.live.streams import Streams
 from weft.web.logins import WebLogins
-from weft.web.recent import Recent
-from weft.web.streams import Streams
 from weft.web.work import Work
 from weft_executor.stores.errors import UnknownRun
 from weft_skills.errors import InputError, WeftError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.runs.stop import Stop
 from weft.web.errors import HttpError
-from weft.web.shown_outputs import ShownOutputs
+from weft.web.live.shown_outputs import ShownOutputs
 from weft_planner.events import Event, RunResumed, RunStarted, TextStreamed, ToolOutput
 from weft_skills.errors import WeftError
 

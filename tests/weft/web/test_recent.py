@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from weft.web.recent import Recent
+from weft.web.live.recent import Recent
 
 
 def test_a_value_is_read_once_for_all_who_ask_in_time() -> None:

@@ -14,7 +14,7 @@ import pytest
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, answering, prepare
 from tests.weft.web.served import events, make_site, serving
-from weft.web import streams
+from weft.web.live import streams
 from weft.web.site import Site
 from weft_executor.stores.lease import Handover, myself
 from weft_executor.stores.row import Row, RunSummary

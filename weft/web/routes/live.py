@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from weft.version import __version__
 from weft.web import bodies, shapes
+from weft.web.live.streams import MOST_STREAMS
 from weft.web.replies import COMMENT, RETRY, event, json_reply, stream_reply
-from weft.web.streams import MOST_STREAMS
 from weft.web.tail import at_rest, follow
 from weft_skills.errors import InputError
 

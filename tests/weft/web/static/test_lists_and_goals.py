@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import socket
 from typing import TYPE_CHECKING
@@ -74,6 +75,26 @@ async def test_runs_that_were_asked_for_stay_when_the_list_is_read_again(workspa
         await expect(page.locator("tbody tr")).to_have_count(60)
         done(60)
         await expect(page.locator("tbody tr")).to_have_count(61)
+
+        # A list is read again once its stream is open; more are asked for meanwhile.
+        reads, again, released = itertools.count(), asyncio.Event(), asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            if "before=&" in route.request.url and next(reads) == 1:
+                again.set()
+                await released.wait()
+            await route.continue_()
+
+        await page.route("**/runs?*", hold)
+        await page.reload()
+        await expect(page.locator("tbody tr")).to_have_count(50)
+        await asyncio.wait_for(again.wait(), 60)
+        await page.get_by_role("button", name="Show more").click()
+        await expect(page.locator("tbody tr")).to_have_count(61)
+        async with page.expect_response(lambda response: "before=&" in response.url):
+            released.set()
+        done(61)
+        await expect(page.locator("tbody tr")).to_have_count(62)
 
 
 async def test_runs_are_filtered_compared_exported_and_deleted(workspace: Path, open_page: OpenPage) -> None:

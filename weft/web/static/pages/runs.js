@@ -49,20 +49,27 @@ export function Runs() {
   const current = useRef({ asked, address, alone });
   current.current = { asked, address, alone };
   const ask = (/** @type {string} */ before, most = PAGE) => get(`/runs?${new URLSearchParams({ ...current.current.asked, ...(current.current.alone ? { in_batch: "0" } : {}), before, most: String(most) })}`);
-  const read = (most = PAGE) => attempt(async () => {
+  const shown = useRef(PAGE); // how many were asked for
+  const isOld = () => current.current.address !== address || current.current.alone !== alone; // another search was typed meanwhile
+  const read = () => attempt(async () => {
+    const most = shown.current;
     const page = await ask("", most);
-    if (current.current.address !== address || current.current.alone !== alone) return; // another search was typed meanwhile
+    if (isOld()) return;
+    if (most < shown.current) return void latest.current(); // more were asked for meanwhile
     setLines(page.runs);
     setNext(page.next);
     setIndexed(page.indexed ?? true);
   });
   const more = () => attempt(async () => {
+    shown.current = (lines?.length ?? 0) + PAGE;
     const page = await ask(next ?? "");
-    setLines([...(lines ?? []), ...page.runs]);
+    if (isOld()) return;
+    setLines((now) => [...(now ?? []), ...page.runs.filter((/** @type {Line} */ line) => !now?.some((one) => one.run_id === line.run_id))]);
     setNext(page.next);
   });
   useEffect(() => {
-    const timer = setTimeout(() => read(), lines ? 150 : 0);
+    shown.current = PAGE;
+    const timer = setTimeout(read, lines ? 150 : 0);
     return () => clearTimeout(timer);
   }, [address, alone]);
   useEffect(() => {
@@ -70,7 +77,10 @@ export function Runs() {
     return () => void (timer && clearTimeout(timer));
   }, [indexed, lines]);
   const snippets = useSnippets(text, (lines ?? []).map((line) => line.run_id));
-  const again = () => read(Math.max(PAGE, lines?.length ?? 0)); // with those that were asked for
+  const again = () => {
+    shown.current = Math.max(shown.current, lines?.length ?? 0); // with those that were asked for
+    return read();
+  };
   const latest = useRef(again);
   latest.current = again;
   const heard = (/** @type {Line[]} */ changed, /** @type {string[]} */ gone) => {
