@@ -151,7 +151,9 @@ def _load(candidate: str) -> Any:
             continue
         try:
             return join_surrogates(json.loads(text, strict=False))
-        except (ValueError, RecursionError):
+        except RecursionError:
+            break  # no repair takes brackets away
+        except ValueError:
             continue
     return None
 

@@ -15,6 +15,7 @@ import time
 import types
 import typing
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft_skills.functions.entry_points import entry_points
@@ -98,6 +99,12 @@ class FunctionTool:
 
 def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTool:
     """A function as a tool; raises TypeError if its signature cannot be offered to a model."""
+    return FunctionTool(name, function, workspace, *_offered(function, name))
+
+
+@lru_cache(maxsize=256)  # each workspace that a process opens offers the same functions
+def _offered(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, ...], str]:
+    """The parameters and the description that a model is shown."""
     description, described = docstring(inspect.getdoc(function) or "")
     hints = typing.get_type_hints(function)
     inputs = []
@@ -115,7 +122,7 @@ def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTo
         described_as = described.get(parameter.name, "")
         shown = given and default is not None
         inputs.append(Parameter(parameter.name, kind, described_as, not given, default, shown, enum))
-    return FunctionTool(name, function, workspace, tuple(inputs), description)
+    return tuple(inputs), description
 
 
 def discover(

@@ -75,11 +75,13 @@ class Pools:
             return self._small[1]
         if len(skills) > AT_ONCE and (large := self._opened(skills)) is not None:
             return self._of_large(large, goal)
-        path = self._cache / "postings.bin" if self._cache is not None else None
-        cached = postings.open_file(path) if path is not None else None
-        if cached is None or not postings.cacheable(skills) or cached.digest != postings.digest(skills, self._encoder):
-            return self.made(skills, cached)
-        return self._keep(cached, skills)
+        old = None
+        for path in (self._own, self._bundled):
+            cached = postings.open_file(path) if path is not None else None
+            if cached is not None and self._is_current(cached, skills):
+                return self._keep(cached, skills)
+            old = old or cached
+        return self.made(skills, old)
 
     def made_again(self, skills: Sequence[Skill], goal: str) -> Pool:
         """The pool of these skills without what is in the cache, which makes no sense."""
@@ -96,8 +98,9 @@ class Pools:
         from weft_skills.selection.index import building  # only where the cache has no index of these skills
 
         data = building.build(skills, self._table, old)
-        if self._cache is not None:
-            postings.save(self._cache / "postings.bin", data)
+        path = self._bundled if all(skill.source == "bundled" for skill in skills) else self._own
+        if path is not None:
+            postings.save(path, data)
         return self._keep(Postings(data), skills)
 
     @property
@@ -105,6 +108,18 @@ class Pools:
         """How many skills of the last pool were looked at by name and description alone, since no index has them."""
         missing = len(self._large.stored.missing) if self._large is not None else 0
         return missing if missing > FEW else 0
+
+    @property
+    def _own(self) -> Path | None:
+        return self._cache / "postings.bin" if self._cache is not None else None
+
+    @property
+    def _bundled(self) -> Path | None:
+        """The index of the skills that weft brings along, which all workspaces of a user share."""
+        return self._cache.parent / "bundled.bin" if self._cache is not None else None
+
+    def _is_current(self, index: Postings, skills: Sequence[Skill]) -> bool:
+        return postings.cacheable(skills) and index.digest == postings.digest(skills, self._encoder)
 
     @property
     def _encoder(self) -> str:

@@ -62,7 +62,7 @@ def _environment(work: Path, modules: str) -> dict[str, str]:
         "GOTOOLCHAIN": "local",
         "GOVCS": "*:off",
         "GOPROXY": "off",
-        "GOFLAGS": f"-mod={modules} -modcacherw -buildvcs=false -trimpath",
+        "GOFLAGS": f"-mod={modules} -modcacherw -buildvcs=false",
         "GOPATH": str(work / "go"),
         "GOCACHE": str(work / "go-cache"),
     }

@@ -73,10 +73,8 @@ def _build(skills: Sequence[Skill], sources: Sequence[SkillTerms], table: Table 
             # "For X, see Y" is about Y only if Y is a skill; otherwise its words are the skill's own.
             target = number.get(other, at)
             referred[target] += clause if target == at else subject
-    words = {word for each in sources for text in (each.short, each.body) for word in text}.union(*referred)
-    index = _Index(sorted(words))
-    for skill, each, more in zip(skills, sources, referred, strict=True):
-        index.add(terms(spoken_name(skill)), each.short + more, each.body)
+    texts = [(each.short + more, each.body) for each, more in zip(sources, referred, strict=True)]
+    postings = sections([terms(spoken_name(skill)) for skill in skills], texts)
     docs = [
         [skill.name, skill.file, skill.stamp, len(each.short), each.referrals, each.mentions, each.needs]
         for skill, each in zip(skills, sources, strict=True)
@@ -87,7 +85,15 @@ def _build(skills: Sequence[Skill], sources: Sequence[SkillTerms], table: Table 
     encoder = encoder_name(table)
     head = {"version": VERSION, "digest": digest(skills, encoder), "encoder": encoder}
     vectors = _vectors([each.vector for each in sources], table, among_others=among_others)
-    return _layout(head, docs, index, (bytes(above), *links, *needs, *vectors))
+    return _layout(head, docs, (*postings, bytes(above), *links, *needs, *vectors))
+
+
+def sections(names: Sequence[list[str]], texts: Sequence[tuple[list[str], list[str]]]) -> list[bytes]:
+    """The sections of terms, postings and positions of skills by their names' terms, and by those of short and body."""
+    index = _Index(sorted({word for text in texts for part in text for word in part}))
+    for name, (short, body) in zip(names, texts, strict=True):
+        index.add(name, short, body)
+    return index.parts()
 
 
 def _vectors(rows: Sequence[bytes], table: Table | None, *, among_others: bool) -> list[bytes]:
@@ -184,9 +190,9 @@ class _Index:
         return [bytes(array("I", starts)), bytes(skills), bytes(array("f", map(adds.__getitem__, rows)))]
 
 
-def _layout(head: Mapping[str, Any], docs: list[list[Any]], index: _Index, more: Sequence[bytes]) -> bytes:
+def _layout(head: Mapping[str, Any], docs: list[list[Any]], more: Sequence[bytes]) -> bytes:
     """Head and sections, each on an eight-byte boundary; the head is padded to a fixed length."""
-    parts = dict(zip(SECTIONS, (json.dumps(docs).encode(), *index.parts(), *more), strict=True))
+    parts = dict(zip(SECTIONS, (json.dumps(docs).encode(), *more), strict=True))
     room = 2_048
     at, sections, padded_parts = 8 + room, {}, []
     for name, part in parts.items():
