@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft_planner.decompose import required
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
 from weft_planner.goal.item_conditions import tells_items_apart
-from weft_planner.goal.material import brings_material
+from weft_planner.goal.material import material_of
 from weft_planner.goal.rounds import asks_for_rounds
 from weft_planner.plan.shape import AskedPlan, offered_arguments
 from weft_planner.plan.validate import problems
@@ -153,13 +153,15 @@ class Brief:
     def examples(self) -> tuple[PlanExample, ...]:
         """The examples that are shown: with tools, those that call some; for one thing, and functions, a chain.
 
-        For a goal with material, and without skills to choose from, those of goals with material.
+        For a goal with material, and without skills to choose from, those of goals with such material.
         """
         every = self.profile.examples
         if self.called:
             return tuple(example for example in every if example.tool_lines)
-        if not self.shown and brings_material(self.goal) and (like := tuple(one for one in every if one.material)):
-            return like
+        if not self.shown and (material := material_of(self.goal)) is not None:
+            like = tuple(example for example in every if example.material == material)
+            if like:
+                return like
         chained = self.functions and self.wanted.parts().simple
         others = (example for example in every if not example.tool_lines and not example.material)
         return tuple(example for example in others if bool(example.lines) == chained)

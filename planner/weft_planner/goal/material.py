@@ -6,6 +6,9 @@ A plan need not repeat it, for tasks are shown the goal.
 from __future__ import annotations
 
 import re
+from typing import Literal
+
+Material = Literal["functions", "data"]
 
 # "The tools you can use:", "the action list you can take:"
 _USABLE = re.compile(
@@ -29,6 +32,18 @@ _LABEL = re.compile(
 _DATA = re.compile(r"\{[^{}\[\]]{15,}\}|\[[^{}\[\]]{40,}\]")
 _SIGNS = re.compile(r"[\"':=]")
 _CODE = "```"
+# "The api list you can use:", "api_list:", "Functions:"
+_FUNCTIONS = re.compile(
+    r"\b(?:api|tool|function|endpoint|command)s?(?:[ _]list)?\b[^.:\n{}\[\]]{0,30}:",
+    re.IGNORECASE,
+)
+
+
+def material_of(goal: str) -> Material | None:
+    """What a goal brings along: functions that can be used, other data, or nothing."""
+    if not brings_material(goal):
+        return None
+    return "functions" if _FUNCTIONS.search(goal) is not None else "data"
 
 
 def brings_material(goal: str) -> bool:

@@ -28,7 +28,7 @@ _SIZE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)([bm])(?![a-z0-9])")
 class PlanExample:
     """A goal and its plan, shown to the model as an earlier turn of the conversation.
 
-    `lines` describe its skills, `tool_lines` its tools. It may be of a goal with `material`.
+    `lines` describe its skills, `tool_lines` its tools; `material` names what its goal brings along, if anything.
     """
 
     goal: str
@@ -36,7 +36,7 @@ class PlanExample:
     plan: str
     lines: Mapping[str, str] = field(default_factory=dict)
     tool_lines: tuple[str, ...] = ()
-    material: bool = False
+    material: str = ""
 
 
 @dataclass(frozen=True, slots=True)

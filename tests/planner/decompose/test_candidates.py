@@ -119,7 +119,9 @@ def test_a_goal_with_material_is_shown_one_like_it_where_there_are_no_skills_to_
     brief = replace(DOUBTFUL, goal="Who is it?\napi_list: [{'name': 'rota', 'parameters': {'week': 'its number'}}]")
     assert not any(example.material for example in brief.examples)
     alone = replace(brief, names=(), known=Known([]), skills="")
-    assert [example.material for example in alone.examples] == [True]
+    assert [example.material for example in alone.examples] == ["functions"]
+    tables = replace(alone, goal="Who borrowed three books?\nTables: members (id, name), loans (member_id, book_id)")
+    assert [example.material for example in tables.examples] == ["data"]
     assert not any(example.material for example in replace(alone, goal="Who is on call?").examples)
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from weft_planner.goal.material import brings_material
+from weft_planner.goal.material import brings_material, material_of
 
 ROOM = (
     "You are in a workshop with a bench 1, a shelf 2 and a tap 1.\n\nYour task is to: put a clean brush on the bench. "
@@ -15,19 +15,19 @@ ROOM = (
 
 
 @pytest.mark.parametrize(
-    "goal",
+    ("goal", "material"),
     [
-        ROOM,
-        "Which members borrowed three books?\nTables: members (id, name), loans (member_id, book_id)",
-        "Book a flight. The api list you can use: {'search(query)': 'Search the web', 'book(flight)': 'Book a flight'}",
-        "Who is on call?\napi_list:[{'name': 'rota', 'parameters': {'week': 'the number of a week'}}]",
-        "What does this print?\n```python\nprint(1)\n```",
-        "Our café opens at seven and closes at two.\nQuestion: when should the baker begin?",
-        "Available commands: grep, sed and awk. Count the errors in app.log.",
+        (ROOM, "data"),
+        ("Which members borrowed three books?\nTables: members (id, name), loans (member_id, book_id)", "data"),
+        ("Book a flight. The api list you can use: {'search(query)': 'Search', 'book(flight)': 'Book'}", "functions"),
+        ("Who is on call?\napi_list:[{'name': 'rota', 'parameters': {'week': 'the number of a week'}}]", "functions"),
+        ("What does this print?\n```python\nprint(1)\n```", "data"),
+        ("Our café opens at seven and closes at two.\nQuestion: when should the baker begin?", "data"),
+        ("Available commands: grep, sed and awk. Count the errors in app.log.", "functions"),
     ],
 )
-def test_material_is_recognised(goal: str) -> None:
-    assert brings_material(goal)
+def test_material_is_recognised(goal: str, material: str) -> None:
+    assert material_of(goal) == material
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,22 @@ def test_material_is_recognised(goal: str) -> None:
 )
 def test_a_request_alone_is_none(goal: str) -> None:
     assert not brings_material(goal)
+    assert material_of(goal) is None
 
 
 @pytest.mark.parametrize(
     "goal",
-    ["{" * 200_000, "[" + "'" * 200_000, "\n" * 200_000, ". the\t" * 40_000, "you can use " * 20_000, "[':" * 60_000],
+    [
+        "{" * 200_000,
+        "[" + "'" * 200_000,
+        "\n" * 200_000,
+        ". the\t" * 40_000,
+        "you can use " * 20_000,
+        "[':" * 60_000,
+        "```" + "api " * 50_000,
+    ],
 )
 def test_hostile_goals_are_read_quickly(goal: str) -> None:
     began = time.process_time()
-    brings_material(goal)
+    material_of(goal)
     assert time.process_time() - began < 5

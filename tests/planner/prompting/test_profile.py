@@ -31,6 +31,7 @@ def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
         1,
         4,
         3,
+        3,
         4,
         3,
         4,
