@@ -6,6 +6,7 @@ import asyncio
 import gc
 import itertools
 import os
+import re
 import threading
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -16,12 +17,16 @@ from hypothesis import settings
 
 from tests import needs
 from tests.forked_workers import forked_workers
+from tests.indexed_once import CATALOGING as CATALOGING
+from tests.indexed_once import add_cataloging, remembered
 from tests.nursery import Nursery, Process, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
 from tests.postgres import PostgresServer, postgres_folder
+from tests.virtual_time import Inline
 from weft.models.call_process import spawn
 from weft.settings.paths import Paths
 from weft_skills.programs.trust import Trust
+from weft_skills.selection.index import building
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -34,7 +39,8 @@ settings.load_profile("weft")
 SHARED_NURSERY = "TESTS_NURSERY"
 SHARED_POSTGRES = "TESTS_POSTGRES_FOLDER"
 FAST = "TESTS_FAST"  # set by `scripts/check --fast`
-HOMES = itertools.count()
+HOMES, PLACES = itertools.count(), itertools.count()
+NO_NAME = re.compile(r"\W")
 ROOT = Path(__file__).parent.parent
 # Tests of whole runs, of servers and of processes are slow, whatever each takes; of these, some are for every day.
 WHOLE = (
@@ -53,14 +59,16 @@ SECONDS = {
     "weft/test_testing.py": 3, "end_to_end/": 1.5, "skills/programs/": 1.2, "walls/": 1,
 }  # fmt: skip
 WARM = pytest.StashKey[ExitStack]()
-CATALOGING = """---
-name: cataloging-apis
-description: Write API documentation. Catalogs the endpoints of a service with parameters and answers.
----
-# Cataloging APIs
 
-List every endpoint in a table. Keep {{braces}} and <<marks>> as they are. Focus on: $ARGUMENTS
-"""
+
+def _without_threads() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    loop.set_default_executor(Inline())
+    return loop
+
+
+# One loop for the replays of a process: to make and to end one, with its threads, takes as long as a replay.
+REPLAYS = asyncio.Runner(loop_factory=_without_threads)
 
 
 @pytest.fixture(scope="session")
@@ -70,11 +78,11 @@ def next_workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path],
     Skills are indexed for each command while they were changed this very moment, and once if they are older.
     """
     spare = tmp_path_factory.mktemp("spare") / "work"
-    add_skill(spare, "cataloging-apis", CATALOGING)
+    add_cataloging(spare)
 
     def put(place: Path) -> None:
         spare.rename(place)
-        add_skill(spare, "cataloging-apis", CATALOGING)
+        add_cataloging(spare)
 
     return put
 
@@ -107,7 +115,7 @@ def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
 
     def drift(run: str) -> list[dict[str, str]]:
         exported = [trace_file.parse(line, run) for line in trace_file.lines(store.rows(run))]
-        return [one.to_dict() for one in asyncio.run(strict(exported, paths, settings)).drift]
+        return [one.to_dict() for one in REPLAYS.run(strict(exported, paths, settings)).drift]
 
     try:
         return {run.run_id: drift(run.run_id) for run in store.summaries()}
@@ -151,6 +159,15 @@ def postgres() -> Iterator[PostgresServer]:
     with ExitStack() as own:
         folder = os.environ.get(SHARED_POSTGRES) or own.enter_context(postgres_folder())
         yield own.enter_context(closing(PostgresServer(Path(folder))))
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A folder of its own for each test, as pytest's, but without a link to the last one of its name."""
+    name = NO_NAME.sub("_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(PLACES)}"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -277,6 +294,7 @@ def _skip_reasons(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """With CI=1, fail where a test was skipped that this machine could have run."""
+    REPLAYS.close()
     if os.environ.get("CI") and needs.inexcusable(_skip_reasons(session.config)) and session.exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -300,6 +318,14 @@ def forked_calls(request: pytest.FixtureRequest) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(spawn, "private", start)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def indexed_once() -> Iterator[None]:
+    """Make the index of the same skills once."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(building, "sections", remembered(building.sections))
         yield
 
 

@@ -61,7 +61,7 @@ def answer(name: str, arguments: dict[str, Any], mode: str) -> Any:
     """What a call returns: text, or the whole result."""
     match name:
         case "add" if mode == "flood":
-            sys.stdout.write("x" * (40 * 1024 * 1024))
+            sys.stdout.write("x" * (24 * 1024 * 1024))
             sys.stdout.flush()
             return "never"
         case "add" if mode == "chatter":
@@ -83,8 +83,10 @@ def answer(name: str, arguments: dict[str, Any], mode: str) -> Any:
             text = {"type": "text", "text": "x" * 9_000}
             return {"content": [text], "structuredContent": {"artifacts": rows, "changes": rows}}
         case "add" if mode == "pushy":
-            while True:
-                say({"id": f"p{time.monotonic_ns()}", "method": "ping"})
+            for number in range(5_000):
+                say({"id": f"p{number}", "method": "ping"})
+            time.sleep(60)
+            return "never"
         case "add" if mode == "garbage":
             sys.stdout.write("not a message\n" * 5_000)
             return "never"

@@ -22,6 +22,7 @@ import tempfile
 import threading
 from contextlib import chdir, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
@@ -171,21 +172,30 @@ def _warm_up() -> None:
     importlib.import_module("snowballstemmer")
     importlib.import_module("weft_planner.prompting.prompts").Prompts().check()
     with tempfile.TemporaryDirectory(prefix="warm-") as folder:
-        _run_once(folder)
+        _run_once(Path(folder))
     assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
 
 
-def _run_once(folder: str) -> None:
-    """Run a goal at the command line, for what is kept in memory after the first: stems, schemas, templates, types."""
+def _run_once(folder: Path) -> None:
+    """Run a goal at the command line, for what is kept in memory after the first: stems, schemas, templates, types.
+
+    That includes the index of the bundled skills alone, and with the one that most workspaces of tests have.
+    """
+    from tests.indexed_once import add_cataloging, remembered
     from tests.openai_server import OpenAIServer, scripted
     from weft.cli.main import cli
+    from weft_skills.selection.index import building
 
     tasks = [{"id": name, "action_type": "llm", "instruction": "Greet", "depends_on": []} for name in "ab"]
     with OpenAIServer(scripted({"tasks": tasks})) as server, chdir(folder), redirect_stdout(io.StringIO()):
         for name in set(os.environ).difference(_SET_BY_LITELLM):
             del os.environ[name]  # nothing of the user's; who is forked from here gets another environment
-        os.environ.update(HOME=folder, PATH=os.defpath, OPENAI_API_BASE=server.base, OPENAI_API_KEY="sk-test")
-        for command in (["run", "--quiet", "--model", "openai/test-model", "Say hello"], ["trace", "show", "last"]):
+        os.environ.update(HOME=str(folder), PATH=os.defpath, OPENAI_API_BASE=server.base, OPENAI_API_KEY="sk-test")
+        building.sections = remembered(building.sections)  # type: ignore[assignment]
+        run = ["run", "--quiet", "--model", "openai/test-model", "Say hello"]
+        for command in (run, ["trace", "show", "last"], ["skills", "select", "Catalog the APIs"]):
+            if command[0] == "skills":
+                add_cataloging(folder)
             assert not cli.main(args=command, prog_name="weft", standalone_mode=False, obj=command), command
 
 

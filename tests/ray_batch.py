@@ -84,6 +84,11 @@ class RayBatch:
         """What a command needs to use the cluster and the journal."""
         return {**os.environ, **self.cluster.env, "WEFT_JOURNAL": self.url}
 
+    @property
+    def provider(self) -> dict[str, str]:
+        """What a command needs besides, to make calls itself."""
+        return {"OPENAI_API_BASE": self.server.base, "OPENAI_API_KEY": "sk-test"}
+
     def close(self) -> None:
         """End what a failed test has left."""
         for process in self._started:
@@ -149,5 +154,9 @@ class RayBatch:
         assert {row["id"]: row["answer"] for row in rows} == {
             f"g{number}": f"did second of Goal number {number}" for number in range(self.goals)
         }
+        self.check_journal()
+
+    def check_journal(self) -> None:
+        """No request has two answers on record, and no run is held."""
         assert self.ask(_TWICE) == []
         assert self.ask("SELECT run_id FROM runs WHERE holder IS NOT NULL") == []

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def python(tmp_path: Path) -> Iterator[list[str]]:
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     """What pytest-xdist starts in place of Python."""
-    (tmp_path / "test_one.py").write_text("def test_it(): pass\n", encoding="utf-8")
-    (tmp_path / "test_broken.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
-    with forked_workers(["."], tmp_path) as started:
+    folder = tmp_path_factory.mktemp("tests")
+    (folder / "test_one.py").write_text("def test_it(): pass\n", encoding="utf-8")
+    (folder / "test_broken.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
+    with forked_workers(["."], folder) as started:
         yield [*shlex.split(started.removeprefix("popen//python=")), "-u", "-c"]
 
 

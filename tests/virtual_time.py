@@ -24,8 +24,8 @@ class _Selector(selectors.DefaultSelector):
         return found
 
 
-class _Inline(ThreadPoolExecutor):
-    """Does at once what a thread would do: while one works, no time must pass."""
+class Inline(ThreadPoolExecutor):
+    """Does at once what a thread would do: while one works, no time must pass; to start one takes time too."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **options: Any) -> Future[Any]:
         done: Future[Any] = Future()
@@ -42,7 +42,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._virtual = _Selector()
         super().__init__(self._virtual)
-        self.set_default_executor(_Inline())
+        self.set_default_executor(Inline())
 
     def time(self) -> float:
         return 1_000.0 + self._virtual.waited

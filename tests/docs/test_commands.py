@@ -38,15 +38,10 @@ FILES: dict[str, str | bytes] = {
     "README.md": "# A service\n",
     "goals.jsonl": '{"goal": "Write the release notes of version 2.1", "expected": "release-notes"}\n',
 }
-PLAN = {
-    "tasks": [
-        {"id": "one", "action_type": "llm", "instruction": "Do one part"},
-        {"id": "two", "action_type": "llm", "instruction": "Do the other"},
-    ]
-}
+PLAN = {"tasks": [{"id": "one", "action_type": "llm", "instruction": "Do it"}]}
 _FACTS = {"id": "facts", "action_type": "llm", "instruction": "Read notes.md for what the sales team did."}
 PLANS: dict[str, Any] = {
-    "approvals": {"tasks": [{**task, "needs_approval": True} for task in PLAN["tasks"]]},
+    "approvals": {"tasks": [{**PLAN["tasks"][0], "id": name, "needs_approval": True} for name in ("one", "two")]},
     "recipes": {"tasks": [_FACTS]},
 }
 

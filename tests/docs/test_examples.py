@@ -25,12 +25,7 @@ EXAMPLES = ROOT / "examples"
 ROWS = re.findall(r"^\| \[(\w+)\]\(\w+\) \| [^|]+ \| `([^`]+)` \|$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
 WITHOUT_EXCEL = "sys.modules |= {'openpyxl': None}; sys.modules.pop('weft_skills.builtin.excel.sheet_tools', None); "
 MODEL = {"WEFT_MODEL": "openai/test-model"}
-PLAN = {
-    "tasks": [
-        {"id": "one", "action_type": "llm", "instruction": "Do one part"},
-        {"id": "two", "action_type": "llm", "instruction": "Do the other"},
-    ]
-}
+PLAN = {"tasks": [{"id": "one", "action_type": "llm", "instruction": "Do it"}]}
 
 
 @pytest.fixture

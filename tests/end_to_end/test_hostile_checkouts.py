@@ -73,18 +73,26 @@ def checkout(tmp_path: Path) -> Path:
     return workspace
 
 
-COMMANDS = (("skills", "list", "--json"), ("trace", "list"), ("mcp", "list"), ("run", "--plan", "plan.yaml", "-q"))
+SKILLS, MCP, RUN = ("skills", "list", "--json"), ("mcp", "list"), ("run", "--plan", "plan.yaml", "-q")
+# What reads each file.
+READERS = {
+    "weft.toml": (SKILLS, ("trace", "list"), MCP, RUN),
+    "skills/ok/skill.yaml": (SKILLS, RUN),
+    ".mcp.json": (MCP, RUN),
+    ".agents/skills.lock": (("skills", "update"),),
+    "plan.yaml": (RUN,),
+}
 
 
 @pytest.mark.parametrize("made", [zero, pipe, sparse, environment, nested])
-@pytest.mark.parametrize("name", ["weft.toml", "skills/ok/skill.yaml", ".mcp.json", ".agents/skills.lock", "plan.yaml"])
+@pytest.mark.parametrize("name", READERS)
 def test_no_file_of_a_checkout_stops_a_command(
     weft: Weft, checkout: Path, name: str, made: Callable[[Path], None]
 ) -> None:
     (checkout / name).unlink(missing_ok=True)
     made(checkout / name)
 
-    for command in COMMANDS:
+    for command in READERS[name]:
         ended = weft(checkout, *command)
 
         assert "Traceback" not in ended.err, command

@@ -40,10 +40,10 @@ def checkout(workspace: Path) -> Path:
     return workspace
 
 
-def put(workspace: Path, plan: dict[str, Any], **more: Any) -> None:
+def put(workspace: Path, plan: dict[str, Any], recipe: str = "weekly", /, **more: Any) -> None:
     row = {"name": "team", "type": "text", "default": "sales team"}
     document = {"goal": "Write a weekly report for the {team}", "parameters": [row], "plan": plan, **more}
-    (workspace / "recipes" / "weekly.yaml").write_text(json.dumps(document), encoding="utf-8")
+    (workspace / "recipes" / f"{recipe}.yaml").write_text(json.dumps(document), encoding="utf-8")
 
 
 CALLS = {"tasks": [{"id": "make", "action_type": "tool", "name": "report_make", "arguments": {}}]}
@@ -89,27 +89,34 @@ def test_a_recipe_says_nothing_about_settings(checkout: Path, serve: Serve, weft
     assert "python" not in str(settings["tools"]).lower()
 
 
-@pytest.mark.parametrize(
-    "plan",
-    [
-        {"tasks": "all of them"},
-        {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "depends_on": ["a"]}]},
-        {"tasks": [{"id": "../a", "action_type": "llm", "instruction": "x"}]},
-        {"tasks": [{"id": f"t{n}", "action_type": "llm", "instruction": "x"} for n in range(500)]},
-        {"tasks": [7, None]},
-        {},
-    ],
-)
-def test_a_plan_that_cannot_run_falls_back_to_planning(
-    checkout: Path, serve: Serve, weft: Weft, plan: dict[str, Any]
-) -> None:
-    put(checkout, plan)
+def test_a_plan_that_cannot_run_falls_back_to_planning(checkout: Path, serve: Serve, weft: Weft) -> None:
+    plans: dict[str, dict[str, Any]] = {
+        "text": {"tasks": "all of them"},
+        "cycle": {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "depends_on": ["a"]}]},
+        "path": {"tasks": [{"id": "../a", "action_type": "llm", "instruction": "x"}]},
+        "many": {"tasks": [{"id": f"t{n}", "action_type": "llm", "instruction": "x"} for n in range(500)]},
+        "numbers": {"tasks": [7, None]},
+        "empty": {},
+    }
+    for name, plan in plans.items():
+        put(checkout, plan, name)
     serve(scripted(PLAN))
-    for arguments in (("--recipe", "weekly"), (GOAL,)):
-        ran = weft("run", "--json", *arguments, cwd=checkout, env=AUTO)
-        document = json.loads(ran.out)
-        assert (document["status"], document["recipe"]) == ("done", None), ran.err
-        assert any("plan" in text and "weekly" in text for text in document["warnings"]), document["warnings"]
     listed = weft("recipes", "list", "--json", cwd=checkout)
-    assert (listed.status, json.loads(listed.out)[0]["ok"]) == (0, False)
-    assert weft("recipes", "show", "weekly", cwd=checkout).status == 0
+    found = {recipe["name"]: recipe["ok"] for recipe in json.loads(listed.out)}
+    assert (listed.status, found) == (0, dict.fromkeys(plans, False))
+    for name in plans:
+        document = _ran(checkout, weft, "--recipe", name)
+        assert any("plan" in text and name in text for text in document["warnings"]), document["warnings"]
+        assert weft("recipes", "show", name, cwd=checkout).status == 0
+    for name in plans.keys() - {"cycle"}:
+        (checkout / "recipes" / f"{name}.yaml").unlink()
+    document = _ran(checkout, weft, GOAL)
+    assert any("plan" in text and "cycle" in text for text in document["warnings"]), document["warnings"]
+
+
+def _ran(checkout: Path, weft: Weft, *arguments: str) -> dict[str, Any]:
+    """A run that used no recipe."""
+    ran = weft("run", "--json", *arguments, cwd=checkout, env=AUTO)
+    document: dict[str, Any] = json.loads(ran.out)
+    assert (document["status"], document["recipe"]) == ("done", None), ran.err
+    return document

@@ -102,8 +102,8 @@ def test_each_gate_refuses_with_its_reason_and_the_next_round_is_told(folder: Pa
     server = serve(
         proposing(bad_form, gaming, harmful, useless, judge=lambda _: '{"passed": true, "evidence": "About"}')
     )
-    cases = signed(8)
-    cases += [case | {"checks": [{"contains": "About"}]} for case in letters(4, start=20)]
+    cases = signed(6)
+    cases += [case | {"checks": [{"contains": "About"}]} for case in letters(3, start=20)]
     cases[0]["expectations"] = ["The letter is signed by the sender"]
     write_cases(folder / "cases.jsonl", *cases)
     found = improved(weft, folder, *SPEND, "--repeat", "1", "--rounds", "4")

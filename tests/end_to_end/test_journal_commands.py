@@ -326,16 +326,20 @@ def test_a_run_becomes_one_page_that_loads_nothing(workspace: Path, run_here: Ca
         assert bad not in page
 
 
-def test_a_full_disk_leaves_the_earlier_export_as_it_was(workspace: Path, run_here: Callable[[], str]) -> None:
+def test_a_full_disk_leaves_the_earlier_export_as_it_was(
+    workspace: Path, run_here: Callable[[], str], nursery: Nursery
+) -> None:
     run_here()
     (workspace / "page.html").write_text("as it was", encoding="utf-8")
     before = sorted(file.name for file in workspace.iterdir())
-    limited = ["bash", "-c", 'ulimit -f 64; exec "$0" "$@"', sys.executable, "-m", "weft"]
     for target in ("page.html", "new.html"):
-        export = [*limited, "trace", "export", "last", "-o", target]
-        ran = subprocess.run(export, cwd=workspace, capture_output=True, text=True, timeout=120, check=False)
-        assert ran.returncode == 2, ran.stderr
-        assert ran.stderr.startswith(f"error: {target}: File too large")
+        program = (
+            "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536));"
+            f"from weft.cli.main import main; main({['trace', 'export', 'last', '-o', target]!r})"
+        )
+        ran = nursery.run_python(["-c", program], cwd=workspace)
+        assert ran.status == 2, ran.err
+        assert ran.err.startswith(f"error: {target}: File too large")
     assert (workspace / "page.html").read_text(encoding="utf-8") == "as it was"
     assert sorted(file.name for file in workspace.iterdir()) == before
 

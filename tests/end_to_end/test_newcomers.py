@@ -128,13 +128,7 @@ def test_a_plan_without_a_goal_selects_no_skill(workspace: Path, serve: Serve, w
 
 @pytest.mark.parametrize(
     ("goal", "language"),
-    [
-        ("Räume die Garage auf", "German"),
-        ("Vergleiche drei Kaffeesorten", "German"),
-        ("Backe Brötchen", "German"),
-        ("给我讲个笑话吧", "Chinese"),
-        ("唱一首歌", "Chinese"),
-    ],
+    [("Räume die Garage auf", "German"), ("给我讲个笑话吧", "Chinese")],
 )
 def test_a_goal_in_another_language_that_finds_no_skill_is_told_its_language(
     goal: str, language: str, workspace: Path, weft: Command, serve: Serve

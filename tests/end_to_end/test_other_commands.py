@@ -26,28 +26,35 @@ def test_help_has_examples(weft: Weft) -> None:
         assert "Examples:" in ran.out
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["skills", "list"], ["doctor"]])
-def test_what_needs_no_model_never_loads_litellm(workspace: Path, arguments: list[str]) -> None:
-    code = (
-        "import sys\nfrom weft.cli.main import main\n"
-        f"try:\n    main({arguments!r})\n"
-        "except SystemExit:\n    print('LOADED' if 'litellm' in sys.modules else 'FREE', file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=workspace, capture_output=True, text=True, check=False)
-    assert done.stderr.rstrip().endswith("FREE"), done.stderr
+ONE_BY_ONE = """if True:
+    import sys
+    from weft.cli.main import main
+    commands, heavy = {}, {}
+    for command in commands:
+        try:
+            main(command.split())
+        except SystemExit as end:
+            print(command, end.code, [name for name in heavy if name in sys.modules], file=sys.stderr)
+"""
 
 
-@pytest.mark.parametrize("arguments", [["trace", "list"], ["journal", "status"]])
-def test_looking_at_recorded_runs_loads_nothing_that_runs_goals(workspace: Path, arguments: list[str]) -> None:
+def loaded(workspace: Path, commands: list[str], *heavy: str) -> list[str]:
+    """Commands one after the other in a fresh process: the status of each, and which packages are loaded by then."""
+    program = [sys.executable, "-c", ONE_BY_ONE.format(commands, heavy)]
+    done = subprocess.run(program, cwd=workspace, capture_output=True, text=True, check=False)
+    return [line for line in done.stderr.splitlines() if line.startswith(tuple(commands))]
+
+
+def test_what_needs_no_model_never_loads_litellm(workspace: Path) -> None:
+    commands = ["--help", "run --help", "skills list", "doctor"]
+    assert [line.split(" ")[-1] for line in loaded(workspace, commands, "litellm")] == ["[]"] * 4
+
+
+def test_looking_at_recorded_runs_loads_nothing_that_runs_goals(workspace: Path) -> None:
     Journal(url_of(workspace / ".agents" / "journal.sqlite")).close()
     heavy = ("litellm", "networkx", "jinja2", "asyncio", "http.client", "psycopg", "weft.runs", "weft_planner.goal")
-    code = (
-        "import sys\nfrom weft.cli.main import main\n"
-        f"try:\n    main({arguments!r})\n"
-        f"except SystemExit as end:\n    print(end.code, [name for name in {heavy!r} if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=workspace, capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
+    found = loaded(workspace, ["trace list", "journal status"], *heavy)
+    assert found == ["trace list 0 []", "journal status 0 []"]
 
 
 def test_importing_weft_loads_no_heavy_packages(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str
     return f"{killed.kills} kills, {len(killed.ended)} runs, no answer lost and no call made without one"
 
 
-SOAK = Soak("kill-approvals", "kills a run whose calls ask a person, and answers it", soak, kills=50, short=5)
+SOAK = Soak("kill-approvals", "kills a run whose calls ask a person, and answers it", soak, kills=50, short=2)
 
 if __name__ == "__main__":
     asyncio.run(attempt(Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])))

@@ -100,7 +100,7 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str
     return killed.summary("answer", CALLS)
 
 
-SOAK = Soak("kill-fan-out", "kills a run that fans out and branches, and resumes it", soak, short=5)
+SOAK = Soak("kill-fan-out", "kills a run that fans out and branches, and resumes it", soak, short=3)
 
 if __name__ == "__main__":
     asyncio.run(attempt(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

@@ -106,7 +106,7 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str
     return killed.summary("results", CALLS)
 
 
-SOAK = Soak("kill-forms", "kills a run whose results have forms and are checked", soak, kills=50, short=3)
+SOAK = Soak("kill-forms", "kills a run whose results have forms and are checked", soak, kills=50, short=2)
 
 if __name__ == "__main__":
     asyncio.run(attempt(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

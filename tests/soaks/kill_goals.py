@@ -81,7 +81,7 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str
     return killed.summary("tasks")
 
 
-SOAK = Soak("kill-goals", "kills a run whose tasks are goals and resumes it", soak, short=3)
+SOAK = Soak("kill-goals", "kills a run whose tasks are goals and resumes it", soak, short=2)
 
 if __name__ == "__main__":
     given = sys.argv[2] if len(sys.argv) > 2 else None

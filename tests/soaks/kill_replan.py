@@ -96,7 +96,7 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str
     return killed.summary("tasks")
 
 
-SOAK = Soak("kill-replan", "kills a run whose plan is changed twice and resumes it", soak, short=5)
+SOAK = Soak("kill-replan", "kills a run whose plan is changed twice and resumes it", soak, short=3)
 
 if __name__ == "__main__":
     given = sys.argv[2] if len(sys.argv) > 2 else None

@@ -121,7 +121,7 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: random.Random) -> str
     return killed.summary("results", CALLS)
 
 
-SOAK = Soak("kill-rounds", "kills a run of tasks that are done in rounds and resumes it", soak, short=3)
+SOAK = Soak("kill-rounds", "kills a run of tasks that are done in rounds and resumes it", soak, short=2)
 
 if __name__ == "__main__":
     asyncio.run(attempt(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

@@ -135,7 +135,7 @@ def _rows(folder: Path, *types: str) -> list[Row]:
         store.close()
 
 
-SOAK = Soak("kill-stream", "kills a run while its plan is being written", soak, kills=50, short=3)
+SOAK = Soak("kill-stream", "kills a run while its plan is being written", soak, kills=50, short=2)
 
 if __name__ == "__main__":
     asyncio.run(attempt(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None))

@@ -155,7 +155,7 @@ PARTS = st.sampled_from(["..", ".", "sub", "a.md", "link.md", "out", "secret.md"
 
 
 @given(st.lists(PARTS, max_size=8).map("/".join))
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_path_escapes(workspace: Path, path: str) -> None:
     import asyncio
 

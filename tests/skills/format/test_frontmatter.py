@@ -238,7 +238,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @example("---\n? - a\n: b\ndescription: x\n---\n")
 @example("---\ndescription: *a\n---\n")
 def test_no_text_crashes_the_parser(text: str) -> None:
@@ -271,7 +271,7 @@ LINE = st.one_of(
 
 
 @given(st.lists(LINE, min_size=1, max_size=6).map("\n".join))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @pytest.mark.slow
 def test_the_quick_reader_agrees_with_the_yaml_parser(block: str) -> None:
     quick = plain_yaml.load(block + "\n")

@@ -46,7 +46,7 @@ async def test_a_flood_ends_the_server_and_not_the_memory(tmp_path: Path) -> Non
     assert flooded.error.code == "EXECUTION_ERROR"
     assert "sent a message of more than 16 MB, and was ended" in flooded.error.message
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    assert grown < 250, "a line of 40 MB is not kept"
+    assert grown < 150, "a line of 24 MB is not kept"
 
 
 async def test_a_server_says_nothing_about_the_files_of_a_run(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.skills.workbench import WALLS, Workbench, walls
+from tests.skills.workbench import WALLS, Workbench, any_walls, walls
 from weft_skills.confinement.choose import RefusingConfinement
 from weft_skills.programs.process import STDERR_LIMIT
 
@@ -16,9 +16,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(params=WALLS)
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    """For what has nothing to do with the kind of walls."""
     bench = Workbench(tmp_path)
+    bench.confinement = any_walls(bench.home)
+    return bench
+
+
+@pytest.fixture(params=WALLS)
+def walled(request: pytest.FixtureRequest, bench: Workbench) -> Workbench:
+    """For how a process is started and how it ends."""
     bench.confinement = walls(request.param, bench.home)
     return bench
 
@@ -78,8 +86,8 @@ async def test_stderr_is_kept_within_bounds_and_not_shown_to_the_model(bench: Wo
         ("import time; time.sleep(30)", "TIMEOUT", "longer than 1 s"),
     ],
 )
-async def test_each_failure_has_its_own_error(bench: Workbench, program: str, code: str, says: str) -> None:
-    envelope = await bench.tool(program, timeout=1 if code == "TIMEOUT" else 20).call({})
+async def test_each_failure_has_its_own_error(walled: Workbench, program: str, code: str, says: str) -> None:
+    envelope = await walled.tool(program, timeout=1 if code == "TIMEOUT" else 20).call({})
     assert envelope.status == "error"
     assert envelope.error is not None
     assert envelope.error.code == code
@@ -123,8 +131,8 @@ async def test_a_long_error_and_long_chatter_are_cut(bench: Workbench) -> None:
     assert len(bench.logs[0].log) < STDERR_LIMIT + 100
 
 
-async def test_variables_and_network_are_there_only_if_the_manifest_names_them(bench: Workbench) -> None:
-    bench.environ["CITY"] = "Berlin"
+async def test_variables_and_network_are_there_only_if_the_manifest_names_them(walled: Workbench) -> None:
+    walled.environ["CITY"] = "Berlin"
     program = """
         import os, socket
         try:
@@ -134,8 +142,8 @@ async def test_variables_and_network_are_there_only_if_the_manifest_names_them(b
             net = False
         reply([os.environ.get("CITY"), net])
         """
-    assert (await bench.tool(program).call({})).data["output"] == [None, False]
-    assert (await bench.tool(program, env=["CITY"], network=True).call({})).data["output"][0] == "Berlin"
+    assert (await walled.tool(program).call({})).data["output"] == [None, False]
+    assert (await walled.tool(program, env=["CITY"], network=True).call({})).data["output"][0] == "Berlin"
 
 
 async def test_a_tool_that_is_not_trusted_is_not_run(bench: Workbench) -> None:
@@ -155,22 +163,20 @@ async def test_without_confinement_nothing_is_run(bench: Workbench) -> None:
     assert bench.logs == []
 
 
-async def test_calls_run_at_the_same_time_and_leave_nothing(bench: Workbench) -> None:
-    tool = bench.tool("reply(arguments['n'])", parameters=[{"name": "n", "type": "integer"}])
-    envelopes = await asyncio.gather(*(tool.call({"n": n}) for n in range(20)))
-    assert [envelope.data["output"] for envelope in envelopes] == list(range(20))
-    assert list(bench.scratch.iterdir()) == []
+async def test_calls_run_at_the_same_time_and_leave_nothing(walled: Workbench) -> None:
+    tool = walled.tool("reply(arguments['n'])", parameters=[{"name": "n", "type": "integer"}])
+    envelopes = await asyncio.gather(*(tool.call({"n": n}) for n in range(8)))
+    assert [envelope.data["output"] for envelope in envelopes] == list(range(8))
+    assert list(walled.scratch.iterdir()) == []
 
 
-async def test_a_program_may_import_its_neighbours(bench: Workbench) -> None:
-    (bench.folder() / "neighbour.py").write_text("VALUE = 'near'")
-    assert (await bench.tool("import neighbour; reply(neighbour.VALUE)").call({})).text == "near"
+async def test_a_program_may_import_its_neighbours(walled: Workbench) -> None:
+    (walled.folder() / "neighbour.py").write_text("VALUE = 'near'")
+    assert (await walled.tool("import neighbour; reply(neighbour.VALUE)").call({})).text == "near"
 
 
-@pytest.mark.parametrize("name", WALLS)
-async def test_standard_input_can_be_opened_as_a_file(bench: Workbench, name: str) -> None:
-    bench.confinement = walls(name, bench.home)
-    assert (await bench.tool("reply(open('/dev/stdin').read()[:12])").call({})).text == '{"arguments"'
+async def test_standard_input_can_be_opened_as_a_file(walled: Workbench) -> None:
+    assert (await walled.tool("reply(open('/dev/stdin').read()[:12])").call({})).text == '{"arguments"'
 
 
 def test_the_description_says_when_to_use_it_and_when_not(bench: Workbench) -> None:

@@ -1,4 +1,4 @@
-"""The examples in docs/executable-skills.md work as shown, and pass the check."""
+"""The examples in docs/executable-skills.md work as shown, more than once, and pass the check."""
 
 from __future__ import annotations
 
@@ -50,7 +50,11 @@ async def test_an_example_works_as_shown(tmp_path: Path, name: str, request: pyt
     folder = bench.folder(name)
     envelope = await bench.load(folder).call(arguments)
     if "cannot run TypeScript" in envelope.text:
+        assert "install Node.js 22.18 or newer, or tsx" in envelope.text
         need("typescript")
     assert envelope.text == text
+    built = list(bench.progress)
+    assert (await bench.load(folder).call(arguments)).text == text
+    assert bench.progress == built, "it is built once"
     (report,) = await review(folder, bench.host())
     assert report.problems == ()

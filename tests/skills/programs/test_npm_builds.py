@@ -135,8 +135,11 @@ async def answer(bench: Workbench, folder: Path) -> str:
 
 @slow
 @needs_npm
-async def test_packages_are_installed_once_outside_the_folder(bench: Workbench) -> None:
+async def test_packages_are_installed_once_outside_the_folder_beside_a_copy_without_secrets(bench: Workbench) -> None:
     folder = tool(bench, dependencies={"shout": "^1.0.0"})
+    (folder / "lib").mkdir()
+    for name in (".env", "lib/.env.local", "lib/server.pem", "own.key"):
+        (folder / name).write_text("secret")
     for place in (folder, bench.workspace):
         (place / ".npmrc").write_text("registry=http://127.0.0.1:1/\ngit=./evil.sh\nignore-scripts=false\n")
     assert await answer(bench, folder) == "ADA"
@@ -146,11 +149,16 @@ async def test_packages_are_installed_once_outside_the_folder(bench: Workbench) 
     assert bench.progress == first
     assert not (folder / "node_modules").exists()
     assert not list(bench.root.rglob("ran"))
+    kept = [path for path in (bench.root / "cache").rglob("*") if path.is_file()]
+    assert [path for path in kept if path.name == "main.js"]
+    assert not [path for path in kept if path.read_bytes() == b"secret"]
 
 
 @slow
 @needs_npm
-async def test_a_lock_is_kept_to(plain_bench: Workbench, registry: Registry) -> None:
+async def test_a_lock_is_kept_to_and_a_copy_shows_nothing_that_the_folder_links_to(
+    plain_bench: Workbench, registry: Registry
+) -> None:
     folder = tool(plain_bench, dependencies={"shout": "^1.0.0"})
     digest = base64.b64encode(hashlib.sha512(registry.tarball()).digest()).decode()
     entry = {"version": "1.0.0", "resolved": f"{registry.url}shout/-/shout-1.0.0.tgz", "integrity": f"sha512-{digest}"}
@@ -158,6 +166,13 @@ async def test_a_lock_is_kept_to(plain_bench: Workbench, registry: Registry) -> 
     (folder / "package-lock.json").write_text(json.dumps(lock))
     assert await answer(plain_bench, folder) == "ADA"
     assert "/shout" not in registry.asked
+    (plain_bench.home / "secret.txt").write_text("secret")
+    (folder / "data.txt").symlink_to(plain_bench.home / "secret.txt")
+    text = await answer(plain_bench, folder)
+    assert "is a link to" in text
+    assert "into it" in text
+    copied = [path for path in (plain_bench.root / "cache").rglob("data.txt") if not path.is_symlink()]
+    assert copied == []
 
 
 @slow
@@ -209,33 +224,6 @@ async def test_an_empty_manifest_needs_no_npm(bench: Workbench) -> None:
     folder = tool(bench, scripts={"install": "false"})
     (folder / "main.js").write_text(PROGRAM.replace('require("shout")', "(text) => text"))
     assert await answer(bench, folder) == "ada"
-
-
-@slow
-@needs_npm
-async def test_a_copy_shows_nothing_that_the_folder_links_to(plain_bench: Workbench) -> None:
-    folder = tool(plain_bench, dependencies={"shout": "1.0.0"})
-    (plain_bench.home / "secret.txt").write_text("secret")
-    (folder / "data.txt").symlink_to(plain_bench.home / "secret.txt")
-    text = await answer(plain_bench, folder)
-    assert "is a link to" in text
-    assert "into it" in text
-    assert not [
-        path for path in (plain_bench.root / "cache").rglob("data.txt") if path.is_file() and not path.is_symlink()
-    ]
-
-
-@slow
-@needs_npm
-async def test_a_copy_lacks_what_no_tool_sees(plain_bench: Workbench) -> None:
-    folder = tool(plain_bench, dependencies={"shout": "1.0.0"})
-    (folder / "lib").mkdir()
-    for name in (".env", "lib/.env.local", "lib/server.pem", "own.key"):
-        (folder / name).write_text("secret")
-    assert await answer(plain_bench, folder) == "ADA"
-    assert not [
-        path for path in (plain_bench.root / "cache").rglob("*") if path.is_file() and path.read_bytes() == b"secret"
-    ]
 
 
 @needs_npm

@@ -63,27 +63,31 @@ async def call(bench: Workbench, requirements: str = "shout==1.0\n", program: st
 
 
 @slow
-async def test_requirements_are_installed_once_in_an_environment_of_their_own(bench: Workbench) -> None:
-    envelope = await call(bench)
+async def test_requirements_are_installed_once_and_by_no_module_beside_the_tool_or_in_the_current_folder(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = (bench.folder(), bench.workspace)
+    for folder in folders:
+        for name in ("venv", "pip", "ensurepip", "site", "sitecustomize", "usercustomize", "runpy", "json"):
+            (folder / f"{name}.py").write_text("raise SystemExit('planted')")
+        (folder / "__pip-runner__.py").write_text("raise SystemExit('planted')")
+        (folder / "pip.conf").write_text("[global]\nindex-url = http://127.0.0.1:1/\n")
+    monkeypatch.chdir(bench.workspace)
+    bench.user["PYTHONPATH"] = ":".join(map(str, folders))
+    program = PROGRAM.replace("import json, sys", "import sys; sys.path.pop(0); import json")
+    envelope = await call(bench, program=program)
     assert envelope.status == "success", envelope.text
     assert envelope.data["output"][0] == "ADA"
-    assert envelope.data["output"][1].startswith(str(bench.root / "cache"))
+    assert envelope.data["output"][1].startswith(str(bench.root / "cache")), "in an environment of their own"
     assert len(bench.progress) == 2
-    await call(bench, "# the same\nShout == 1.0\n")
+    await call(bench, "# the same\nShout == 1.0\n", program)
     assert len(bench.progress) == 2
 
 
 @slow
-async def test_a_build_that_failed_is_tried_again(plain_bench: Workbench) -> None:
-    found = plain_bench.root / "wheels" / "shout-1.0-py3-none-any.whl"
-    found.rename(plain_bench.root / found.name)
-    assert "shout==1.0 has no wheel on the index" in (await call(plain_bench)).text
-    (plain_bench.root / found.name).rename(found)
-    assert (await call(plain_bench)).status == "success"
-
-
-@slow
-async def test_a_package_without_a_wheel_is_an_error_that_says_so(plain_bench: Workbench) -> None:
+async def test_a_package_without_a_wheel_is_an_error_and_tried_again_and_that_of_another_index_is_another(
+    plain_bench: Workbench,
+) -> None:
     (plain_bench.root / "wheels" / "shout-1.0-py3-none-any.whl").unlink()
     source = plain_bench.root / "shout-1.0"
     source.mkdir()
@@ -92,25 +96,15 @@ async def test_a_package_without_a_wheel_is_an_error_that_says_so(plain_bench: W
     with tarfile.open(plain_bench.root / "wheels" / "shout-1.0.tar.gz", "w:gz") as archive:
         archive.add(source, "shout-1.0")
     text = (await call(plain_bench)).text
-    assert "shout==1.0 has no wheel" in text
+    assert "shout==1.0 has no wheel on the index" in text
     assert "ran setup.py" not in text
+    wheel(plain_bench.root / "wheels")
+    assert (await call(plain_bench)).data["output"][0] == "ADA"
 
-
-@slow
-async def test_modules_beside_the_tool_and_in_the_current_folder_are_not_imported_by_the_build(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = (bench.folder(), bench.workspace)
-    for folder in folders:
-        for name in ("venv", "pip", "ensurepip", "site", "sitecustomize", "usercustomize", "runpy", "json"):
-            (folder / f"{name}.py").write_text("raise SystemExit('planted')")
-        (folder / "pip.conf").write_text("[global]\nindex-url = http://127.0.0.1:1/\n")
-    monkeypatch.chdir(bench.workspace)
-    bench.user["PYTHONPATH"] = ":".join(map(str, folders))
-    envelope = await call(
-        bench, program=PROGRAM.replace("import json, sys", "import sys; sys.path.pop(0); import json")
-    )
-    assert envelope.status == "success", envelope.text
+    # The same requirements, fetched from elsewhere, make an environment of their own.
+    wheel(plain_bench.root / "other", **{"shout/__init__.py": "def loud(text): return 'poisoned'"})
+    plain_bench.user["PIP_FIND_LINKS"] = str(plain_bench.root / "other")
+    assert (await call(plain_bench)).data["output"][0] == "poisoned"
 
 
 @slow
@@ -170,14 +164,3 @@ async def test_requirements_that_are_a_link_show_nothing_of_where_it_leads(bench
     text = (await tool.call({})).text
     assert "requirements.txt is a link" in text
     assert "secret" not in text
-
-
-@slow
-async def test_packages_of_another_index_are_not_taken_for_those_of_ours(plain_bench: Workbench) -> None:
-    """The same requirements, fetched from elsewhere, make an environment of their own."""
-    wheel(plain_bench.root / "other", **{"shout/__init__.py": "def loud(text): return 'poisoned'"})
-    ours = dict(plain_bench.user)
-    plain_bench.user["PIP_FIND_LINKS"] = str(plain_bench.root / "other")
-    assert (await call(plain_bench)).data["output"][0] == "poisoned"
-    plain_bench.user = ours
-    assert (await call(plain_bench)).data["output"][0] == "ADA"

@@ -1,4 +1,7 @@
-"""Each runtime starts a program that speaks the protocol; what it needs is built once."""
+"""Each runtime starts a program that speaks the protocol; what it needs is built once.
+
+TypeScript is run in test_executable_docs.py.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,6 @@ JAVASCRIPT = """
 const line = require("fs").readFileSync(0, "utf8").split("\\n")[0];
 const { name } = JSON.parse(line).arguments;
 console.log(JSON.stringify({ output: `hello ${name}`, error: "" }));
-"""
-TYPESCRIPT = """
-import * as readline from "node:readline";
-interface Request { arguments: { name: string } }
-readline.createInterface({ input: process.stdin }).once("line", (line: string) => {
-  const request = JSON.parse(line) as Request;
-  console.log(JSON.stringify({ output: `hello ${request.arguments.name}`, error: "" }));
-});
 """
 # It reads no arguments, as those in the docs do: encoding/json would have to be compiled, too.
 GO = """
@@ -81,19 +76,6 @@ async def answer(bench: Workbench, folder: Path) -> str:
 @needs_node
 async def test_javascript_runs(bench: Workbench) -> None:
     assert await answer(bench, tool_folder(bench, "node", "main.js", JAVASCRIPT)) == "hello ada"
-
-
-@needs_node
-@pytest.mark.slow
-async def test_typescript_runs_or_says_what_to_install(plain_bench: Workbench) -> None:
-    folder = tool_folder(plain_bench, "node", "main.ts", TYPESCRIPT)
-    text = await answer(plain_bench, folder)
-    if "install Node.js 22.18 or newer, or tsx" in text:
-        return
-    assert text == "hello ada"
-    reported = list(plain_bench.progress)
-    assert await answer(plain_bench, folder) == "hello ada"
-    assert plain_bench.progress == reported
 
 
 @needs_node

@@ -194,6 +194,21 @@ def test_an_unchanged_pool_is_not_read_again(tmp_path: Path) -> None:
     assert RankedDetector(cache).rank("invoice body", stamped, 1) == before
 
 
+def test_workspaces_share_the_index_of_bundled_skills(tmp_path: Path) -> None:
+    put(tmp_path / "skills/a", "a", "Reads invoices.", "invoice body\n")
+    put(tmp_path / "skills/b", "b", "Reads receipts.", "receipt body\n")
+    first, own = registry(tmp_path).list_skills()
+    bundled = type(first)(first.name, first.description, first.file, "bundled", stamp=1)
+    caches, goal = tmp_path / "caches", "invoice body"
+    before = RankedDetector(caches / "one").rank(goal, [bundled], 1)
+    both = RankedDetector().rank(goal, [bundled, own], 2)
+    first.path.unlink()
+    assert [file.name for file in caches.iterdir()] == ["bundled.bin"]
+    assert RankedDetector(caches / "two").rank(goal, [bundled], 1) == before
+    assert RankedDetector(caches / "three").rank(goal, [bundled, own], 2) == both
+    assert {file.name for file in caches.rglob("*.bin")} == {"bundled.bin", "postings.bin"}
+
+
 @pytest.mark.parametrize("rubbish", [b"", b"x", b"\0" * 5_000, b"\xff" * 3_000])
 def test_a_broken_cache_is_rebuilt(tmp_path: Path, pool: list[Skill], rubbish: bytes) -> None:
     cache = tmp_path / "cache"

@@ -116,7 +116,7 @@ async def test_jobs_is_a_bound(results: Results) -> None:
     engine = Calling(slots=24)
     await runner_of(engine, results, BatchOptions(jobs=2)).run(goals(10))
     assert engine.most == 2
-    assert engine.model.most == 6
+    assert engine.model.most <= 6
 
 
 class Stuck(Prompt):

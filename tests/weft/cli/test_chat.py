@@ -23,7 +23,7 @@ from tests.mcp_workspace import configure, open_servers
 from tests.nursery import Nursery, Process, Ran
 from tests.openai_server import Call, Fail, OpenAIServer, Say, Script
 from tests.weft.cli.tmux import Terminal, needs_tmux
-from tests.weft.recorded import replayed, rows, store
+from tests.weft.recorded import rows, store
 from weft.cli.chat.line import completions, files_below
 from weft.cli.chat.typed_goal import typed_goal
 from weft.runs.goal import Goal
@@ -321,7 +321,7 @@ def begin(terminal: Terminal, workspace: Path, nursery: Nursery) -> Iterator[Beg
 
 
 @needs_tmux
-@pytest.mark.parametrize("terminal", [(80, 24), (40, 12)], indirect=True, ids=["80x24", "40x12"])
+@pytest.mark.parametrize("terminal", [(40, 12)], indirect=True, ids=["40x12"])
 async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspace: Path, serve: Serve) -> None:
     serve(script)
     chatting = begin()
@@ -361,8 +361,6 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspa
     opened.close()
     assert len(runs) == 10
     assert sorted(statuses) == ["done"] * 9 + ["interrupted"]
-    for run_id in runs:
-        assert not (await replayed(workspace, rows(workspace, run_id))).drift
 
 
 @needs_tmux

@@ -46,8 +46,7 @@ async def run(workspace: Path, model: str, **limits: Any) -> tuple[Any, Recorder
         return await weft.run("Write everything", record=record), record
 
 
-@pytest.mark.parametrize("tasks", [16, 64])
-@pytest.mark.parametrize("limit", [0.3, 1.0])
+@pytest.mark.parametrize(("tasks", "limit"), [(16, 1.0), (64, 0.3)])  # more of both in `models/test_budget.py`
 async def test_parallel_tasks_of_known_price_stay_below_the_limit(
     workspace: Path, serve: Serve, tasks: int, limit: float
 ) -> None:
@@ -59,8 +58,7 @@ async def test_parallel_tasks_of_known_price_stay_below_the_limit(
     assert all(call.body["max_tokens"] <= 16_384 for call in server.calls)
 
 
-@pytest.mark.parametrize("tasks", [16, 64])
-@pytest.mark.parametrize("model", [KNOWN, UNKNOWN])
+@pytest.mark.parametrize(("tasks", "model"), [(64, KNOWN), (16, UNKNOWN)])
 async def test_tasks_of_a_provider_that_heeds_nothing_cost_one_call_too_much(
     workspace: Path, serve: Serve, tasks: int, model: str
 ) -> None:
@@ -75,8 +73,7 @@ async def test_tasks_of_a_provider_that_heeds_nothing_cost_one_call_too_much(
     assert any(("took" if model == KNOWN else "is unknown") in one for one in said)
 
 
-@pytest.mark.parametrize("tasks", [16, 64])
-@pytest.mark.parametrize("model", [KNOWN, UNKNOWN])
+@pytest.mark.parametrize(("tasks", "model"), [(16, KNOWN), (64, UNKNOWN)])
 async def test_tokens_are_set_aside_too(workspace: Path, serve: Serve, tasks: int, model: str) -> None:
     serve(scripted(plan(tasks), task=wanting(9_000, heeds=True)))
     result, _ = await run(workspace, model, max_tokens=50_000)

@@ -17,7 +17,7 @@ from weft_planner.plan.plan import Plan
 ROOT = Path(__file__).parents[3]
 # This project's own: a part of it that is quick, and needs nothing else of it.
 PARTS = ("skills/weft_skills/text", "tests/skills/text")
-FILES = ("pyproject.toml", "skills/weft_skills/__init__.py", "tests/__init__.py", "tests/skills/__init__.py")
+FILES = ("skills/weft_skills/__init__.py", "tests/__init__.py", "tests/skills/__init__.py")
 
 
 @needs_bubblewrap
@@ -26,9 +26,13 @@ async def test_a_projects_tests_run_with_their_output_live(workspace: Path) -> N
         shutil.copytree(ROOT / part, workspace / part, ignore=shutil.ignore_patterns("__pycache__"))
     for name in FILES:
         shutil.copy(ROOT / name, workspace / name)
-    parts = " ".join(f"$WEFT_WORKSPACE/{name}" for name in ("pyproject.toml", "skills", "tests"))
-    run = f"PYTHONPATH=skills {sys.executable} -m pytest -v -n0 tests/skills/text"
-    command = f"cd $(mktemp -d) && cp -r {parts} . && {run}"
+    parts = " ".join(f"$WEFT_WORKSPACE/{name}" for name in ("skills", "tests"))
+    # Without plugins, which take seconds to import where nothing compiled is kept.
+    variables = "PYTHONPATH=skills PYTEST_DISABLE_PLUGIN_AUTOLOAD=1"
+    run = (
+        f"{variables} {sys.executable} -m pytest -v tests/skills/text/test_plural.py tests/skills/text/test_shorten.py"
+    )
+    command = f"cd $(mktemp -d) && cp -r {parts} . && echo copied && sleep 1 && {run}"
     row = {
         "id": "test",
         "action_type": "tool",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.plans import plans
 from weft.runs.plans import plan_file
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 KNOWN = Known(["a_name"], {"a_name": {"properties": {}}})
 
 
+@settings(max_examples=20)  # to read and write YAML takes time
 @given(plans(most=4))  # a file has one task after the other
 def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
     for form in ("yaml", "json"):

@@ -257,10 +257,10 @@ with LiveView() as view:
 """
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(45, marks=pytest.mark.slow)])  # the tallest has 40 lines
-@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height", "count"), [(80, 24, 12), (80, 24, 28), (40, 12, 45), (120, 40, 43)])
 def test_on_a_real_terminal_nothing_that_runs_leaves_the_screen(
-    count: int, width: int, height: int, nursery: Nursery
+    width: int, height: int, count: int, nursery: Nursery
 ) -> None:
     master, slave = pty.openpty()
     env = {**os.environ, "COLUMNS": str(width), "LINES": str(height), "TERM": "xterm"}
