@@ -85,10 +85,12 @@ def _node_knows_modules() -> bool:
     return version >= (22, 7) or (20, 19) <= version < (21, 0)
 
 
+# The first has no window to draw, and takes an eighth less CPU time.
+_BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+
+
 def _browser() -> str | None:
-    return next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-    )
+    return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
 
 
 def chromium() -> str | None:
