@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fakes import Recorder
+from tests.virtual_time import run_virtually
 from weft.models.budget import ASSUMED_PRICE, Budget, BudgetedModel
 from weft.models.metered import MeteredModel
 from weft.providers.price import Price
@@ -98,14 +99,16 @@ async def test_a_provider_that_heeds_no_limit_costs_one_call_too_much(calls: int
     assert sum("unknown" in one for one in said) == (price is UNKNOWN)
 
 
-async def test_calls_go_out_together_while_plenty_is_left() -> None:
-    provider = Provider(100, seconds=0.1)
-    await spend(provider, 64, max_cost=1000.0)
-    assert provider.most == 64
-    provider = Provider(100, seconds=0.1)
-    await spend(provider, 64)
-    assert provider.most == 64
-    assert {one.max_tokens for one in provider.calls} == {None}
+def test_calls_go_out_together_while_plenty_is_left() -> None:
+    plenty, unlimited = Provider(100, seconds=0.1), Provider(100, seconds=0.1)
+
+    async def main() -> None:
+        await spend(plenty, 64, max_cost=1000.0)
+        await spend(unlimited, 64)
+
+    run_virtually(main())
+    assert (plenty.most, unlimited.most) == (64, 64)
+    assert {one.max_tokens for one in unlimited.calls} == {None}
 
 
 async def test_an_answer_is_no_longer_than_what_is_left_pays_for() -> None:
