@@ -51,7 +51,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """There are no threads to wait for, and no thread may be waited for: no time passes meanwhile."""
 
 
-def run_virtually(main: Coroutine[Any, Any, None]) -> None:
+def run_virtually(main: Coroutine[Any, Any, object]) -> None:
     """Run to the end without waiting for time to pass."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(main)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import zipfile
@@ -28,6 +29,8 @@ from weft_skills.builtin.writing.write_place import WritePlace
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
+
+    from playwright.async_api import Route
 
     from tests.weft.web.static.conftest import OpenPage
 
@@ -319,6 +322,23 @@ async def test_a_request_is_answered_where_all_of_them_are(workspace: Path, open
     plan = {"tasks": [task("send", "Send the report", needs_approval="Send it to everyone?")]}
     async with served(workspace, PageModel(plan)) as server:
         page = await open_page(server.at("/new"))
+        soon, read = asyncio.Event(), asyncio.Event()
+
+        async def nothing_yet(route: Route) -> None:
+            soon.set()
+            await (route.continue_() if read.is_set() else route.fulfill(json=[]))
+
+        async def late(route: Route) -> None:
+            """The run asks before its page is read, and after the number of requests was."""
+            await soon.wait()
+            token, asked = {"Authorization": f"Bearer {server.token}"}, []
+            while not (asked or read.is_set()):
+                asked = await (await page.request.get(f"{server.base}/api/approvals", headers=token)).json()
+            read.set()
+            await route.continue_()
+
+        await page.route("**/api/approvals", nothing_yet)
+        await page.route(re.compile(r"/api/runs/[^/?]+$"), late)
         run_id = await run_goal(page)
         await finished(page, "Asks you")
         await page.get_by_role("link", name=re.compile("Approvals.*1 wait for you")).click()

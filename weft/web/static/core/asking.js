@@ -8,11 +8,14 @@ export const asking = signal(null);
 const GATHER = 300;
 /** @type {any} */
 let due;
+let reads = 0;
 
 /** Read the requests again, soon; several calls are one. */
 export function readAsking() {
   due ??= setTimeout(async () => {
     due = undefined;
-    asking.value = await get("/approvals").catch(() => asking.value);
+    const read = ++reads;
+    const found = await get("/approvals").catch(() => null);
+    if (found && read === reads) asking.value = found; // else a later read knows more
   }, GATHER);
 }

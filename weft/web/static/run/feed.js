@@ -79,6 +79,7 @@ export class RunFeed {
     this.problem.value = null;
     this.reshaped = true;
     this.flush();
+    readAsking(); // what it asked before this is not told again
     return document.held_by !== null;
   }
 
