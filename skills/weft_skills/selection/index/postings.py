@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from weft_skills.skill import Skill
 
-VERSION = 12
+VERSION = 13
 SECTIONS = (
     "docs", "text", "bounds", "slots", "starts", "ids", "adds", "brief", "having", "named",
     "sorted", "positions", "spans",
