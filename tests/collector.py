@@ -16,15 +16,18 @@ Sent = list[tuple["Message", dict[str, Any]]]
 
 
 @contextmanager
-def collecting() -> Iterator[tuple[str, Sent]]:
-    """Its address, and the headers and document of every request so far."""
+def collecting(status: int = 200, answer: bytes = b"", **headers: str) -> Iterator[tuple[str, Sent]]:
+    """Its address, and the headers and document of every request so far; what it answers to each."""
     sent: Sent = []
 
     class Collector(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             sent.append((self.headers, json.loads(self.rfile.read(int(self.headers["content-length"])))))
-            self.send_response(200)
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
+            self.wfile.write(answer)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             pass

@@ -72,8 +72,10 @@ def _boolean(raw: Any) -> bool:
 def _number(raw: Any, wanted: type[int] | type[float], *, may_be_zero: bool) -> int | float:
     try:
         number = wanted(raw) if isinstance(raw, str) or not isinstance(raw, bool) else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = None
+    if wanted is int and isinstance(raw, float) and number != raw:
+        number = None  # of 2.5, nobody means 2
     if number is None or not (number > 0 or (may_be_zero and number == 0)):  # so that `nan` is refused too
         least = "of 0 or more" if may_be_zero else "above 0"
         raise ValueError(f"must be a {'whole ' if wanted is int else ''}number {least}, not {raw!r}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ENDPOINT = "http://localhost:4318"
 _TIMEOUT = 10.0  # seconds
+_ANSWER_LIMIT = 65_536
 
 
 class NotSent(WeftError):
@@ -49,16 +50,34 @@ def send_spans(sent: list[dict[str, Any]], *, env: Mapping[str, str] = os.enviro
     name = env.get("OTEL_SERVICE_NAME") or given.get("service.name") or "weft"
     resource = {"attributes": attribute_list(given | {"service.name": name})}
     document = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "weft"}, "spans": sent}]}]}
-    request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
-        url, json.dumps(document).encode(), {"content-type": "application/json", **_headers(env)}
-    )
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT):  # noqa: S310
-            return len(sent)
+        request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
+            url, json.dumps(document).encode(), {"content-type": "application/json", **_headers(env)}
+        )
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=_TIMEOUT) as answer:
+            refused = _refused(answer.read(_ANSWER_LIMIT))
     except (OSError, ValueError, http.client.HTTPException) as error:
         message = Secrets.of(env).redact(f"{url} did not accept the spans: {error}")
         hint = "check that a collector is listening there, and the OTEL_EXPORTER_OTLP_* variables"
         raise NotSent(message, hint=hint) from error
+    if refused:
+        raise NotSent(Secrets.of(env).redact(f"{url} refused {refused} of {len(sent)} spans"), hint="its log says why")
+    return len(sent)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirected request would be one without spans, with the same headers, to an address that nobody chose."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Follow none."""
+
+
+def _refused(answer: bytes) -> int:
+    """How many spans a collector that took others did not take."""
+    try:
+        return int(json.loads(answer)["partialSuccess"]["rejectedSpans"])
+    except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
+        return 0  # most answers are empty
 
 
 def _address(env: Mapping[str, str]) -> str:

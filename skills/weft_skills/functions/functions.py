@@ -77,9 +77,17 @@ class FunctionTool:
             return output.envelope(context, self.artifacts, time_since(start), self.disk)
         except ToolFault as fault:
             return failure(fault.code, fault.message, context, time_ms=time_since(start))
-        except Exception as error:  # noqa: BLE001  a function may raise anything; the model gets an envelope
-            what = f"{self.name} failed: {type(error).__name__} — try other arguments, or tell its author"
-            return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            return self._failed(error, context, start)  # of something that the function waited for
+        except (Exception, SystemExit) as error:  # noqa: BLE001  it may raise anything; the model gets an envelope
+            return self._failed(error, context, start)
+
+    def _failed(self, error: BaseException, context: Context, start: float) -> Envelope:
+        raised = error.error if isinstance(error, _RaisedInThreadError) else error
+        what = f"{self.name} failed: {type(raised).__name__} — try other arguments, or tell its author"
+        return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
 
     def _output(self, result: Any) -> Output:
         """The result as text or as JSON; values that JSON cannot represent become text, and NaN becomes null."""
@@ -94,7 +102,24 @@ class FunctionTool:
             filled = filled | {WORKSPACE: self.workspace}
         if inspect.iscoroutinefunction(self.function):
             return await self.function(**filled)
-        return await asyncio.to_thread(self.function, **filled)
+        return await asyncio.to_thread(_in_thread, self.function, filled)
+
+
+class _RaisedInThreadError(Exception):
+    """What a function raised that no thread can hand over: StopIteration, or what would end the program."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _in_thread(function: Callable[..., Any], filled: dict[str, Any]) -> Any:
+    try:
+        return function(**filled)
+    except BaseException as error:
+        if isinstance(error, Exception) and not isinstance(error, StopIteration):
+            raise
+        raise _RaisedInThreadError(error) from error
 
 
 def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -15,6 +16,9 @@ from weft_skills.functions.entry_points import EntryPoint
 from weft_skills.functions.functions import discover, tool
 from weft_skills.functions.installed import rows, switched_off
 from weft_skills.tools.fault import ToolFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def greet_say(workspace: Path, name: str, times: int = 1, tone: Literal["warm", "cool"] = "warm") -> str:
@@ -39,6 +43,35 @@ async def greet_list(names: list[Any] | None = None) -> dict[str, Any]:
 def broken_run() -> str:
     """Fail."""
     raise ValueError("inner detail")
+
+
+def stops_run() -> str:
+    """Find nothing."""
+    return next(iter(()))
+
+
+def exits_run() -> str:
+    """End the program."""
+    raise SystemExit(2)
+
+
+async def cancelled_run() -> str:
+    """Wait for what was cancelled."""
+    waiting = asyncio.ensure_future(asyncio.sleep(60))
+    waiting.cancel()
+    await waiting
+    return ""
+
+
+async def exits_later_run() -> str:
+    """End the program."""
+    raise SystemExit(2)
+
+
+async def waits_run() -> str:
+    """Wait."""
+    await asyncio.sleep(60)
+    return ""
 
 
 def untyped_run(x) -> str:  # type: ignore[no-untyped-def]
@@ -82,6 +115,31 @@ async def test_any_exception_becomes_an_envelope_that_hides_its_details() -> Non
     assert envelope.error is not None
     assert envelope.error.code == "EXECUTION_ERROR"
     assert "inner detail" not in envelope.to_json()
+
+
+@pytest.mark.parametrize(
+    ("function", "raised"),
+    [
+        (stops_run, "StopIteration"),
+        (exits_run, "SystemExit"),
+        (cancelled_run, "CancelledError"),
+        (exits_later_run, "SystemExit"),
+    ],
+)
+async def test_a_function_ends_neither_its_task_nor_the_program(function: Callable[..., Any], raised: str) -> None:
+    async with asyncio.timeout(30):
+        envelope = await tool(function, "any_run", Path("/w")).call({})
+    assert envelope.error is not None
+    assert envelope.error.code == "EXECUTION_ERROR"
+    assert envelope.error.message.startswith(f"any_run failed: {raised} ")
+
+
+async def test_a_call_that_is_cancelled_is_no_failure() -> None:
+    call = asyncio.ensure_future(tool(waits_run, "waits_run", Path("/w")).call({}))
+    await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
 
 
 async def test_long_output_is_cut_and_kept_among_the_artifacts(tmp_path: Path) -> None:

@@ -95,6 +95,13 @@ def test_only_some_limits_may_be_zero(tmp_path: Path) -> None:
         assert text in caught.value.message
 
 
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "2.5", "1e400"])
+def test_what_is_no_whole_number_is_refused(tmp_path: Path, number: str) -> None:
+    with pytest.raises(SetupError, match="'max_tasks' must be a whole number above 0, not "):
+        resolved(tmp_path, project=f"max_tasks = {number}")
+    assert resolved(tmp_path, project="max_tasks = 3.0").settings.max_tasks == 3
+
+
 def test_a_file_that_is_not_toml_is_named_with_the_place(tmp_path: Path) -> None:
     with pytest.raises(SetupError, match=r"weft\.toml cannot be read: "):
         resolved(tmp_path, project="model = ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -78,9 +79,28 @@ async def test_headers_are_read_as_opentelemetry_writes_them(workspace: Path) ->
         "service.name": "mine",
     }
     assert [(headers["authorization"], headers["x-team"]) for headers, _ in sent] == [("Basic YWJj=", "weavers")]
-    for wrong in ({"OTEL_EXPORTER_OTLP_HEADERS": "a=b%0Ac"}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://a b"}):
+    wrong = [{"OTEL_EXPORTER_OTLP_HEADERS": "a=b%0Ac"}]
+    wrong += [{"OTEL_EXPORTER_OTLP_ENDPOINT": one} for one in ("http://a b", "http://[::1")]
+    for one in wrong:
         with pytest.raises(otlp.NotSent):
-            otlp.send(rows(workspace), env=env | wrong)
+            otlp.send(rows(workspace), env=env | one)
+
+
+def test_spans_that_were_redirected_or_refused_were_not_sent() -> None:
+    spans = [{"spanId": "1"}, {"spanId": "2"}]
+    with (
+        collecting() as (elsewhere, arrived),
+        collecting(302, location=elsewhere) as (address, _),
+        pytest.raises(otlp.NotSent, match="302"),
+    ):
+        otlp.send_spans(spans, env={"OTEL_EXPORTER_OTLP_ENDPOINT": address})
+    assert arrived == []
+    partly = json.dumps({"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too old"}}).encode()
+    with collecting(answer=partly) as (address, _), pytest.raises(otlp.NotSent, match="refused 1 of 2 spans"):
+        otlp.send_spans(spans, env={"OTEL_EXPORTER_OTLP_ENDPOINT": address})
+    for answer in (b"{}", b"\n\x00", b'{"partialSuccess": {}}', b"[" * 70_000):
+        with collecting(answer=answer) as (address, _):
+            assert otlp.send_spans(spans, env={"OTEL_EXPORTER_OTLP_ENDPOINT": address}) == 2
 
 
 async def test_a_check_is_an_evaluation_inside_its_task_and_a_run_names_its_batch(workspace: Path) -> None:

@@ -1,8 +1,8 @@
 """Vectors of many skills, compared in two steps: all by the leading dimensions, then the best again by all dimensions.
 
 Leading dimensions carry most of the meaning. A skill has 16 bits in each: enough for its product with a goal's vector,
-since neither is longer than one. The goal's has few different weights, since columns of the same one are added up before
-they are multiplied, which takes three times as long. This takes a few milliseconds for tens of thousands of skills.
+since neither is longer than one. The goal's has few different weights: columns of the same one are added up before they
+are multiplied, which takes three times as long. This takes a few milliseconds for tens of thousands of skills.
 """
 
 from __future__ import annotations
