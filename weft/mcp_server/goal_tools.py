@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from dataclasses import dataclass, field
 from functools import partial
@@ -173,7 +174,8 @@ class GoalTools:
         """An answer as the record takes it; only questions are answered here, unless a flag says otherwise."""
         meant = [request for request in asked if request.id.startswith(name)]
         if all(request.kind == "question" for request in meant):
-            return Answer("answer", text=str(value), by="mcp")
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            return Answer("answer", text=text, by="mcp")
         if not self.allow_approvals:
             raise InputError(_PERSON, hint="or start the server with --allow-approvals")
         table = value if isinstance(value, dict) else {"decision": value}

@@ -9,6 +9,7 @@ import shlex
 import sys
 import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.fakes import ScriptedModel
+from tests.mcp_workspace import configure, open_servers
 from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
 from tests.weft.approving import GOAL, calling, prepare, weft
 from tests.weft.recorded import rows
@@ -26,13 +28,13 @@ from weft_planner.model import Reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
 
     from tests.nursery import Nursery
     from tests.openai_server import Answer
     from weft.runs.runtime import Weft
     from weft_planner.model import Request
 
+ASKING = Path(__file__).parents[2] / "mcp_asking_server.py"
 TWO = [
     {"id": "one", "action_type": "llm", "instruction": "First"},
     {"id": "two", "action_type": "llm", "instruction": "Then <<one.output>>", "depends_on": ["one"]},
@@ -148,6 +150,19 @@ async def test_questions_are_answered_here_and_approvals_by_a_person(workspace: 
         allowed = await called(client, "answer_run", run_id=waits["run_id"], answers=answers)
     assert (allowed["status"], allowed["waiting"]) == ("done", [])
     assert [row.body["by"] for row in rows(workspace) if row.type == "approval_given"] == ["mcp"]
+
+
+@pytest.mark.parametrize("given", [{"size": 3, "colour": "red"}, '{"size": 3, "colour": "red"}'])
+async def test_a_form_is_answered_with_an_object_or_its_text(workspace: Path, given: Any) -> None:
+    configure(workspace, asking={"command": sys.executable, "args": ["-S", str(ASKING), "modern"]})
+    open_servers(workspace).trust_all()
+    task = {"id": "call", "action_type": "tool", "name": "mcp__asking__paint", "arguments": {"what": "the fence"}}
+    model = ScriptedModel(lambda _: Reply(json.dumps({"tasks": [task]})))
+    async with client_of(runtime(workspace, model, approve="never")) as client:
+        asked = await called(client, "run_goal", goal="Paint the fence")
+        answers = {asked["waiting"][0]["id"]: given}
+        done = await called(client, "answer_run", run_id=asked["run_id"], answers=answers)
+    assert done["tasks"][0]["output"] == "the fence: accept [('colour', 'red'), ('size', 3)]"
 
 
 async def test_plans_skills_and_mistakes(workspace: Path) -> None:
