@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from weft.acp.modes import KeptModes, ModeName
     from weft.runs.runtime import Weft
+    from weft.runs.steps.reviewing import Review
     from weft_executor.history.result import Result
+    from weft_planner.approvals import Approve
     from weft_planner.events import Event, Record
 
 CONTINUE = "/continue"
@@ -73,13 +75,10 @@ class Session:
             goal = await asyncio.to_thread(goal_of, blocks, workspace, run_id)
             if goal.text.strip() == CONTINUE:
                 return await self._resume(stop)
-            permissions = Permissions(self.client, self.id)
-            review = permissions.review if self.mode == "plan" else None
+            approve, review = self._asks()
 
             def turn(record: Record) -> Awaitable[Result | None]:
-                return conversation.turn(
-                    goal, record=record, stop=stop, approve=permissions.approve, review=review, run_id=run_id
-                )
+                return conversation.turn(goal, record=record, stop=stop, approve=approve, review=review, run_id=run_id)
 
             return await self._told(turn, stop, Updates(workspace, run_id))
 
@@ -100,13 +99,18 @@ class Session:
 
     async def _resume(self, stop: Stop, answers: Sequence[tuple[str, Answer]] = ()) -> Literal["end_turn", "cancelled"]:
         """Continue the last turn, which is not done."""
-        conversation, permissions = self.conversation, Permissions(self.client, self.id)
+        conversation, (approve, review) = self.conversation, self._asks()
         told = await asyncio.to_thread(lambda: history.last_turn(conversation))
 
         def turn(record: Record) -> Awaitable[Result | None]:
-            return conversation.resume(record=record, stop=stop, approve=permissions.approve, answers=answers)
+            return conversation.resume(record=record, stop=stop, approve=approve, review=review, answers=answers)
 
         return await self._told(turn, stop, told)
+
+    def _asks(self) -> tuple[Approve, Review | None]:
+        """What asks the client in this mode: for permissions, and whether a plan may run."""
+        permissions = Permissions(self.client, self.id)
+        return permissions.approve, permissions.review if self.mode == "plan" else None
 
     def cancel(self) -> None:
         """Stop the turn that runs; what was finished stays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,23 +66,47 @@ async def test_in_plan_mode_nothing_runs_before_a_yes_and_the_mode_survives(work
     assert "task" in {request.role for request in model.asked}
 
 
-async def test_a_question_is_answered_by_the_next_prompt(workspace: Path) -> None:
+@pytest.mark.parametrize("first", ["reject", "never"])
+async def test_in_plan_mode_a_turn_that_is_continued_asks_for_its_plan_again(workspace: Path, first: str) -> None:
+    model, before, after = simple(), Editor(lambda _: first), Editor()
+    async with agent(before, model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await connection.set_session_mode(session_id=session, mode_id="plan")
+        turn = asyncio.ensure_future(say(connection, session, "Do two steps"))
+        await before.until(lambda: before.asked)
+        if first == "reject":
+            await turn
+            await say(connection, session, "/continue")
+            assert len(before.asked) == 2
+    await asyncio.gather(turn, return_exceptions=True)
+    assert {request.role for request in model.asked} == {"decomposer"}
+    async with agent(after, model) as connection:
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+        await say(connection, session, "/continue")
+        assert [call.title for call, _ in after.asked] == ["Run this plan?"]
+    assert after.said().endswith("the answer of two")
+
+
+@pytest.mark.parametrize(("mode", "asked"), [("ask", []), ("plan", ["Run this plan?"])])
+async def test_a_question_is_answered_by_the_next_prompt(workspace: Path, mode: str, asked: list[str]) -> None:
     def script(request: Request) -> Reply:
         if request.role != "decomposer":
             return Reply("the answer")
-        asked = not any("as in colours.md" in message.content for message in request.messages)
+        answered = any("as in colours.md" in message.content for message in request.messages)
         question: dict[str, Any] = {"tasks": [], "synthesis": None, "clarification": "Which colour?"}
-        return Reply(json.dumps(question) if asked else plan(*TWO))
+        return Reply(plan(*TWO) if answered else json.dumps(question))
 
     (workspace / "colours.md").write_text("blue\n", encoding="utf-8")
     editor, model = Editor(), ScriptedModel(script)
     async with agent(editor, model) as connection:
         session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await connection.set_session_mode(session_id=session, mode_id=mode)
         await say(connection, session, "Paint it")
         assert "Which colour?" in editor.said()
         linked = resource_link_block("colours.md", (workspace / "colours.md").as_uri())
         await connection.prompt(session_id=session, prompt=[text_block("as in "), linked])
     assert editor.said().endswith("the answer")
+    assert [call.title for call, _ in editor.asked] == asked
 
 
 async def test_a_written_artifact_is_shown_where_it_lies(workspace: Path) -> None:
