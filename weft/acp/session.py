@@ -47,6 +47,7 @@ class Session:
     mode: ModeName = modes.DEFAULT
     _is_prompted: bool = False
     _stops: list[Stop] = field(default_factory=list)
+    _warned: set[str] = field(default_factory=set)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -80,7 +81,7 @@ class Session:
             def turn(record: Record) -> Awaitable[Result | None]:
                 return conversation.turn(goal, record=record, stop=stop, approve=approve, review=review, run_id=run_id)
 
-            return await self._told(turn, stop, Updates(workspace, run_id))
+            return await self._told(turn, stop, Updates(workspace, run_id, self._warned))
 
     async def go_on(self) -> None:
         """Continue the last turn, which waits; what it waits for is asked again."""
@@ -100,7 +101,7 @@ class Session:
     async def _resume(self, stop: Stop, answers: Sequence[tuple[str, Answer]] = ()) -> Literal["end_turn", "cancelled"]:
         """Continue the last turn, which is not done."""
         conversation, (approve, review) = self.conversation, self._asks()
-        told = await asyncio.to_thread(lambda: history.last_turn(conversation))
+        told = await asyncio.to_thread(lambda: history.last_turn(conversation, self._warned))
 
         def turn(record: Record) -> Awaitable[Result | None]:
             return conversation.resume(record=record, stop=stop, approve=approve, review=review, answers=answers)
