@@ -131,6 +131,10 @@ def respond(request: dict[str, Any], given: argparse.Namespace) -> None:
     method, params = request["method"], request.get("params") or {}
     if "id" not in request:
         return
+    if given.mode.startswith("refusing"):
+        code, message = int(given.mode.removeprefix("refusing")), f"license \x1b[2Jof {os.environ['TOKEN']} expired"
+        say({"id": request["id"], "error": {"code": code, "message": message + " again" * 100}})
+        return
     if method == "initialize":
         info = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
         result: Any = info | {"serverInfo": {"name": "plain", "version": "1"}}

@@ -100,7 +100,7 @@ class WeftAgent:
                 prompt_capabilities=PromptCapabilities(
                     embedded_context=True, image=await asyncio.to_thread(self._sees_images), audio=False
                 ),
-                mcp_capabilities=McpCapabilities(http=True, sse=True),
+                mcp_capabilities=McpCapabilities(http=True, sse=False),
                 session_capabilities=SessionCapabilities(list=SessionListCapabilities()),
             ),
             agent_info=Implementation(name="weft", title="weft", version=__version__),

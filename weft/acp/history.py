@@ -1,4 +1,4 @@
-"""A recorded conversation as the updates that a client was sent when it was held; no model is called."""
+"""A recorded conversation as the updates that a client was sent when it was held, without its warnings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from acp.helpers import update_user_message_text
 
 from weft.acp.updates import Updates
 from weft.runs.stored import records
+from weft_planner.events import Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,17 +18,18 @@ if TYPE_CHECKING:
 
 
 def updates_of(conversation: Conversation) -> Iterator[Any]:
-    """All turns in their order: what was asked, the plan as it ended, tool calls and answers."""
+    """All turns in their order: what was asked, the plan as it ended, tool calls and answers; no model is called."""
     for turn in conversation.turns():
         yield update_user_message_text(turn.goal)
         told = Updates(conversation.weft.paths.workspace, turn.run_id)
         for event in _events(conversation, turn.run_id):
-            yield from told.of(event)
+            if not isinstance(event, Warned):  # they were about that time
+                yield from told.of(event)
 
 
-def last_turn(conversation: Conversation) -> Updates:
-    """Where the updates of the last turn stand, for what continues it."""
-    told, last = Updates(conversation.weft.paths.workspace), conversation.last
+def last_turn(conversation: Conversation, warned: set[str]) -> Updates:
+    """Where the updates of the last turn stand, for what continues it; its warnings are added to those `warned` of."""
+    told, last = Updates(conversation.weft.paths.workspace, warned=warned), conversation.last
     if last is not None:
         told.turn = last.run_id
         for event in _events(conversation, last.run_id):

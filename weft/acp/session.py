@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from weft.acp.modes import KeptModes, ModeName
     from weft.runs.runtime import Weft
+    from weft.runs.steps.reviewing import Review
     from weft_executor.history.result import Result
+    from weft_planner.approvals import Approve
     from weft_planner.events import Event, Record
 
 CONTINUE = "/continue"
@@ -45,6 +47,7 @@ class Session:
     mode: ModeName = modes.DEFAULT
     _is_prompted: bool = False
     _stops: list[Stop] = field(default_factory=list)
+    _warned: set[str] = field(default_factory=set)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -73,15 +76,12 @@ class Session:
             goal = await asyncio.to_thread(goal_of, blocks, workspace, run_id)
             if goal.text.strip() == CONTINUE:
                 return await self._resume(stop)
-            permissions = Permissions(self.client, self.id)
-            review = permissions.review if self.mode == "plan" else None
+            approve, review = self._asks()
 
             def turn(record: Record) -> Awaitable[Result | None]:
-                return conversation.turn(
-                    goal, record=record, stop=stop, approve=permissions.approve, review=review, run_id=run_id
-                )
+                return conversation.turn(goal, record=record, stop=stop, approve=approve, review=review, run_id=run_id)
 
-            return await self._told(turn, stop, Updates(workspace, run_id))
+            return await self._told(turn, stop, Updates(workspace, run_id, self._warned))
 
     async def go_on(self) -> None:
         """Continue the last turn, which waits; what it waits for is asked again."""
@@ -100,13 +100,18 @@ class Session:
 
     async def _resume(self, stop: Stop, answers: Sequence[tuple[str, Answer]] = ()) -> Literal["end_turn", "cancelled"]:
         """Continue the last turn, which is not done."""
-        conversation, permissions = self.conversation, Permissions(self.client, self.id)
-        told = await asyncio.to_thread(lambda: history.last_turn(conversation))
+        conversation, (approve, review) = self.conversation, self._asks()
+        told = await asyncio.to_thread(lambda: history.last_turn(conversation, self._warned))
 
         def turn(record: Record) -> Awaitable[Result | None]:
-            return conversation.resume(record=record, stop=stop, approve=permissions.approve, answers=answers)
+            return conversation.resume(record=record, stop=stop, approve=approve, review=review, answers=answers)
 
         return await self._told(turn, stop, told)
+
+    def _asks(self) -> tuple[Approve, Review | None]:
+        """What asks the client in this mode: for permissions, and whether a plan may run."""
+        permissions = Permissions(self.client, self.id)
+        return permissions.approve, permissions.review if self.mode == "plan" else None
 
     def cancel(self) -> None:
         """Stop the turn that runs; what was finished stays."""

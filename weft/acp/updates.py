@@ -1,4 +1,4 @@
-"""A run's events as what a client is told: the plan, tool calls with what they change, and the answer."""
+"""A run's events as what a client is told: the plan, tool calls with what they change, warnings, and the answer."""
 
 from __future__ import annotations
 
@@ -32,9 +32,11 @@ from weft_planner.events import (
     TaskStarted,
     TextStreamed,
     ToolCalled,
+    Warned,
 )
 from weft_planner.plan.task_id import root_of
 from weft_skills.builtin.writing.targets import PREFIX, target_of
+from weft_skills.text.control import printable
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from weft_planner.plan.task import Task
 
 _MOST_TEXT = 20_000
+_LONGEST_WARNING = 2_000
 _KINDS = {
     "ReadFile": "read",
     "ListFiles": "search",
@@ -84,10 +87,14 @@ class _OpenCall(NamedTuple):
 
 @dataclass(slots=True)
 class Updates:
-    """Turns the events of one turn into updates; `streamed` is whether the answer's text was handed on already."""
+    """Turns the events of one turn into updates; `streamed` is whether the answer's text was handed on already.
+
+    `warned` has the warnings that the client was told, and is not told again.
+    """
 
     workspace: Path
     turn: str = ""
+    warned: set[str] = field(default_factory=set)
     streamed: bool = False
     _plan: Plan | None = None
     _standing: dict[str, Literal["pending", "in_progress", "completed"]] = field(default_factory=dict)
@@ -119,6 +126,9 @@ class Updates:
             case CallRetried(role=role) | CallFailed(role=role) if role in _ANSWERING and self.streamed:
                 self.streamed = False  # what a client has cannot be taken back
                 return [update_agent_message_text(_BROKEN)]
+            case Warned(message=message) if message not in self.warned:
+                self.warned.add(message)
+                return [update_agent_message_text(f"\n\nWarning: {printable(message)[:_LONGEST_WARNING]}\n\n")]
             case RunFinished():
                 return self._finished(event)
         return []

@@ -61,7 +61,7 @@ class _Started:
 
 
 class GoalRuns:
-    """Starts runs, keeps them until they end, and lets callers wait for as long as they like."""
+    """Starts runs, keeps them until they end, and lets callers wait for as long as they like, which stops none."""
 
     def __init__(self) -> None:
         self._started: dict[str, _Started] = {}
@@ -88,8 +88,12 @@ class GoalRuns:
         try:
             task = asyncio.ensure_future(run(record=lambda event: _hand_on(loop, note, event), stop=stop))
             either: set[asyncio.Future[Any]] = {began, task}
-            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.sleep(0)
+            try:
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                stop.set()  # nobody has its id
+                raise
             if not began.done():
                 return task.result()
             run_id = began.result()
@@ -107,28 +111,22 @@ class GoalRuns:
         if started is None:
             return None
         task, progress = started.task, started.progress
-        try:
-            return await self._watch(task, progress, seconds, report)
-        except asyncio.CancelledError:
-            started.stop.set()  # the client cancelled its call, so the run ends too; it can be resumed
-            raise
-
-    async def _watch(
-        self,
-        task: asyncio.Task[Result],
-        progress: TaskProgress,
-        seconds: float,
-        report: Callable[[TaskProgress], Awaitable[None]],
-    ) -> Result | None:
         until = asyncio.get_running_loop().time() + seconds
         while not task.done() and (left := until - asyncio.get_running_loop().time()) > 0:
             news = asyncio.ensure_future(progress.news.wait())
-            await asyncio.wait({task, news}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-            news.cancel()
+            try:
+                await asyncio.wait({task, news}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                news.cancel()
             if progress.news.is_set():
                 progress.news.clear()
                 await report(progress)
         return task.result() if task.done() else None
+
+    def stop(self, run_id: str) -> None:
+        """Interrupt a run of this process, if it has not ended; it can be resumed."""
+        if run_id in self._started:
+            self._started[run_id].stop.set()
 
     async def close(self) -> list[str]:
         """Interrupt all runs and wait until they have ended; returns their ids, which can be resumed."""

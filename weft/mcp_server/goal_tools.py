@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +20,7 @@ from weft_skills.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from weft.mcp_server.goal_runs import TaskProgress
+    from weft.mcp_server.goal_runs import GoalRun, TaskProgress
     from weft.runs.runtime import Weft
     from weft_executor.history.result import Result
     from weft_executor.stores.store import Store
@@ -48,7 +49,7 @@ class GoalTools:
     ) -> dict[str, Any]:
         """Start a goal and wait for its end, up to a time."""
         given = Goal(goal, skills=tuple(skills), stream=False)
-        return await self._waited(await self.runs.begin(partial(self.weft.run, given)), wait, report)
+        return await self._begun(partial(self.weft.run, given), wait, report)
 
     async def get_run(self, run: str, wait: float, report: Callable[[TaskProgress], Awaitable[None]]) -> dict[str, Any]:
         """How a run stands, of this process or another; waits for its end, up to a time."""
@@ -71,8 +72,7 @@ class GoalTools:
         given = [(name, self._answer(name, value, asked)) for name, value in answers.items()]
         if not given:
             raise InputError("there are no answers", hint="pass {id: text} for what get_run lists as waiting")
-        begun = await self.runs.begin(partial(self.weft.resume, run_id, answers=given))
-        return await self._waited(begun, wait, report)
+        return await self._begun(partial(self.weft.resume, run_id, answers=given), wait, report)
 
     async def continue_run(
         self,
@@ -82,9 +82,7 @@ class GoalTools:
         report: Callable[[TaskProgress], Awaitable[None]],
     ) -> dict[str, Any]:
         """Continue a run with what the client's own user said."""
-        return await self._waited(
-            await self.runs.begin(partial(self.weft.resume, run, answers=list(answers))), wait, report
-        )
+        return await self._begun(partial(self.weft.resume, run, answers=list(answers)), wait, report)
 
     def waiting(self, run: str) -> list[dict[str, Any]]:
         """What a run waits for, as `--json` prints it."""
@@ -130,6 +128,18 @@ class GoalTools:
         await self.weft.close()
         return interrupted
 
+    async def _begun(
+        self, run: GoalRun, wait: float, report: Callable[[TaskProgress], Awaitable[None]]
+    ) -> dict[str, Any]:
+        """Start or continue a run and wait for its end, up to a time; a client that cancels this call stops the run."""
+        begun = await self.runs.begin(run)
+        try:
+            return await self._waited(begun, wait, report)
+        except asyncio.CancelledError:
+            if isinstance(begun, str):
+                self.runs.stop(begun)
+            raise
+
     async def _waited(
         self, begun: str | Result, seconds: float, report: Callable[[TaskProgress], Awaitable[None]]
     ) -> dict[str, Any]:
@@ -164,7 +174,8 @@ class GoalTools:
         """An answer as the record takes it; only questions are answered here, unless a flag says otherwise."""
         meant = [request for request in asked if request.id.startswith(name)]
         if all(request.kind == "question" for request in meant):
-            return Answer("answer", text=str(value), by="mcp")
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            return Answer("answer", text=text, by="mcp")
         if not self.allow_approvals:
             raise InputError(_PERSON, hint="or start the server with --allow-approvals")
         table = value if isinstance(value, dict) else {"decision": value}

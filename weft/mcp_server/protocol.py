@@ -60,7 +60,10 @@ def build(tools: GoalTools) -> MCPServer[Any]:
     async def answer_run(
         run_id: str, answers: dict[str, Any], ctx: Context[Any], wait_seconds: float = WAIT
     ) -> dict[str, Any]:
-        """Answer the questions that a run waits for, {id: text}, and continue it. Approvals are for a person."""
+        """Answer the questions that a run waits for, {id: answer}, and continue it. Approvals are for a person.
+
+        An answer is a text; that to a question with a schema is an object of its fields.
+        """
         return await _told(tools.answer_run(run_id, answers, wait_seconds, _reporter(ctx)))
 
     @server.tool(annotations=reads)

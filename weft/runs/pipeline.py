@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """The way from a goal to its answer; a new plan is shown to `review` before it runs."""
+    """The way from a goal to its answer; a plan of which nothing has begun is shown to `review` before it runs."""
 
     context: RunContext
     review: Review | None = None
@@ -60,7 +60,8 @@ class Pipeline:
             return RunFinished("done", plan.answer)
         current = replanning.current
         current.plan = running.begun_in(plan)
-        if self.review is not None and not await reviewed(self.review, current, planning):
+        shown = self.review if not context.history.has_begun else None
+        if shown is not None and not await reviewed(shown, current, planning):
             return DECLINED
         return await self._run_tasks(running, replanning)
 

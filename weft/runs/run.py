@@ -79,7 +79,7 @@ class Run:
     """One run: new, or continuing what `history` has on record, which begins with its first event.
 
     `ledger` is how the run stands. `events` from a person are recorded when it is resumed: answers, and how they change
-    the plan. `approve` asks a person who is there, and `review` shows them a new plan before it runs. `tool_set`
+    the plan. `approve` asks a person who is there, and `review` shows them a plan before any of it runs. `tool_set`
     replaces the built-in tools of the settings; `remarks` are what a person says while it goes on.
     """
 

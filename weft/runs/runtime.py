@@ -165,6 +165,7 @@ class Weft:
         record: Record | None = None,
         stop: Stop | None = None,
         approve: Approve | None = None,
+        review: Review | None = None,
         answers: Answers = (),
         plan: PlanFile | None = None,
     ) -> Result:
@@ -172,8 +173,9 @@ class Weft:
 
         `answers` are by the ids of the run's requests; raises, and does nothing, if one is unknown or answered. With a
         `plan`, which a person made of the run's own, it continues by that; what has begun stays in it as it is.
+        `review` is shown a plan of which nothing has begun, as by `run`.
         """
-        return await self._reopen(run, Reopening(answers, plan), record, stop, approve)
+        return await self._reopen(run, Reopening(answers, plan), record, stop, approve, review)
 
     async def replan(
         self,
@@ -189,7 +191,13 @@ class Weft:
         return await self._reopen(run, reopening, record, stop, approve)
 
     async def _reopen(
-        self, run: str, reopening: Reopening, record: Record | None, stop: Stop | None, approve: Approve | None
+        self,
+        run: str,
+        reopening: Reopening,
+        record: Record | None,
+        stop: Stop | None,
+        approve: Approve | None,
+        review: Review | None = None,
     ) -> Result:
         # In threads: a journal may be a network away, and other runs must not wait for it.
         summary = await asyncio.to_thread(self.journal.store.find, run)
@@ -206,7 +214,7 @@ class Weft:
         if resumed is None:
             await release(self.journal, run_id)
             return await asyncio.to_thread(self.result, run_id)
-        resumed.observer, resumed.approve = record, approve
+        resumed.observer, resumed.approve, resumed.review = record, approve, review
         return await resumed.run(stop or Stop())
 
     def _resumed(self, run_id: str, reopening: Reopening) -> Run | None:

@@ -64,7 +64,8 @@ class RunHistory:
     `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
     a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
     before the run was stopped, in the first request that it has answered. `earlier_outputs` are results of earlier
-    turns that its tasks read. `images` are those that came with the goal.
+    turns that its tasks read. `images` are those that came with the goal. `has_begun` is whether a task has started
+    since there was a plan.
     """
 
     started: RunStarted | None = None
@@ -90,6 +91,7 @@ class RunHistory:
     replans: Replans = field(default_factory=Replans)
     paid: dict[str, tuple[float, int]] = field(default_factory=dict)
     last_seq: int = 0
+    has_begun: bool = False
     fixed: tuple[Task, ...] = ()
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _last_reply: dict[tuple[str, str | None], str] = field(default_factory=dict)
@@ -157,7 +159,7 @@ class RunHistory:
             case PlanRefused():
                 self._note_refusal(event)
             case PlanMade():
-                self.planned = event
+                self.planned, self.has_begun = event, False
                 self.plans.append(event)
                 self._note_reading((None, None), event, event.attempts)
                 self.finished.refusals.end()
@@ -190,6 +192,7 @@ class RunHistory:
         match event:
             case TaskStarted():
                 self._inputs[event.task] = event.inputs
+                self.has_begun = self.planned is not None
                 self.finished.reused.pop(event.task, None)  # it is done now, or found elsewhere for these inputs
             case TaskReused():
                 self._reuse_recorded[event.task] = event

@@ -159,6 +159,14 @@ def test_what_a_server_says_last_does_not_repeat_its_secrets(tmp_path: Path) -> 
     assert "ended; it said: bad token ***" in state.reason
 
 
+@pytest.mark.parametrize("code", [-32603, -32000])
+def test_a_server_that_refuses_to_start_says_why(tmp_path: Path, code: int) -> None:
+    (state,) = opened(tmp_path, f"refusing{code}", env={"TOKEN": "hunter2-hunter2"}).checked()[0]
+    reason = state.reason or ""
+    assert reason.startswith("the MCP server 'small' refused to start: license  [2Jof *** expired again")
+    assert len(reason) < 500
+
+
 class Packing(BaseHTTPRequestHandler):
     """Answers every request with 64 KB that unpack to 64 MB."""
 

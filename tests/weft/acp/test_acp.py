@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from acp.exceptions import RequestError
 from acp.helpers import resource_link_block, text_block
-from acp.schema import AvailableCommandsUpdate, EnvVariable, McpServerStdio, ToolCallStart
+from acp.schema import AvailableCommandsUpdate, EnvVariable, McpServerStdio, SseMcpServer, ToolCallStart
 
 from tests.fakes import Recorder, ScriptedModel
 from tests.mcp_workspace import small
 from tests.weft.acp.client import Editor, agent, say
 from tests.weft.recorded import store, weft
+from weft.acp import history
 from weft.acp.updates import Updates
+from weft.runs.conversations.conversation import Conversation
 from weft_planner.errors import RequestRefused
-from weft_planner.events import CallFailed, CallFinished, CallRetried, RunFinished, TextStreamed, ToolCalled
+from weft_planner.events import CallFailed, CallFinished, CallRetried, RunFinished, TextStreamed, ToolCalled, Warned
 from weft_planner.model import Reply, ToolCall
 
 if TYPE_CHECKING:
@@ -65,23 +68,47 @@ async def test_in_plan_mode_nothing_runs_before_a_yes_and_the_mode_survives(work
     assert "task" in {request.role for request in model.asked}
 
 
-async def test_a_question_is_answered_by_the_next_prompt(workspace: Path) -> None:
+@pytest.mark.parametrize("first", ["reject", "never"])
+async def test_in_plan_mode_a_turn_that_is_continued_asks_for_its_plan_again(workspace: Path, first: str) -> None:
+    model, before, after = simple(), Editor(lambda _: first), Editor()
+    async with agent(before, model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await connection.set_session_mode(session_id=session, mode_id="plan")
+        turn = asyncio.ensure_future(say(connection, session, "Do two steps"))
+        await before.until(lambda: before.asked)
+        if first == "reject":
+            await turn
+            await say(connection, session, "/continue")
+            assert len(before.asked) == 2
+    await asyncio.gather(turn, return_exceptions=True)
+    assert {request.role for request in model.asked} == {"decomposer"}
+    async with agent(after, model) as connection:
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+        await say(connection, session, "/continue")
+        assert [call.title for call, _ in after.asked] == ["Run this plan?"]
+    assert after.said().endswith("the answer of two")
+
+
+@pytest.mark.parametrize(("mode", "asked"), [("ask", []), ("plan", ["Run this plan?"])])
+async def test_a_question_is_answered_by_the_next_prompt(workspace: Path, mode: str, asked: list[str]) -> None:
     def script(request: Request) -> Reply:
         if request.role != "decomposer":
             return Reply("the answer")
-        asked = not any("as in colours.md" in message.content for message in request.messages)
+        answered = any("as in colours.md" in message.content for message in request.messages)
         question: dict[str, Any] = {"tasks": [], "synthesis": None, "clarification": "Which colour?"}
-        return Reply(json.dumps(question) if asked else plan(*TWO))
+        return Reply(plan(*TWO) if answered else json.dumps(question))
 
     (workspace / "colours.md").write_text("blue\n", encoding="utf-8")
     editor, model = Editor(), ScriptedModel(script)
     async with agent(editor, model) as connection:
         session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await connection.set_session_mode(session_id=session, mode_id=mode)
         await say(connection, session, "Paint it")
         assert "Which colour?" in editor.said()
         linked = resource_link_block("colours.md", (workspace / "colours.md").as_uri())
         await connection.prompt(session_id=session, prompt=[text_block("as in "), linked])
     assert editor.said().endswith("the answer")
+    assert [call.title for call, _ in editor.asked] == asked
 
 
 async def test_a_written_artifact_is_shown_where_it_lies(workspace: Path) -> None:
@@ -168,6 +195,40 @@ async def test_the_editors_mcp_servers_are_used_and_their_secrets_are_written_no
     kept = [file for file in workspace.parent.rglob("*") if file.is_file()]
     assert kept
     assert not [file for file in kept if b"hunter2-of-the-editor" in file.read_bytes()]
+
+
+async def test_servers_that_cannot_be_used_are_told_once_and_not_when_the_session_is_loaded(workspace: Path) -> None:
+    servers = [
+        SseMcpServer(name="old", url="http://127.0.0.1:9/sse", headers=[], type="sse"),
+        McpServerStdio(name="gone", command=str(workspace / "no-such-program"), args=[], env=[]),
+    ]
+    editor = Editor()
+    async with agent(editor, simple()) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=servers)).session_id
+        for _ in range(2):
+            await say(connection, session, "Do two steps")
+    warnings = [line for line in editor.said().splitlines() if line.startswith("Warning: ")]
+    assert [name for name in ("old", "gone") if any(f"'{name}'" in line for line in warnings)] == ["old", "gone"]
+    assert len(warnings) == len(set(warnings)) == 2
+    assert editor.said().endswith("the answer of two")
+    loaded = Editor()
+    async with agent(loaded, simple()) as connection:
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=servers)
+        assert loaded.said() == "the answer of two" * 2
+
+
+async def test_what_continues_a_turn_does_not_repeat_its_warnings(workspace: Path) -> None:
+    server = McpServerStdio(name="gone", command=str(workspace / "no-such-program"), args=[], env=[])
+    async with agent(Editor(), simple()) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[server])).session_id
+        await say(connection, session, "Do two steps")
+    warned: set[str] = set()
+    async with weft(workspace, simple()) as runtime:
+        told = history.last_turn(Conversation(runtime, session), warned)
+    (warning,) = warned
+    assert "'gone'" in warning
+    assert told.of(Warned(warning)) == []
+    assert len(told.of(Warned("another"))) == 1
 
 
 async def test_bad_input_is_told_in_words(workspace: Path) -> None:

@@ -39,6 +39,12 @@ async def test_images_are_taken_if_a_model_sees_them(workspace: Path, settings: 
     assert (await capabilities(agent))["promptCapabilities"]["image"] is image
 
 
+async def test_mcp_servers_are_taken_by_the_transports_that_are_spoken(workspace: Path) -> None:
+    agent = WeftAgent(lambda _: (Paths.of(workspace, os.environ), Settings(model="local")))
+    told = (await capabilities(agent))["mcpCapabilities"]
+    assert (told["http"], told["sse"]) == (True, False)
+
+
 async def test_settings_that_cannot_be_read_are_no_reason_to_turn_an_editor_away() -> None:
     def configure(_: Path) -> Any:
         raise SetupError("weft.toml, line 1: no", hint="fix it")

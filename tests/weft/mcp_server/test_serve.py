@@ -9,6 +9,7 @@ import shlex
 import sys
 import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.fakes import ScriptedModel
+from tests.mcp_workspace import configure, open_servers
 from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
 from tests.weft.approving import GOAL, calling, prepare, weft
 from tests.weft.recorded import rows
@@ -26,13 +28,13 @@ from weft_planner.model import Reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
 
     from tests.nursery import Nursery
     from tests.openai_server import Answer
     from weft.runs.runtime import Weft
     from weft_planner.model import Request
 
+ASKING = Path(__file__).parents[2] / "mcp_asking_server.py"
 TWO = [
     {"id": "one", "action_type": "llm", "instruction": "First"},
     {"id": "two", "action_type": "llm", "instruction": "Then <<one.output>>", "depends_on": ["one"]},
@@ -85,6 +87,46 @@ async def test_a_run_goes_on_when_nobody_waits_and_every_finished_task_is_report
     assert heard[-1] == (2.0, 2.0, "two: done")
 
 
+async def test_a_client_that_cancels_its_reading_of_a_run_stops_nothing(workspace: Path) -> None:
+    gate = asyncio.Event()
+    async with client_of(runtime(workspace, slow_model(0, gate))) as client:
+        begun = await called(client, "run_goal", goal="Do both", wait_seconds=0.1)
+        with pytest.raises(Exception, match=r"(?i)timed? ?out"):
+            await client.call_tool("get_run", {**begun, "wait_seconds": 30}, read_timeout_seconds=0.2)
+        gate.set()
+        ended = await called(client, "get_run", run_id=begun["run_id"], wait_seconds=30)
+    assert (ended["status"], ended["answer"]) == ("done", "the answer")
+
+
+async def test_a_client_that_cancels_what_began_or_continued_a_run_stops_it(workspace: Path) -> None:
+    def script(request: Request) -> Reply:
+        if request.role == "decomposer" and "the to-do service" not in request.messages[-1].content:
+            return Reply(json.dumps({"tasks": [], "clarification": "Which service?"}))
+        return Reply(json.dumps({"tasks": TWO}) if request.role == "decomposer" else "documented")
+
+    class Silent(ScriptedModel):
+        async def complete(self, request: Request) -> Reply:
+            if request.role == "task":
+                await asyncio.Event().wait()
+            return await ScriptedModel.complete(self, request)
+
+    async with client_of(runtime(workspace, Silent(script))) as client:
+
+        async def cancelled(tool: str, **arguments: Any) -> Any:
+            """How a run ends whose caller gives up."""
+            with pytest.raises(Exception, match=r"(?i)timed? ?out"):
+                await client.call_tool(tool, arguments, read_timeout_seconds=2)
+            run = (await called(client, "list_runs"))["runs"][0]["run_id"]
+            return await called(client, "get_run", run_id=run, wait_seconds=60)
+
+        asked = await called(client, "run_goal", goal="Document it")
+        answers = {asked["waiting"][0]["id"]: "the to-do service"}
+        ended = await cancelled("answer_run", run_id=asked["run_id"], answers=answers)
+        assert (ended["run_id"], ended["status"]) == (asked["run_id"], "interrupted")
+        ended = await cancelled("run_goal", goal="Document the to-do service")
+        assert (ended["run_id"] != asked["run_id"], ended["status"]) == (True, "interrupted")
+
+
 async def test_questions_are_answered_here_and_approvals_by_a_person(workspace: Path) -> None:
     def script(request: Request) -> Reply:
         if request.role == "decomposer" and "the to-do service" not in request.messages[-1].content:
@@ -108,6 +150,19 @@ async def test_questions_are_answered_here_and_approvals_by_a_person(workspace: 
         allowed = await called(client, "answer_run", run_id=waits["run_id"], answers=answers)
     assert (allowed["status"], allowed["waiting"]) == ("done", [])
     assert [row.body["by"] for row in rows(workspace) if row.type == "approval_given"] == ["mcp"]
+
+
+@pytest.mark.parametrize("given", [{"size": 3, "colour": "red"}, '{"size": 3, "colour": "red"}'])
+async def test_a_form_is_answered_with_an_object_or_its_text(workspace: Path, given: Any) -> None:
+    configure(workspace, asking={"command": sys.executable, "args": ["-S", str(ASKING), "modern"]})
+    open_servers(workspace).trust_all()
+    task = {"id": "call", "action_type": "tool", "name": "mcp__asking__paint", "arguments": {"what": "the fence"}}
+    model = ScriptedModel(lambda _: Reply(json.dumps({"tasks": [task]})))
+    async with client_of(runtime(workspace, model, approve="never")) as client:
+        asked = await called(client, "run_goal", goal="Paint the fence")
+        answers = {asked["waiting"][0]["id"]: given}
+        done = await called(client, "answer_run", run_id=asked["run_id"], answers=answers)
+    assert done["tasks"][0]["output"] == "the fence: accept [('colour', 'red'), ('size', 3)]"
 
 
 async def test_plans_skills_and_mistakes(workspace: Path) -> None:

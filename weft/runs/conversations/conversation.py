@@ -113,13 +113,16 @@ class Conversation:
         record: Record | None = None,
         stop: Stop | None = None,
         approve: Approve | None = None,
+        review: Review | None = None,
         answers: Answers = (),
     ) -> Result | None:
         """Continue the last turn, which was cut off, waits or failed in part; None if it is done, or there is none."""
         last = await asyncio.to_thread(lambda: self.last)
         if last is None or last.status == "done":
             return None
-        return await self.weft.resume(last.run_id, record=record, stop=stop, approve=approve, answers=answers)
+        return await self.weft.resume(
+            last.run_id, record=record, stop=stop, approve=approve, review=review, answers=answers
+        )
 
     def remark(self, text: str) -> bool:
         """Tell the tasks of the running turn that have not begun; False if there is none to tell."""

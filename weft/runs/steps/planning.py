@@ -58,7 +58,7 @@ class Planning:
         if self.context.goal.plan is not None:
             plan = self._given(self.context.goal.plan)
         else:
-            fixed = self.context.recorded.fixed if early is not None else ()
+            fixed = self.context.recorded.fixed
             plan = await self.decompose(replace(self.brief(self.context.goal.answers), fixed=fixed), early)
         self.warn(plan)
         return plan

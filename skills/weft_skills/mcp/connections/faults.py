@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from weft_skills.mcp.entry import McpFault
 
+_CONNECTION_CLOSED = "Connection closed"  # its code, -32000, is one that servers answer with too
+
 
 class ServerEnded(McpFault):
     """The server ended, or its connection broke, while a call was under way."""
@@ -28,6 +30,11 @@ def root(error: BaseException | None) -> BaseException | None:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def is_answer(error: BaseException | None) -> bool:
+    """Whether a server answered with this error; the package raises one of the same kind if the connection closes."""
+    return type(error).__name__ == "MCPError" and str(error) != _CONNECTION_CLOSED
 
 
 def is_broken(error: Exception) -> bool:

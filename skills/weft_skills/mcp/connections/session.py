@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_skills.confinement import Launch, choose
 from weft_skills.mcp.connections.behind_walls import Started, confined
-from weft_skills.mcp.connections.faults import ServerEnded, is_broken, root, too_slow
+from weft_skills.mcp.connections.faults import ServerEnded, is_answer, is_broken, root, too_slow
 from weft_skills.mcp.connections.redaction import Redaction
 from weft_skills.mcp.entry import McpFault
 
@@ -126,7 +126,7 @@ class ServerSession:
             self._client = ready.result()
             return
         late = f"did not answer within {START_TIMEOUT:g} s"
-        why = self._why_not_there(self._serving.exception()) if self._serving.done() else late
+        why = self._why_not_started(self._serving.exception()) if self._serving.done() else late
         login = self._login_fault()
         self._serving.cancel()
         await self.close()
@@ -192,6 +192,13 @@ class ServerSession:
         if fault is not None:
             self._auth.fault = None
         return fault
+
+    def _why_not_started(self, error: BaseException | None) -> str:
+        """Why a server could not be started, in words that follow its name."""
+        first = root(error)
+        if is_answer(first) and not self.launch.url:
+            return f"refused to start: {self.redaction.error(first)}"
+        return self._why_not_there(error)
 
     def _why_not_there(self, error: BaseException | None) -> str:
         """Why a server is not there, in words that follow its name."""

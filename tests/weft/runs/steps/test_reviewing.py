@@ -46,6 +46,26 @@ async def test_a_plan_that_cannot_run_is_refused_and_kept_for_a_resume(workspace
     assert (result.status, planner.worked) == ("done", ["one", "two"])
 
 
+async def test_a_resume_shows_a_plan_of_which_nothing_has_begun(workspace: Path) -> None:
+    planner, shown = Planner(TWO, fails={"two": "not today"}), []
+
+    async def no(found: Plan) -> None:
+        shown.append([task.id for task in found.tasks])
+
+    async def yes(found: Plan) -> Plan:
+        await no(found)
+        return found
+
+    async with weft(workspace, planner.model, max_replans=0) as runtime:
+        await runtime.run(UNSURE_GOAL, review=no)
+        again = await runtime.resume("last", review=no)
+        assert (again.status, planner.worked) == ("interrupted", [])
+        await runtime.resume("last", review=yes)
+        assert (shown, planner.worked[0]) == ([["one", "two"]] * 3, "one")
+        await runtime.resume("last", review=no)
+    assert len(shown) == 3, "its tasks had begun"
+
+
 async def test_none_leaves_the_run_interrupted(workspace: Path) -> None:
     planner = Planner(TWO)
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from weft_executor.history.result import Result
     from weft_planner.events import Event
     from weft_planner.model import Request
+    from weft_planner.plan.plan import Plan
 
 GOAL = "Do several things"
 
@@ -239,6 +240,27 @@ async def test_a_run_that_is_stopped_before_its_plan_is_whole_keeps_what_it_did(
     assert (result.status, again.tasks()) == ("done", Counter(["b", "late"]))
     assert json.dumps(Task.from_dict(llm("a")).to_dict()) in again.said()[0]
     assert [(one.id, one.attempts) for one in result.tasks] == [("b", 2), ("a", 1), ("late", 1)]
+
+
+async def test_a_resume_shows_a_plan_of_which_only_what_started_early_has_begun(workspace: Path) -> None:
+    whole, shown = plan(llm("a"), llm("late", "a")), []
+    model = WritingModel([whole], wait_for=("a",), hangs=True)
+    stopped = await interrupted(workspace, model, lambda one: isinstance(one, TaskFinished))
+    again = WritingModel([whole])
+
+    async def no(found: Plan) -> None:
+        shown.append([task.id for task in found.tasks])
+
+    async def yes(found: Plan) -> Plan:
+        await no(found)
+        return found
+
+    async with Weft(workspace, Settings(model="writing"), open_model=lambda _: again) as weft:
+        for _ in range(2):
+            await weft.resume(stopped.run_id, review=no)
+        assert again.tasks() == Counter()
+        result = await weft.resume(stopped.run_id, review=yes)
+    assert (result.status, again.tasks(), shown) == ("done", Counter(["late"]), [["a", "late"]] * 3)
 
 
 async def test_what_a_resumed_planner_changes_is_done_again(workspace: Path) -> None:
