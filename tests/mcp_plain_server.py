@@ -142,6 +142,9 @@ def respond(request: dict[str, Any], given: argparse.Namespace) -> None:
         if "SAYS" in os.environ:
             given.say = Path(os.environ["SAYS"]).read_text(encoding="utf-8")
         result = {"tools": tools(given)}
+    elif method == "tools/call" and given.mode == "busy":
+        say({"id": request["id"], "error": {"code": -32000, "message": "too busy"}})
+        return
     elif method == "tools/call":
         got = answer(params["name"], params.get("arguments") or {}, given.mode)
         result = got if isinstance(got, dict) else {"content": [{"type": "text", "text": got}]}

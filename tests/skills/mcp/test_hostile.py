@@ -69,6 +69,17 @@ async def test_a_server_that_asks_and_does_not_listen_is_ended(tmp_path: Path) -
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 250
 
 
+async def test_an_error_with_the_code_of_a_closed_connection_ends_no_server(tmp_path: Path) -> None:
+    servers = opened(tmp_path, "busy")
+    with servers.held():
+        refused = [await add(servers) for _ in range(2)]
+    for one in refused:
+        assert one.error is not None
+        assert "refused it: too busy" in one.error.message
+    starts = (tmp_path / "starts.txt").read_text(encoding="utf-8").split()
+    assert len(starts) == 2, "for its tools, and for both calls"
+
+
 async def test_garbage_and_chatter_do_not_reach_anyone(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -401,6 +401,10 @@ def test_each_plan_is_shown_before_it_runs(terminal: Terminal, begin: Begin, wor
     terminal.wait_for("Run this plan?", times=2)
     terminal.type("n", "Enter")
     terminal.wait_for("declined in review")
+    terminal.type("/retry", "Enter")
+    terminal.wait_for("Run this plan?", times=3)
+    terminal.type("n", "Enter")
+    terminal.wait_for("declined in review", times=2)
     assert len(server.asked("task")) == 2
     terminal.type("/quit", "Enter")
     terminal.wait_for("chat --conversation")

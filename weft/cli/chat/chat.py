@@ -78,10 +78,14 @@ class Chat:
         return self._kept(await turn)
 
     async def resume(
-        self, record: Record | None = None, stop: Stop | None = None, approve: Approve | None = None
+        self,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+        review: Review | None = None,
     ) -> Result | None:
         """Continue the last turn, if it was cut off or waits."""
-        result = await self.conversation.resume(record=record, stop=stop, approve=approve)
+        result = await self.conversation.resume(record=record, stop=stop, approve=approve, review=review)
         return self._kept(result) if result is not None else None
 
     def _kept(self, result: Result) -> Result:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
     from weft.cli.chat.chat import Chat
+    from weft.runs.steps.reviewing import Review
     from weft_executor.history.result import Result
     from weft_planner.approvals import Answer, ApprovalRequest
     from weft_planner.plan.plan import Plan
@@ -113,10 +114,10 @@ class TerminalChat:
             else:
                 following = await self.chat.goal(text)
             if isinstance(following, Goal):
-                review = partial(self._review, following.text) if self.reviews else None
-                await self._run(partial(self.chat.turn, following, review=review))
+                await self._run(partial(self.chat.turn, following, review=self._review_of(following.text)))
             elif following is not None:
-                await self._run(self.chat.resume)
+                last = await asyncio.to_thread(lambda: self.chat.conversation.last)
+                await self._run(partial(self.chat.resume, review=self._review_of(last.goal if last else "")))
         except WeftError as error:
             commands.say_error(error)
 
@@ -209,6 +210,9 @@ class TerminalChat:
             return answer
         async with self._in_place():
             return await TerminalApprover(nullcontext).ask(request)
+
+    def _review_of(self, goal: str) -> Review | None:
+        return partial(self._review, goal) if self.reviews else None
 
     async def _review(self, goal: str, plan: Plan) -> Plan | None:
         """Show a plan in the line's place, and ask about it."""

@@ -98,7 +98,8 @@ class ServerSession:
         name = self.launch.name
         if (login := self._login_fault()) is not None:
             return login
-        if getattr(error, "code", None) == _CLOSED or not self.is_open or is_broken(error):
+        closed = getattr(error, "code", None) == _CLOSED and not is_answer(error)
+        if closed or not self.is_open or is_broken(error):
             why, cut_off = self._why_not_there(error), self._noise is not None and self._noise.fault
             await self.close()
             kind = McpFault if cut_off else ServerEnded  # what it did once, it would do again

@@ -331,7 +331,8 @@ async def test_a_request_is_answered_where_all_of_them_are(workspace: Path, open
         async def late(route: Route) -> None:
             """The run asks before its page is read, and after the number of requests was."""
             await soon.wait()
-            token, asked = {"Authorization": f"Bearer {server.token}"}, []
+            token: dict[str, str] = {"Authorization": f"Bearer {server.token}"}
+            asked: list[object] = []
             while not (asked or read.is_set()):
                 asked = await (await page.request.get(f"{server.base}/api/approvals", headers=token)).json()
             read.set()
