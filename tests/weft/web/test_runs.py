@@ -142,6 +142,9 @@ async def test_an_empty_workspace_has_no_runs_and_nothing_is_written_by_looking(
         ({"files": ["../out"]}, 400, "not below"),
         ({"files": ["/etc/passwd"]}, 400, "not below"),
         ({"files": ["none.txt"]}, 400, "no such file"),
+        ({"files": ["x" * 5000]}, 400, "File name too long"),
+        ({"files": ["x/" * 5000]}, 400, "File name too long"),
+        ({"files": ["circle"]}, 400, "no such file"),
         ({"files": ["upload:none"]}, 404, "no upload"),
         ({"settings": {"api_base": "http://a"}}, 400, "cannot set"),
         ({"settings": {"unsafe_tools": True}}, 400, "cannot set"),
@@ -157,6 +160,7 @@ async def test_an_empty_workspace_has_no_runs_and_nothing_is_written_by_looking(
 async def test_a_run_that_cannot_start_leaves_nothing_behind(
     workspace: Path, body: dict[str, Any], status: int, says: str
 ) -> None:
+    (workspace / "circle").symlink_to("circle")
     async with asking(workspace, ScriptedModel(answering)) as asked:
         response = await asked.post("/runs", json={"goal": "x"} | body if body else body)
         error = response.json()["error"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.runs.goal import Goal
@@ -22,7 +24,6 @@ from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -156,11 +157,17 @@ def _file(site: Site, name: str, run_id: str) -> Path:
 
 
 def _inside(site: Site, name: str) -> Path:
-    """A path below the workspace, links resolved."""
+    """A path below the workspace, links resolved; whether there is a file is not looked at."""
     root = site.paths.workspace.resolve()
-    path = (root / name).resolve() if name and "\0" not in name else root
+    path = Path(os.path.realpath(root / name)) if name and "\0" not in name else root
     if path == root or not path.is_relative_to(root):
         raise InputError(f"{name[:200]!r} is not below the workspace", hint="name a file below it, or upload it")
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return path
+    except OSError as error:
+        raise InputError(f"{name[:200]!r} cannot be read: {error.strerror}", hint="name another file") from error
     return path
 
 
