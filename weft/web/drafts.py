@@ -78,7 +78,12 @@ class Drafts:
     def drop(self, key: str) -> None:
         """Remove a draft and what was unpacked of it."""
         self._find(key)
-        self._drafts.pop(key).closing.close()
+        self.forget(key)
+
+    def forget(self, key: str) -> None:
+        """Remove a draft, if it is still there."""
+        if (draft := self._drafts.pop(key, None)) is not None:
+            draft.closing.close()
 
     def discard(self, upload: Path) -> None:
         """Remove an upload that could not be used."""
@@ -88,7 +93,7 @@ class Drafts:
         """Remove the drafts that nobody used in time."""
         now = time.monotonic()
         for key in [key for key, draft in self._drafts.items() if draft.until < now]:
-            self._drafts.pop(key).closing.close()
+            self.forget(key)
 
     def close(self) -> None:
         """Remove everything."""

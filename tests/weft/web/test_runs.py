@@ -12,7 +12,8 @@ from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, PLAN, SKILL, answering, failing, prepare
 from tests.weft.recorded import store as open_journal
 from tests.weft.recorded import weft as runtime
-from tests.weft.web.served import asking
+from tests.weft.web.served import asking, client
+from weft.web.site import Site
 from weft_planner.errors import RequestRefused
 from weft_planner.model import Reply, Usage
 
@@ -318,6 +319,45 @@ async def test_a_file_for_a_goal_is_named_or_uploaded_and_belongs_to_its_run(wor
         large = await asked.post("/files?name=a", content=b"x" * 20_000_001, headers=raw)
         assert (large.status_code, large.json()["error"]["code"]) == (413, "TOO_LARGE")
         assert (await asked.post("/files?name=..", content=b"x", headers=raw)).status_code == 400
+
+
+async def uploaded(asked: httpx.AsyncClient, name: str, content: bytes) -> str:
+    """The upload as `files` names it."""
+    raw = {"content-type": "application/octet-stream"}
+    return str((await asked.post(f"/files?name={name}", content=content, headers=raw)).json()["file"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({"skills": ["no-such"]}, 400),
+        ({"goal": " "}, 400),
+        ({"plan": "tasks: ["}, 422),
+        ({"settings": {"max_cost": 1}}, 400),
+        ({"files": "none.txt"}, 400),
+        ({"files": "../out"}, 400),
+        ({"files": "upload:none"}, 404),
+    ],
+)
+@pytest.mark.parametrize("where", ["/runs", "/conversations"])
+async def test_uploads_are_kept_when_a_run_cannot_start(
+    workspace: Path, where: str, wrong: dict[str, Any], status: int
+) -> None:
+    site = Site(workspace, {"model": "scripted"}, open_model=lambda _: ScriptedModel(answering))
+    async with client(site) as asked:
+        files = [await uploaded(asked, "a.csv", b"1,2")]
+        more = {"files": [*files, wrong["files"]]} if "files" in wrong else wrong
+        refused = await asked.post(where, json={"goal": GOAL, "files": files} | more)
+        assert refused.status_code == status, refused.text
+        assert list(workspace.glob(".agents/runs/*")) == []
+        begun = await asked.post(where, json={"goal": GOAL, "files": files})
+        assert begun.status_code == 202, begun.text
+        run_id = begun.json()["run_id"]
+        await ended(asked, run_id)
+        assert (workspace / ".agents" / "runs" / run_id / "files" / "a.csv").read_bytes() == b"1,2"
+        again = await asked.post(where, json={"goal": GOAL, "files": files})
+        assert (again.status_code, again.json()["error"]["code"]) == (404, "NOT_FOUND")
+    await site.close()
 
 
 async def test_a_failed_run_says_why(workspace: Path) -> None:

@@ -36,7 +36,7 @@ async def plan_goal(site: Site, request: Request) -> Response:
     body = await bodies.document(request, *GOAL_KEYS)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     weft = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
-    goal = await asyncio.to_thread(goal_in, site, body, weft, None)
+    goal = await asyncio.to_thread(goal_in, body, weft, ())
     site.streams.check()
     return stream_reply(_planning(site, weft, goal))
 
@@ -89,7 +89,7 @@ async def preview(site: Site, request: Request) -> Response:
     body = await bodies.document(request, *GOAL_KEYS)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     weft = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
-    goal = await asyncio.to_thread(goal_in, site, body, weft, None)
+    goal = await asyncio.to_thread(goal_in, body, weft, ())
     try:
         found = (await weft.preview(goal)).to_dict()
     except WeftError as error:  # without a model, skills are selected all the same

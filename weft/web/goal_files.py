@@ -1,0 +1,83 @@
+"""The files that a request gives with a goal: named below the workspace, or uploaded.
+
+A run works with copies of uploads in its own folder. They are kept as drafts until it has begun.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft_executor.results.artifacts import Artifacts
+from weft_skills import safe_files
+from weft_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Self
+
+    from weft.web.drafts import Drafts
+
+_UPLOAD = "upload:"
+
+
+@dataclass(frozen=True, slots=True)
+class GoalFiles:
+    """The files of one request, where they are now; `uploads` are those that were uploaded, by their keys."""
+
+    workspace: Path
+    drafts: Drafts
+    paths: tuple[Path, ...]
+    uploads: Mapping[str, Path]
+
+    @classmethod
+    def of(cls, workspace: Path, drafts: Drafts, names: Sequence[str]) -> Self:
+        """The files of these names; raises if one cannot be a file, or is no upload."""
+        keys = dict.fromkeys(name.removeprefix(_UPLOAD) for name in names if name.startswith(_UPLOAD))
+        uploads = {key: drafts.file(key) for key in keys}
+        paths = (
+            uploads[name.removeprefix(_UPLOAD)] if name.startswith(_UPLOAD) else inside(workspace, name)
+            for name in names
+        )
+        return cls(workspace, drafts, tuple(dict.fromkeys(paths)), uploads)
+
+    def copied(self, run_id: str) -> tuple[Path, ...]:
+        """The files as a run has them: uploads are copied into its folder."""
+        copies = {upload: self._folder(run_id) / "files" / upload.name for upload in self.uploads.values()}
+        for key, upload in self.uploads.items():
+            self.drafts.file(key)  # raises if another run has begun with it meanwhile
+            safe_files.write(copies[upload], upload.read_bytes(), below=self.workspace)
+        return tuple(copies.get(path, path) for path in self.paths)
+
+    @contextmanager
+    def used_by(self, run_id: str) -> Iterator[None]:
+        """Drop the uploads once the block has begun the run; if it could not, the copies are removed instead."""
+        try:
+            yield
+        except Exception:
+            if self.uploads:
+                safe_files.remove_tree(self._folder(run_id))
+            raise
+        for key in self.uploads:
+            self.drafts.forget(key)
+
+    def _folder(self, run_id: str) -> Path:
+        return Artifacts.of(self.workspace, run_id).folder.parent
+
+
+def inside(workspace: Path, name: str) -> Path:
+    """A path below the workspace, links resolved; whether there is a file is not looked at."""
+    root = workspace.resolve()
+    path = Path(os.path.realpath(root / name)) if name and "\0" not in name else root
+    if path == root or not path.is_relative_to(root):
+        raise InputError(f"{name[:200]!r} is not below the workspace", hint="name a file below it, or upload it")
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return path
+    except OSError as error:
+        raise InputError(f"{name[:200]!r} cannot be read: {error.strerror}", hint="name another file") from error
+    return path
