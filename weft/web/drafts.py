@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.web.errors import HttpError
+from weft_skills import safe_files
 
 if TYPE_CHECKING:
     from weft_skills.manage.install import Staged
@@ -68,12 +69,17 @@ class Drafts:
             raise _unknown(key)
         return found.value
 
-    def file(self, key: str) -> Path:
-        """The uploaded file of a key."""
-        found = self._find(key)
-        if not isinstance(found.value, Path):
+    def file(self, key: str, name: str | None = None) -> Path:
+        """The uploaded file of a key; with another `name` than its own, a copy beside it that is called so."""
+        found = self._find(key).value
+        if not isinstance(found, Path):
             raise _unknown(key)
-        return found.value
+        if name is None or name == found.name:
+            return found
+        named = found.with_name(name)
+        if not named.exists():
+            safe_files.write(named, found.read_bytes(), below=found.parent)
+        return named
 
     def drop(self, key: str) -> None:
         """Remove a draft and what was unpacked of it."""

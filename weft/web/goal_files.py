@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from weft_executor.results.artifacts import Artifacts
@@ -26,7 +26,10 @@ _UPLOAD = "upload:"
 
 @dataclass(frozen=True, slots=True)
 class GoalFiles:
-    """The files of one request, where they are now; `uploads` are those that were uploaded, by their keys."""
+    """The files of one request, where they are now; `uploads` are those that were uploaded, by their keys.
+
+    Uploads of the same name get numbers: `data.csv` and `data-2.csv`.
+    """
 
     workspace: Path
     drafts: Drafts
@@ -37,7 +40,8 @@ class GoalFiles:
     def of(cls, workspace: Path, drafts: Drafts, names: Sequence[str]) -> Self:
         """The files of these names; raises if one cannot be a file, or is no upload."""
         keys = dict.fromkeys(name.removeprefix(_UPLOAD) for name in names if name.startswith(_UPLOAD))
-        uploads = {key: drafts.file(key) for key in keys}
+        named = zip(keys, distinct([drafts.file(key).name for key in keys]), strict=True)
+        uploads = {key: drafts.file(key, name) for key, name in named}
         paths = (
             uploads[name.removeprefix(_UPLOAD)] if name.startswith(_UPLOAD) else inside(workspace, name)
             for name in names
@@ -66,6 +70,20 @@ class GoalFiles:
 
     def _folder(self, run_id: str) -> Path:
         return Artifacts.of(self.workspace, run_id).folder.parent
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """File names that differ, also where upper and lower case do not count: one that is taken gets a number."""
+    given, taken = {name.casefold() for name in names}, set[str]()
+    found = []
+    for name in names:
+        path, free, number = PurePath(name), name, 1
+        while free.casefold() in taken or (number > 1 and free.casefold() in given):
+            number += 1
+            free = f"{path.stem}-{number}{path.suffix}"
+        taken.add(free.casefold())
+        found.append(free)
+    return found
 
 
 def inside(workspace: Path, name: str) -> Path:

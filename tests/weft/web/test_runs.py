@@ -327,6 +327,31 @@ async def uploaded(asked: httpx.AsyncClient, name: str, content: bytes) -> str:
     return str((await asked.post(f"/files?name={name}", content=content, headers=raw)).json()["file"])
 
 
+@pytest.mark.parametrize("where", ["/runs", "/conversations"])
+async def test_uploads_of_the_same_name_all_reach_the_run(workspace: Path, where: str) -> None:
+    model = ScriptedModel(answering)
+    async with asking(workspace, model) as asked:
+        given = {"data.csv": b"first", "Data.csv": b"second", "data-2.csv": b"third", "notes": b"4", "notes.md": b"5"}
+        files = [await uploaded(asked, name, content) for name, content in given.items()]
+        files += [await uploaded(asked, "data.csv", b"sixth"), files[0], "notes.md"]
+        begun = await asked.post(where, json={"goal": GOAL, "files": files})
+        assert begun.status_code == 202, begun.text
+        shown = await ended(asked, begun.json()["run_id"])
+        folder = workspace / ".agents" / "runs" / begun.json()["run_id"] / "files"
+        kept = {path.name: path.read_bytes() for path in folder.iterdir()}
+        assert kept == {
+            "data.csv": b"first",
+            "Data-3.csv": b"second",
+            "data-2.csv": b"third",
+            "notes": b"4",
+            "notes.md": b"5",
+            "data-4.csv": b"sixth",
+        }
+        names = [str(folder / name) for name in kept]
+        assert sorted(shown["given"]["files"]) == sorted([*names, str(workspace / "notes.md")])
+        assert all(name in model.asked[0].messages[1].content for name in names)
+
+
 @pytest.mark.parametrize(
     ("wrong", "status"),
     [
