@@ -66,14 +66,14 @@ class Drafts:
         """The staged import of a key."""
         found = self._find(key)
         if isinstance(found.value, Path):
-            raise _unknown(key)
+            raise unknown(key)
         return found.value
 
     def file(self, key: str, name: str | None = None) -> Path:
         """The uploaded file of a key; with another `name` than its own, a copy beside it that is called so."""
         found = self._find(key).value
         if not isinstance(found, Path):
-            raise _unknown(key)
+            raise unknown(key)
         if name is None or name == found.name:
             return found
         named = found.with_name(name)
@@ -118,9 +118,10 @@ class Drafts:
     def _find(self, key: str) -> _Draft:
         self.expire()
         if key not in self._drafts:
-            raise _unknown(key)
+            raise unknown(key)
         return self._drafts[key]
 
 
-def _unknown(key: str) -> HttpError:
+def unknown(key: str) -> HttpError:
+    """For a key that no draft has, or has any more."""
     return HttpError(404, "NOT_FOUND", f"there is no upload {key[:40]!r}", hint=f"uploads are kept {MINUTES} minutes")

@@ -20,7 +20,7 @@ from weft.web.replies import json_reply
 from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from starlette.requests import Request
@@ -116,14 +116,14 @@ def files_in(site: Site, body: Mapping[str, Any]) -> GoalFiles:
     return GoalFiles.of(site.paths.workspace, site.drafts, bodies.texts(body, "files"))
 
 
-def goal_in(body: Mapping[str, Any], weft: Weft, files: Sequence[Path]) -> Goal:
-    """The goal that a request asks for, with its files."""
+def goal_in(body: Mapping[str, Any], weft: Weft, files: GoalFiles) -> Goal:
+    """The goal that a request asks for, with its files, which its plan may name."""
     plan, goal_of_plan, repairs = _plan_in(body, weft.workspace.known())
     return Goal(
         bodies.text(body, "goal") or goal_of_plan,
         skills=bodies.texts(body, "skills"),
-        files=tuple(files),
-        plan=plan,
+        files=files.paths,
+        plan=files.named_in(plan) if plan is not None else None,
         answers=bodies.texts(body, "answers"),
         stream=True,
         repairs=repairs,
