@@ -10,6 +10,7 @@ traces, doctor and everything below; only `cli` imports it. starlette and uvicor
     work       the runs that this process started, and their Stop
     tail       the rows of any process's run as they are written; `live/changes` tells when to look
     drafts     staged imports and uploaded files, kept for ten minutes
+    goal_files the files of a request: named, or uploaded and then copied for the run
     shapes     values to JSON; `bodies` reads requests, `replies` answers them
     static/    the page: plain ES modules, no build step
 

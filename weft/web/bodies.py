@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from weft.web.errors import HttpError
@@ -22,6 +23,8 @@ ARCHIVE = 100_000_000
 PAGE = 500
 _BIGGEST_NUMBER = 2**53
 Kind = TypeVar("Kind")
+# What half of a surrogate pair is written with, escaped or not; whole characters can be too.
+_SURROGATE = re.compile(rb"\\u[dD]|\xed")
 
 
 async def document(request: Request, *keys: str, limit: int = BODY) -> dict[str, Any]:
@@ -52,11 +55,24 @@ async def _data(request: Request, limit: int) -> bytes:
 def _parsed(data: bytes, kind: type[Kind], name: str, hint: str) -> Kind:
     try:
         found = json.loads(data)
+        whole = _SURROGATE.search(data) is None or _is_text(found)
     except (ValueError, RecursionError) as error:
         raise InputError(f"the body is not JSON: {error}", hint=hint) from error
+    if not whole:
+        what = "half of a surrogate pair stands alone in the body"
+        raise InputError(what, hint="send whole characters, as UTF-8")
     if not isinstance(found, kind):
         raise InputError(f"the body is not a {name}", hint=hint)
     return found
+
+
+def _is_text(found: Any) -> bool:
+    """Whether all strings of a JSON value can be written to a file."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 async def save(request: Request, path: Path, limit: int) -> int:

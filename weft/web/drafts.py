@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.web.errors import HttpError
+from weft_skills import safe_files
 
 if TYPE_CHECKING:
     from weft_skills.manage.install import Staged
@@ -65,20 +66,30 @@ class Drafts:
         """The staged import of a key."""
         found = self._find(key)
         if isinstance(found.value, Path):
-            raise _unknown(key)
+            raise unknown(key)
         return found.value
 
-    def file(self, key: str) -> Path:
-        """The uploaded file of a key."""
-        found = self._find(key)
-        if not isinstance(found.value, Path):
-            raise _unknown(key)
-        return found.value
+    def file(self, key: str, name: str | None = None) -> Path:
+        """The uploaded file of a key; with another `name` than its own, a copy beside it that is called so."""
+        found = self._find(key).value
+        if not isinstance(found, Path):
+            raise unknown(key)
+        if name is None or name == found.name:
+            return found
+        named = found.with_name(name)
+        if not named.exists():
+            safe_files.write(named, found.read_bytes(), below=found.parent)
+        return named
 
     def drop(self, key: str) -> None:
         """Remove a draft and what was unpacked of it."""
         self._find(key)
-        self._drafts.pop(key).closing.close()
+        self.forget(key)
+
+    def forget(self, key: str) -> None:
+        """Remove a draft, if it is still there."""
+        if (draft := self._drafts.pop(key, None)) is not None:
+            draft.closing.close()
 
     def discard(self, upload: Path) -> None:
         """Remove an upload that could not be used."""
@@ -88,7 +99,7 @@ class Drafts:
         """Remove the drafts that nobody used in time."""
         now = time.monotonic()
         for key in [key for key, draft in self._drafts.items() if draft.until < now]:
-            self._drafts.pop(key).closing.close()
+            self.forget(key)
 
     def close(self) -> None:
         """Remove everything."""
@@ -107,9 +118,10 @@ class Drafts:
     def _find(self, key: str) -> _Draft:
         self.expire()
         if key not in self._drafts:
-            raise _unknown(key)
+            raise unknown(key)
         return self._drafts[key]
 
 
-def _unknown(key: str) -> HttpError:
+def unknown(key: str) -> HttpError:
+    """For a key that no draft has, or has any more."""
     return HttpError(404, "NOT_FOUND", f"there is no upload {key[:40]!r}", hint=f"uploads are kept {MINUTES} minutes")

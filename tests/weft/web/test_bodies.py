@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -43,6 +44,36 @@ async def test_the_hint_names_the_keys_that_a_route_knows(workspace: Path) -> No
         assert said["hint"] == "known keys: goal, files, skills, answers, plan, settings, parent"
         said = (await asked.post("/replay", json={"run": "x"})).json()["error"]
         assert said["hint"] == "send no body, or {}"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/runs", {"goal": "x", "files": ["\ud800.csv"]}),
+        ("/plan", {"goal": "x", "skills": ["\udfff"]}),
+        ("/skills", {"id": "our-notes", "name": "\ud800", "description": "Writes notes."}),
+        ("/skills", {"id": "our-notes", "description": "\ud800"}),
+        ("/runs/x/answers", [{"id": "x", "text": "\ud800"}]),
+    ],
+)
+@pytest.mark.parametrize("escaped", [True, False])
+async def test_half_a_character_is_refused(
+    workspace: Path, path: str, body: dict[str, Any] | list[Any], *, escaped: bool
+) -> None:
+    content = json.dumps(body, ensure_ascii=escaped).encode(errors="surrogatepass")
+    async with asking(workspace) as asked:
+        said = await asked.post(path, content=content, headers={"content-type": "application/json"})
+    assert said.status_code == 400, said.text
+    assert "half of a surrogate pair" in said.json()["error"]["message"]
+    assert list(workspace.glob(".agents/**/*")) == []
+
+
+async def test_whole_characters_are_taken_in_every_spelling(workspace: Path) -> None:
+    async with asking(workspace) as asked:
+        for text in ('"\\ud83d\\ude00"', '"\U0001f600"', '"\ud7ff"'):
+            body = f'{{"goal": {text}}}'.encode()
+            said = await asked.post("/skills/select", content=body, headers={"content-type": "application/json"})
+            assert said.status_code == 200, said.text
 
 
 async def test_all_keys_of_the_docs_are_known(workspace: Path) -> None:

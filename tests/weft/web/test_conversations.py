@@ -10,7 +10,7 @@ from tests.fakes import ScriptedModel
 from tests.weft.runs.test_conversation import answering, said
 from tests.weft.web.served import asking
 from tests.weft.web.test_approvals import ASKS, OTHER
-from tests.weft.web.test_runs import Slow, ended
+from tests.weft.web.test_runs import Slow, ended, uploaded
 from weft.web.routes.conversations import LONGEST_ANSWER
 
 if TYPE_CHECKING:
@@ -109,6 +109,24 @@ async def test_of_two_turns_that_are_sent_at_once_the_second_is_refused(workspac
         (accepted,) = [reply for reply in replies if reply.status_code == 202]
         await ended(asked, accepted.json()["run_id"])
         assert len(await turns(asked, begun["conversation"])) == 2
+
+
+async def test_an_upload_is_kept_while_a_turn_runs_and_belongs_to_the_next(workspace: Path) -> None:
+    model = Slow()
+    async with asking(workspace, model) as asked:
+        begun = (await asked.post("/conversations", json={"goal": "one", "plan": PLAN})).json()
+        await model.reached.wait()
+        body = {"goal": "two", "plan": PLAN, "files": [await uploaded(asked, "a.csv", b"1,2")]}
+        where = f"/conversations/{begun['conversation']}/turns"
+        assert (await asked.post(where, json=body)).status_code == 400
+        assert [path.name for path in workspace.glob(".agents/runs/*/files/*")] == []
+        model.free.set()
+        await ended(asked, begun["run_id"])
+        replies = await asyncio.gather(*(asked.post(where, json=body) for _ in range(2)))
+        assert {reply.status_code for reply in replies} in ({202, 400}, {202, 404})
+        (accepted,) = [reply.json()["run_id"] for reply in replies if reply.status_code == 202]
+        await ended(asked, accepted)
+        assert (workspace / ".agents" / "runs" / accepted / "files" / "a.csv").read_bytes() == b"1,2"
 
 
 async def test_what_does_not_exist_and_what_may_not_change_is_refused(workspace: Path) -> None:

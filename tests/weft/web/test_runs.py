@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.fakes import ScriptedModel
-from tests.weft.recorded import GOAL, PLAN, SKILL, answering, failing, prepare
+from tests.weft.recorded import GOAL, PLAN, SKILL, UNSURE_GOAL, answering, failing, prepare
 from tests.weft.recorded import store as open_journal
 from tests.weft.recorded import weft as runtime
-from tests.weft.web.served import asking
+from tests.weft.web.served import asking, client, events
+from weft.web.site import Site
 from weft_planner.errors import RequestRefused
 from weft_planner.model import Reply, Usage
 
@@ -142,6 +143,9 @@ async def test_an_empty_workspace_has_no_runs_and_nothing_is_written_by_looking(
         ({"files": ["../out"]}, 400, "not below"),
         ({"files": ["/etc/passwd"]}, 400, "not below"),
         ({"files": ["none.txt"]}, 400, "no such file"),
+        ({"files": ["x" * 5000]}, 400, "File name too long"),
+        ({"files": ["x/" * 5000]}, 400, "File name too long"),
+        ({"files": ["circle"]}, 400, "no such file"),
         ({"files": ["upload:none"]}, 404, "no upload"),
         ({"settings": {"api_base": "http://a"}}, 400, "cannot set"),
         ({"settings": {"unsafe_tools": True}}, 400, "cannot set"),
@@ -157,6 +161,7 @@ async def test_an_empty_workspace_has_no_runs_and_nothing_is_written_by_looking(
 async def test_a_run_that_cannot_start_leaves_nothing_behind(
     workspace: Path, body: dict[str, Any], status: int, says: str
 ) -> None:
+    (workspace / "circle").symlink_to("circle")
     async with asking(workspace, ScriptedModel(answering)) as asked:
         response = await asked.post("/runs", json={"goal": "x"} | body if body else body)
         error = response.json()["error"]
@@ -316,6 +321,137 @@ async def test_a_file_for_a_goal_is_named_or_uploaded_and_belongs_to_its_run(wor
         assert (await asked.post("/files?name=..", content=b"x", headers=raw)).status_code == 400
 
 
+async def uploaded(asked: httpx.AsyncClient, name: str, content: bytes) -> str:
+    """The upload as `files` names it."""
+    raw = {"content-type": "application/octet-stream"}
+    return str((await asked.post(f"/files?name={name}", content=content, headers=raw)).json()["file"])
+
+
+@pytest.mark.parametrize("where", ["/runs", "/conversations"])
+async def test_uploads_of_the_same_name_all_reach_the_run(workspace: Path, where: str) -> None:
+    model = ScriptedModel(answering)
+    async with asking(workspace, model) as asked:
+        given = {"data.csv": b"first", "Data.csv": b"second", "data-2.csv": b"third", "notes": b"4", "notes.md": b"5"}
+        files = [await uploaded(asked, name, content) for name, content in given.items()]
+        files += [await uploaded(asked, "data.csv", b"sixth"), files[0], "notes.md"]
+        begun = await asked.post(where, json={"goal": GOAL, "files": files})
+        assert begun.status_code == 202, begun.text
+        shown = await ended(asked, begun.json()["run_id"])
+        folder = workspace / ".agents" / "runs" / begun.json()["run_id"] / "files"
+        kept = {path.name: path.read_bytes() for path in folder.iterdir()}
+        assert kept == {
+            "data.csv": b"first",
+            "Data-3.csv": b"second",
+            "data-2.csv": b"third",
+            "notes": b"4",
+            "notes.md": b"5",
+            "data-4.csv": b"sixth",
+        }
+        names = [str(folder / name) for name in kept]
+        assert sorted(shown["given"]["files"]) == sorted([*names, str(workspace / "notes.md")])
+        assert all(name in model.asked[0].messages[1].content for name in names)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({"skills": ["no-such"]}, 400),
+        ({"goal": " "}, 400),
+        ({"plan": "tasks: ["}, 422),
+        ({"settings": {"max_cost": 1}}, 400),
+        ({"files": "none.txt"}, 400),
+        ({"files": "../out"}, 400),
+        ({"files": "upload:none"}, 404),
+    ],
+)
+@pytest.mark.parametrize("where", ["/runs", "/conversations"])
+async def test_uploads_are_kept_when_a_run_cannot_start(
+    workspace: Path, where: str, wrong: dict[str, Any], status: int
+) -> None:
+    site = Site(workspace, {"model": "scripted"}, open_model=lambda _: ScriptedModel(answering))
+    async with client(site) as asked:
+        files = [await uploaded(asked, "a.csv", b"1,2")]
+        more = {"files": [*files, wrong["files"]]} if "files" in wrong else wrong
+        refused = await asked.post(where, json={"goal": GOAL, "files": files} | more)
+        assert refused.status_code == status, refused.text
+        assert list(workspace.glob(".agents/runs/*")) == []
+        begun = await asked.post(where, json={"goal": GOAL, "files": files})
+        assert begun.status_code == 202, begun.text
+        run_id = begun.json()["run_id"]
+        await ended(asked, run_id)
+        assert (workspace / ".agents" / "runs" / run_id / "files" / "a.csv").read_bytes() == b"1,2"
+        again = await asked.post(where, json={"goal": GOAL, "files": files})
+        assert (again.status_code, again.json()["error"]["code"]) == (404, "NOT_FOUND")
+    await site.close()
+
+
+def reading_each(request: Request) -> Reply:
+    """A plan with a task for each file that the planner is told of, which its instruction and arguments name."""
+    if request.role != "decomposer":
+        return answering(request)
+    _, told, after = request.messages[1].content.partition("The person gave these files.")
+    listed = [line[2:] for line in after.split("\n\n")[0].splitlines() if line.startswith("- ")] if told else []
+    given = [{"instruction": f"Look at {path}, please.", "arguments": f"({path})"} for path in listed]
+    look = [{"id": f"look-{at}", "action_type": "llm"} | one for at, one in enumerate(given, 1)]
+    read = [{"id": "read", "action_type": "tool", "name": "ReadFile", "arguments": {"path": path}} for path in listed]
+    return Reply(json.dumps({"tasks": [*look, *read[-1:]] or [{"id": "a", "action_type": "llm"}], "synthesis": "-"}))
+
+
+async def planned(asked: httpx.AsyncClient, **body: Any) -> str:
+    """The text of the plan that is made for a goal."""
+    async with asked.stream("POST", "/plan", json={"goal": UNSURE_GOAL} | body) as response:
+        assert response.status_code == 200, await response.aread()
+        *_, last = [one async for one in events(response)]
+    assert last.type == "plan", last
+    return str(last.data["text"])
+
+
+async def test_a_plan_names_uploads_as_the_run_of_it_has_them(workspace: Path) -> None:
+    model = ScriptedModel(reading_each)
+    async with asking(workspace, model) as asked:
+        files = ["notes.md", *[await uploaded(asked, "it's%20data.csv", one) for one in (b"first", b"second")]]
+        await planned(asked, files=files[2:])  # planned before without the first: the second has its own name there
+        text = await planned(asked, files=files)
+        assert text.count("it's data") + text.count("it''s data") == 5
+        assert list(workspace.glob(".agents/runs/*")) == []
+        run_id = await started(asked, goal=UNSURE_GOAL, files=files, plan=text)
+        await ended(asked, run_id)
+        shown = (await asked.get(f"/runs/{run_id}")).json()
+        folder = workspace / ".agents" / "runs" / run_id / "files"
+        given = [workspace / "notes.md", folder / "it's data.csv", folder / "it's data-2.csv"]
+        assert shown["given"]["files"] == [str(path) for path in given]
+        assert [path.read_bytes() for path in given[1:]] == [b"first", b"second"]
+        made = {"text": (await asked.get(f"/runs/{run_id}/plan")).json()["text"]}
+        *look, read = (await asked.post("/plan/check", json=made)).json()["plan"]["tasks"]
+        told = [(task["instruction"], task["arguments"]) for task in look]
+        assert told == [(f"Look at {path}, please.", f"({path})") for path in given]
+        assert read["arguments"] == {"path": str(given[2])}
+        assert "second" in (await asked.get(f"/runs/{run_id}/tasks/read")).text
+
+
+async def test_a_plan_made_before_a_file_was_left_out_names_what_the_run_has(workspace: Path) -> None:
+    async with asking(workspace, ScriptedModel(reading_each)) as asked:
+        files = [await uploaded(asked, "data", content) for content in (b"first", b"second")]
+        text = await planned(asked, files=files)
+        run_id = await started(asked, goal=UNSURE_GOAL, files=files[1:], plan=text)
+        await ended(asked, run_id)
+        (kept,) = (workspace / ".agents" / "runs" / run_id / "files").iterdir()
+        assert (kept.name, kept.read_bytes()) == ("data", b"second")
+        assert f"Look at {kept}, please." in (await asked.get(f"/runs/{run_id}/tasks/look-2")).text
+
+
+@pytest.mark.parametrize("where", ["/plan", "/preview"])
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("none.txt", 400), ("../out", 400), ("x" * 5000, 400), ("upload:none", 404)],
+)
+async def test_files_are_checked_before_a_goal_is_planned(workspace: Path, where: str, name: str, status: int) -> None:
+    model = ScriptedModel(answering)
+    async with asking(workspace, model) as asked:
+        refused = await asked.post(where, json={"goal": GOAL, "files": [name]})
+        assert (refused.status_code, model.asked) == (status, []), refused.text
+
+
 async def test_a_failed_run_says_why(workspace: Path) -> None:
     model = ScriptedModel(failing("survey", "notes", error=RequestRefused("not today")))
     async with asking(workspace, model) as asked:
@@ -364,3 +500,7 @@ async def test_a_preview_selects_skills_and_calls_no_model(workspace: Path) -> N
         assert SKILL in [one["name"] for one in found["selected"]]
         assert found["estimate"]["prompt_tokens"] > 100
         assert (found["model"], model.asked) == ("scripted", [])
+        files = ["notes.md", await uploaded(asked, "a.csv", b"1,2")]
+        more = (await asked.post("/preview", json={"goal": GOAL, "files": files})).json()
+        assert more["estimate"]["prompt_tokens"] > found["estimate"]["prompt_tokens"]
+        assert (await asked.post("/preview", json={"goal": GOAL, "files": files})).status_code == 200

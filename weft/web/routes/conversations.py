@@ -69,7 +69,7 @@ def _turn(site: Site, stored: StoredTurns, run: RunSummary) -> dict[str, Any]:
 async def take_turn(site: Site, request: Request) -> Response:
     """Run a goal as the next turn of a conversation, or as the first of a new one; it has begun when this answers."""
     from weft.runs.conversations.conversation import Conversation  # here, as below: most requests only read
-    from weft.web.routes.steer import check_local, goal_in
+    from weft.web.routes.steer import check_local, files_in, goal_in
 
     body = await bodies.document(request, *_TURN_KEYS, limit=bodies.PLAN)
     name = request.path_params.get("conversation")
@@ -78,18 +78,20 @@ async def take_turn(site: Site, request: Request) -> Response:
     resolved = site.resolved(bodies.mapping(body, "settings"))
     weft = await asyncio.to_thread(site.runtime, resolved.settings)
     conversation = Conversation(weft, name) if name is not None else Conversation.new(weft)
+    files = await asyncio.to_thread(files_in, site, body)
     run_id = new_run_id()
 
     async def run(*, record: Record, stop: Stop) -> Result:
         def ready() -> Any:
             check_local(weft, None)
-            return goal_in(site, body, weft, run_id)
+            return goal_in(body, weft, files.copied(run_id))
 
         goal = await asyncio.to_thread(ready)
         return await conversation.turn(goal, record=record, stop=stop, run_id=run_id)
 
     async with site.turning:  # two tabs that send at once: the second finds the turn of the first
-        await site.work.begin(run)
+        with files.used_by(run_id):
+            await site.work.begin(run)
     return json_reply({"conversation": conversation.id, "run_id": run_id}, 202)
 
 

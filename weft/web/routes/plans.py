@@ -10,7 +10,7 @@ from weft.runs.plans.plan_edit import plan_in_hand
 from weft.runs.stored import records
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, in_thread, json_reply, stream_reply
-from weft.web.routes.steer import GOAL_KEYS, check_local, goal_in
+from weft.web.routes.steer import GOAL_KEYS, check_local, files_in, goal_in
 from weft_executor.history.run_history import RunHistory
 from weft_planner.events import Event, TextStreamed
 from weft_planner.events import to_dict as event_dict
@@ -36,7 +36,7 @@ async def plan_goal(site: Site, request: Request) -> Response:
     body = await bodies.document(request, *GOAL_KEYS)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     weft = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
-    goal = await asyncio.to_thread(goal_in, site, body, weft, None)
+    goal = await asyncio.to_thread(lambda: goal_in(body, weft, files_in(site, body)))
     site.streams.check()
     return stream_reply(_planning(site, weft, goal))
 
@@ -89,7 +89,7 @@ async def preview(site: Site, request: Request) -> Response:
     body = await bodies.document(request, *GOAL_KEYS)
     resolved = site.resolved(bodies.mapping(body, "settings"))
     weft = await asyncio.to_thread(site.runtime, resolved.settings, record=False)
-    goal = await asyncio.to_thread(goal_in, site, body, weft, None)
+    goal = await asyncio.to_thread(lambda: goal_in(body, weft, files_in(site, body)))
     try:
         found = (await weft.preview(goal)).to_dict()
     except WeftError as error:  # without a model, skills are selected all the same

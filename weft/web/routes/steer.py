@@ -15,9 +15,8 @@ from weft.settings.default_model import is_local
 from weft.settings.recorded import check_recorded
 from weft.web import bodies
 from weft.web.errors import HttpError
+from weft.web.goal_files import GoalFiles, inside
 from weft.web.replies import json_reply
-from weft_executor.results.artifacts import Artifacts
-from weft_skills import safe_files
 from weft_skills.errors import InputError, SetupError
 
 if TYPE_CHECKING:
@@ -48,11 +47,12 @@ async def start(site: Site, request: Request) -> Response:
     if parent is not None:
         await asyncio.to_thread(site.find, parent)
     weft = await asyncio.to_thread(site.runtime, resolved.settings)
+    files = await asyncio.to_thread(files_in, site, body)
     run_id = new_run_id()
 
     async def run(*, record: Record, stop: Stop) -> Result:
         def ready() -> Any:
-            goal = goal_in(site, body, weft, run_id)
+            goal = goal_in(body, weft, files.copied(run_id))
             if weft.settings.recipes == "auto":
                 goal = weft.with_recipe(goal)
             check_local(weft, goal.plan)
@@ -60,7 +60,9 @@ async def start(site: Site, request: Request) -> Response:
 
         return await (await asyncio.to_thread(ready)).run(stop)  # type: ignore[no-any-return]
 
-    return json_reply({"run_id": await site.work.begin(run)}, 202)
+    with files.used_by(run_id):
+        await site.work.begin(run)
+    return json_reply({"run_id": run_id}, 202)
 
 
 async def stop(site: Site, request: Request) -> Response:
@@ -96,7 +98,7 @@ async def rerun(site: Site, request: Request) -> Response:
     body = await bodies.document(request, "from", "inputs", "use", "settings", "dry_run", limit=bodies.PLAN)
     given, begin = bodies.mapping(body, "settings"), bodies.texts(body, "from")
     inputs = bodies.text_mapping(body, "inputs")
-    use = {name: _inside(site, path) for name, path in bodies.text_mapping(body, "use").items()}
+    use = {name: inside(site.paths.workspace, path) for name, path in bodies.text_mapping(body, "use").items()}
     if not begin and not inputs:
         raise InputError("no task to start from was given", hint="name one in 'from', or give its output in 'inputs'")
     parent = (await asyncio.to_thread(site.find, request.path_params["run"])).run_id
@@ -109,16 +111,19 @@ async def rerun(site: Site, request: Request) -> Response:
     return json_reply({"run_id": await site.work.begin(partial(weft.rerun, parent, planned))}, 202)
 
 
-def goal_in(site: Site, body: Mapping[str, Any], weft: Weft, run_id: str | None) -> Goal:
-    """The goal that a request asks for; files that were uploaded are moved into the run's folder."""
+def files_in(site: Site, body: Mapping[str, Any]) -> GoalFiles:
+    """The files that a request gives with its goal."""
+    return GoalFiles.of(site.paths.workspace, site.drafts, bodies.texts(body, "files"))
+
+
+def goal_in(body: Mapping[str, Any], weft: Weft, files: GoalFiles) -> Goal:
+    """The goal that a request asks for, with its files, which its plan may name."""
     plan, goal_of_plan, repairs = _plan_in(body, weft.workspace.known())
-    names = bodies.texts(body, "files")
-    files = tuple(_file(site, name, run_id) for name in names) if run_id is not None else ()
     return Goal(
         bodies.text(body, "goal") or goal_of_plan,
         skills=bodies.texts(body, "skills"),
-        files=files,
-        plan=plan,
+        files=files.paths,
+        plan=files.named_in(plan) if plan is not None else None,
         answers=bodies.texts(body, "answers"),
         stream=True,
         repairs=repairs,
@@ -141,27 +146,6 @@ def _plan_in(body: Mapping[str, Any], known: Known) -> tuple[Plan | None, str, t
         lines = "; ".join(f"line {fault.line}: {fault.message}" for fault in checked.faults)
         raise HttpError(422, "PLAN_FAULTS", f"the plan cannot run: {lines}", hint="fix the plan and run it again")
     return checked.plan, checked.goal, checked.repairs
-
-
-def _file(site: Site, name: str, run_id: str) -> Path:
-    """A file for a goal: one of the workspace, or an upload, which then belongs to the run."""
-    if not name.startswith("upload:"):
-        return _inside(site, name)
-    key = name.removeprefix("upload:")
-    upload = site.drafts.file(key)
-    target = Artifacts.of(site.paths.workspace, run_id).folder.parent / "files" / upload.name
-    safe_files.write(target, upload.read_bytes(), below=site.paths.workspace)
-    site.drafts.drop(key)
-    return target
-
-
-def _inside(site: Site, name: str) -> Path:
-    """A path below the workspace, links resolved."""
-    root = site.paths.workspace.resolve()
-    path = (root / name).resolve() if name and "\0" not in name else root
-    if path == root or not path.is_relative_to(root):
-        raise InputError(f"{name[:200]!r} is not below the workspace", hint="name a file below it, or upload it")
-    return path
 
 
 def runtime_of(site: Site, run_id: str, given: Mapping[str, Any], use: Mapping[str, Path] | None = None) -> Weft:

@@ -183,6 +183,32 @@ async def test_files_and_skills_reach_the_run(workspace: Path, open_page: OpenPa
         await expect(given).to_contain_text("comparing-options")
 
 
+async def test_a_plan_made_first_knows_the_files_and_its_run_has_them(
+    workspace: Path, open_page: OpenPage, tmp_path: Path
+) -> None:
+    (tmp_path / "report.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    model = PageModel()
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/new"))
+        await page.get_by_role("textbox", name="Goal").fill(GOAL)
+        await page.locator("input[type=file]").set_input_files(tmp_path / "report.csv")
+        await expect(page.get_by_role("button", name="Leave out report.csv")).to_be_visible()
+        await page.get_by_role("button", name="Plan first").click()
+        await page.wait_for_url("**/plan")
+        told = re.search(r"^- (/.*/report\.csv)$", model.asked[0].messages[1].content, re.MULTILINE)
+        assert told is not None
+        text = page.get_by_role("textbox", name="The plan, in YAML or JSON")
+        await text.fill(f"tasks:\n- id: redis\n  action_type: llm\n  instruction: Read {told[1]} first.\n")
+        await expect(page.locator(".faults")).to_contain_text("1 task, no faults")
+        await page.get_by_role("button", name="Run", exact=True).click()
+        await page.wait_for_url("**/runs/*")
+        await finished(page)
+        copy = workspace / ".agents" / "runs" / run_id_of(page.url) / "files" / "report.csv"
+        assert copy.read_text(encoding="utf-8") == "a,b\n1,2\n"
+        (asked,) = [request for request in model.asked if request.task == "redis"]
+        assert f"Read {copy} first." in asked.messages[1].content
+
+
 @pytest.mark.changes_skills  # there is nothing to replay in what was written here
 async def test_two_thousand_tasks_are_panned_and_searched_by_keyboard_alone(
     workspace: Path, open_page: OpenPage
