@@ -274,14 +274,14 @@ goal = option_value(
 )
 
 
-def output_file(text: str = "Write the answer to this file.", *, required: bool = False) -> Decorator[Any]:
-    """Add -o; `-` means stdout, which is the default unless a file is required."""
+def output_file(text: str = "Write the answer to this file.", *, never_stdout: bool = False) -> Decorator[Any]:
+    """Add -o; `-` means stdout, which is the default unless the command needs a file."""
 
     def dash_is_stdout(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
         if value != Path("-"):
             return value
-        if required:
+        if never_stdout:
             raise InputError("-o - cannot be used here: the results must go to a file", hint="name a file")
         return None
 
-    return click.option("-o", "--output", "target", type=_FILE, required=required, help=text, callback=dash_is_stdout)
+    return click.option("-o", "--output", "target", type=_FILE, help=text, callback=dash_is_stdout)
