@@ -212,7 +212,9 @@ def _changes(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> t
 
 
 changes = setting(
-    click.option("--without", multiple=True, metavar="SKILL", help="Do not use this skill (repeatable)."),
+    click.option(
+        "--without", "skills_without", multiple=True, metavar="SKILL", help="Do not use this skill (repeatable)."
+    ),
     click.option(
         "--skills-dir",
         type=_FOLDER,
