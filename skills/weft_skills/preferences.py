@@ -1,6 +1,6 @@
 """What a user decides about skills: which are always listed, which must be used, which only by name, and which not.
 
-The lists are those of the table [skills] in the settings.
+The lists are those of the table [skills] in the settings, and the skills that `--without` leaves out of a run.
 """
 
 from __future__ import annotations
@@ -17,17 +17,22 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 OFF = "disabled by [skills] off"
+WITHOUT = "left out by --without"
 _MOST_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """The names of skills by what was decided about them; `off` counts before the others, `manual` before `pin`."""
+    """The names of skills by what was decided about them; `off` counts before the others, `manual` before `pin`.
+
+    `without` are those that are off for this run alone.
+    """
 
     pin: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
     manual: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     def is_manual(self, skill: Skill) -> bool:
         """Whether a skill is used only by name: the user's settings say so, or its author, unless it is pinned."""
@@ -64,17 +69,22 @@ class Preferences:
         return [*self._unknown(rows), *self._contradictions()]
 
     def _unknown(self, rows: Sequence[Skill]) -> Iterator[str]:
-        known = {skill.name for skill in rows}
-        domains = {skill.base_dir.name for skill in rows if skill.kind == "executable"} if self.off else set()
+        known, switched = {skill.name for skill in rows}, self.off or self.without
+        domains = {skill.base_dir.name for skill in rows if skill.kind == "executable"} if switched else set()
         for setting in fields(self):
+            where = "--without" if setting.name == "without" else f"[skills] {setting.name}"
             for name in getattr(self, setting.name):
-                if name not in known and not (setting.name == "off" and name in domains):
+                if name not in known and not (setting.name in ("off", "without") and name in domains):
                     near = ", ".join(nearest(name, known, _MOST_NAMES))
                     said = f"; the nearest names are {near}" if near else ""
-                    yield f"[skills] {setting.name} names {name[:80]!r}, and there is no such skill{said}"
+                    yield f"{where} names {name[:80]!r}, and there is no such skill{said}"
 
     def _contradictions(self) -> Iterator[str]:
         for stronger, weaker in (("off", "require"), ("off", "pin"), ("off", "manual"), ("manual", "pin")):
             for name in getattr(self, stronger):
                 if name in getattr(self, weaker):
                     yield f"[skills] names {name[:80]!r} under both {stronger} and {weaker}: {stronger} counts"
+        for weaker in ("require", "pin", "manual"):
+            for name in self.without:
+                if name in getattr(self, weaker):
+                    yield f"--without names {name[:80]!r}, which [skills] {weaker} names too: --without counts"

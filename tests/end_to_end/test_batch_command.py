@@ -338,6 +338,24 @@ def test_a_dry_run_counts_what_would_run_and_makes_no_call(folder: Path, serve: 
     assert not (folder / "o.jsonl").exists()
 
 
+def test_a_dry_run_shows_goals_without_a_skill_and_with_v_all(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering)
+    matching, others = "Write API documentation for the service", [f"Hum tune number {n}" for n in range(12)]
+    (workspace / "goals.txt").write_text("\n".join([matching, *others]), encoding="utf-8")
+    ran = weft("batch", "goals.txt", "--dry-run", *MODEL, cwd=workspace)
+    assert ran.status == 0, ran.err
+    _, _, shown = ran.out.partition("Goals without a matching skill:\n")
+    lines = [f"  line-{n + 2}: {goal}" for n, goal in enumerate(others[:10])]
+    assert shown.splitlines() == [*lines, "  and 2 more; -v shows all goals"]
+    verbose = weft("batch", "goals.txt", "--dry-run", "-v", *MODEL, cwd=workspace).out
+    assert verbose.startswith(f"line-1: {matching} → cataloging-apis\nline-2: {others[0]} → no skill\n")
+    assert others[-1] in verbose
+    found = json.loads(weft("batch", "goals.txt", "--dry-run", "-v", "--json", *MODEL, cwd=workspace).out)
+    assert found.keys() == {"goals", "without_skill", "skills", "calls"}
+    needed = weft("batch", "goals.txt", *MODEL, cwd=workspace)
+    assert (needed.status, needed.err.splitlines()[0]) == (2, "error: Missing option '-o' / '--output'.")
+
+
 def test_the_help_says_what_limits_are_for(weft: Weft) -> None:
     said = " ".join(weft("batch", "--help").out.split())
     for text in (

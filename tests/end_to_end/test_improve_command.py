@@ -141,14 +141,42 @@ def test_a_skill_is_compared_with_its_absence_after_what_is_free(folder: Path, s
     assert "recorded goal" in ran.err
 
 
-def test_an_old_version_is_taken_from_git_or_a_folder(folder: Path, serve: Serve, weft: Weft) -> None:
-    serve(answering(signs))
+def commit(folder: Path) -> None:
     for command in (
         ["init", "-q"],
         ["add", "."],
         ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"],
     ):
         subprocess.run(["git", *command], cwd=folder, check=True)
+
+
+def test_only_a_changed_version_changes_prompts_on_record(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(signs))
+    commit(folder)
+    assert weft("run", *MODEL, "Write a polite letter to a customer", cwd=folder).status == 0
+    by_old = ["--skills-dir", "skills", "Write a polite letter to another customer"]
+    assert weft("run", *MODEL, *by_old, cwd=folder).status == 0
+
+    def changed(old: str) -> dict[str, int]:
+        ran = weft("skills", "compare", SKILL, "--old", old, *MODEL, "--free", "--json", cwd=folder)
+        assert ran.status == 0, ran.err
+        prompts: dict[str, int] = json.loads(ran.out)["free"]["prompts"]
+        return prompts
+
+    nothing = {"tasks": 0, "runs": 0}
+    assert changed("HEAD") == nothing
+    file = folder / "skills" / SKILL / "SKILL.md"
+    file.write_text(TEXT.replace("every letter", "any letter"), encoding="utf-8")
+    assert changed("HEAD") == nothing, "no task is told the description"
+    file.write_text(TEXT.replace(STEP, GOOD), encoding="utf-8")
+    assert changed("HEAD") == {"tasks": 2, "runs": 2}
+    add_skill(folder / "backup", SKILL, TEXT.replace(STEP, GOOD))
+    assert changed(f"backup/skills/{SKILL}") == nothing, "both differ from the record in the same way"
+
+
+def test_an_old_version_is_taken_from_git_or_a_folder(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(signs))
+    commit(folder)
     (folder / "skills" / SKILL / "SKILL.md").write_text(TEXT.replace(STEP, "Be rude."), encoding="utf-8")
     cases = [case | {"checks": [{"contains": "About"}]} for case in letters(6)]
     write_cases(folder / "cases.jsonl", *cases)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -128,15 +129,18 @@ def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(
 ) -> None:
     server = serve(slow_for(30))
     elsewhere = f"sqlite:///{workspace.parent}/runs.sqlite"
-    status, stderr = interrupt(nursery, workspace, server, signal.SIGINT, "--journal", elsewhere)
+    more = ["--journal", elsewhere, "-o", "the answer.md"]
+    status, stderr = interrupt(nursery, workspace, server, signal.SIGINT, *more)
     assert status == 130
     assert "Kept: 1 of 3 tasks, after 4 calls" in stderr, "the call that was stopped was sent, and counts"
-    command = next(line.split() for line in stderr.splitlines() if "weft resume" in line)
+    command = next(shlex.split(line) for line in stderr.splitlines() if "weft resume" in line)
     assert not (workspace / ".agents" / "journal.sqlite").exists()
     server.script = slow_for(0)
     ran = weft(*command[1:], "--json", cwd=workspace)
     assert ran.status == 0, ran.err
-    assert json.loads(ran.out)["journal"] == elsewhere
+    document = json.loads(ran.out)
+    assert document["journal"] == elsewhere
+    assert (workspace / "the answer.md").read_text(encoding="utf-8") == document["answer"] + "\n"
 
 
 def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(

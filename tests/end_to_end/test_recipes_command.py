@@ -159,5 +159,7 @@ def test_parameters_can_be_named_and_must_stand_somewhere(team: Path, saved: Ope
     assert document["goal"] == "Write a {period} report for the {team} in {paragraphs} paragraphs"
     nowhere = weft(*named, "--parameter", "city=Rome", cwd=team)
     assert (nowhere.status, "'Rome' stands neither" in nowhere.out) == (2, True)
+    unnamed = weft(*named, "--parameter", "weekly", cwd=team)
+    assert json.loads(unnamed.out)["error"]["hint"] == 'such as --parameter team="sales team"'
     assert weft("recipes", "save", "20990101", "--name", "x", cwd=team).status == 2
     assert weft("recipes", "show", "none", cwd=team).status == 2

@@ -95,6 +95,8 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
         (["run", "--json", "--model", "local", GOAL], 4, "is not installed"),
         (["run", "--json", "--model", "local/nonsense", GOAL], 4, "unknown local model 'nonsense'"),
         (["run", "--json", "--model", "openai/x", ""], 2, "the goal is empty"),
+        (["run", "--json", "--model", "", GOAL], 2, "--model is empty"),
+        (["run", "--json", "--model", "openai/x", "--file", "/dev/null", GOAL], 2, "is not a regular file"),
         (["run", "--json", "--model", "openai/x", "caf\udce9"], 2, "not valid UTF-8"),
         (["run", "--json", "--model", "openai/x", "--file", "nowhere.md", GOAL], 2, "no such file"),
         (["run", "--json", "--model", "openai/x", "--file", "-", GOAL], 2, "tasks read files by name"),
@@ -371,3 +373,18 @@ def test_a_run_whose_plan_never_uses_a_required_skill_exits_1_before_its_tasks(
     ran = weft("run", *MODEL, GOAL, cwd=workspace)
     assert (ran.status, "there is no such skill; known skills: code-review" in ran.err) == (1, True)
     assert weft("run", *MODEL, "--skill", "code-review", GOAL, cwd=workspace).status == 1
+
+
+def test_what_the_flag_leaves_out_is_not_blamed_on_the_settings(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted(PLAN))
+    left_out = ["--without", "cataloging-apis", *MODEL]
+    asked = weft("run", *left_out, "--skill", "cataloging-apis", GOAL, cwd=workspace)
+    assert (asked.status, "the skill 'cataloging-apis' is left out by --without" in asked.err) == (2, True)
+    (workspace / "plan.json").write_text(json.dumps(PLAN), encoding="utf-8")
+    planned = weft("run", *left_out, "--plan", "plan.json", cwd=workspace)
+    assert (planned.status, "the skill 'cataloging-apis' is left out by --without" in planned.err) == (2, True)
+    typo = weft("run", "--without", "cataloging-apes", *MODEL, "--json", GOAL, cwd=workspace)
+    assert "--without names 'cataloging-apes', and there is no such skill" in typo.err
+    assert "[skills]" not in asked.err + planned.err + typo.err
+    (workspace / "weft.toml").write_text('[skills]\nwithout = ["cataloging-apis"]\n', encoding="utf-8")
+    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 4, "no file leaves a skill out of a run"

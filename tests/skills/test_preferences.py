@@ -59,6 +59,11 @@ def test_unknown_names_and_contradictions_are_told() -> None:
         "[skills] names 'a' under both off and manual: off counts",
     ]
     assert Preferences(off=("a",)).faults([]) == ["[skills] off names 'a', and there is no such skill"]
+    left_out = Preferences(require=("a",), without=("a", "code-revue"))
+    assert left_out.faults([skill("code-review"), skill("a")]) == [
+        "--without names 'code-revue', and there is no such skill; the nearest names are code-review, a",
+        "--without names 'a', which [skills] require names too: --without counts",
+    ]
 
 
 def test_a_skill_or_the_tools_of_a_folder_are_switched_off(tmp_path: Path) -> None:
@@ -75,3 +80,10 @@ def test_a_skill_or_the_tools_of_a_folder_are_switched_off(tmp_path: Path) -> No
     rows = {one.name: (one.state, one.reason) for one in found.list_skills(all=True)}
     assert rows["a"] == rows["page_read"] == ("disabled", "disabled by [skills] off")
     assert Preferences(off=off).faults(found.list_skills(all=True)) == []
+    flagged = Registry(
+        tmp_path, env={}, home=tmp_path / "home", library=tmp_path / "library", off=("a",), without=("a", "b", "page")
+    )
+    reasons = {one.name: one.reason for one in flagged.list_skills(all=True)}
+    named = "left out by --without"
+    assert reasons == {"a": "disabled by [skills] off", "b": named, "page_read": named}
+    assert Preferences(without=off).faults(flagged.list_skills(all=True)) == []

@@ -19,7 +19,7 @@ def goal_check(known: Known) -> Check:
 
     def check(goal: BatchGoal) -> str:
         faults = [
-            f"there is no skill {name!r}; {known_are(name, list(known.skills))}"
+            f"{_absence(name, known)}; {known_are(name, list(known.skills))}"
             for name in goal.skills
             if name not in known.skills
         ]
@@ -32,3 +32,8 @@ def goal_check(known: Known) -> Check:
         return "; ".join(faults)
 
     return check
+
+
+def _absence(name: str, known: Known) -> str:
+    why = known.disabled.get(name)
+    return f"the skill {name!r} is {why}" if why else f"there is no skill {name!r}"

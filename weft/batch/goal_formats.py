@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
@@ -69,13 +70,27 @@ def _jsonl(file: IO[str]) -> Iterator[GoalRow | BadRow]:
         if not line.strip():
             continue
         try:
-            yield GoalRow(number, json.loads(line))
+            yield GoalRow(number, json.loads(line, object_pairs_hook=_object))
+        except _RepeatedKey as error:
+            yield BadRow(number, str(error))
         except json.JSONDecodeError as error:
             yield BadRow(number, f"not valid JSON: {error.msg}, at column {error.colno}")
         except ValueError as error:
             yield BadRow(number, f"not valid JSON: {error}")
         except RecursionError:
             yield BadRow(number, "nested too deeply")
+
+
+class _RepeatedKey(ValueError):
+    """An object has a key twice, and only one of the values would count."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise _RepeatedKey(f"the key {twice[:80]!r} stands more than once in an object")
+    return made
 
 
 def _csv(file: IO[str]) -> Iterator[GoalRow | BadRow]:

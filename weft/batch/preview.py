@@ -10,10 +10,12 @@ from weft.batch.engine import plan_of
 from weft.workspace.planned_selection import planned_skills
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from weft.batch.goals import BatchGoal
     from weft.workspace.skills import WorkspaceSkills
+
+    NoteGoal = Callable[[BatchGoal, Sequence[str]], None]
 
 _MOST_SKILLS = 20
 
@@ -32,12 +34,14 @@ class BatchPreview:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills) -> BatchPreview:
-    """Select the skills of every goal and count; no model is called."""
+def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills, note: NoteGoal | None = None) -> BatchPreview:
+    """Select the skills of every goal and count; no model is called. `note` is told of each goal with its skills."""
     selected, total, without, calls = Counter[str](), 0, 0, 0
     for goal in goals:
         names = _skills_of(goal, skills)
         selected.update(names)
+        if note is not None:
+            note(goal, names)
         total, without, calls = total + 1, without + (not names), calls + _least_calls(goal)
     return BatchPreview(total, without, dict(selected.most_common(_MOST_SKILLS)), calls)
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from weft.batch.engine import BatchEngine
     from weft.batch.goals import BatchGoal, CheckedGoals
-    from weft.batch.preview import BatchPreview
+    from weft.batch.preview import BatchPreview, NoteGoal
     from weft.batch.runner import StopReason
     from weft.runs.runtime import Weft
 
@@ -106,9 +106,9 @@ class Batch:
         """Every model that the goals may call, fallbacks and models of single roles included."""
         return tuple(dict.fromkeys(name for weft in self._runtimes() for name in weft.models.names))
 
-    def preview(self) -> BatchPreview:
-        """What would run; nothing is called and nothing is written."""
-        return preview(self._runs(), self.weft.workspace.skills)
+    def preview(self, note: NoteGoal | None = None) -> BatchPreview:
+        """What would run; nothing is called and nothing is written. `note` is told of each goal with its skills."""
+        return preview(self._runs(), self.weft.workspace.skills, note)
 
     def start(self) -> None:
         """Start loading what the goals need to call a model, while the rest is checked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +18,11 @@ if TYPE_CHECKING:
     from weft.settings.settings import Resolved, Settings
 
 
-# Flags that are not settings.
-_NOT_SETTINGS = ("without", "changes")
-
-
 @dataclass(frozen=True, slots=True)
 class SettingFlags:
     """A flag for each setting that a command can override, named as the setting; None or empty if it was not given.
 
-    `without` are skills that are off besides those of the settings, `changes` are settings by name (`-c`).
+    `changes` are settings by name (`-c`).
     """
 
     journal: str | None = None
@@ -49,12 +45,12 @@ class SettingFlags:
     stream_plan: bool | None = None
     skills_dir: str | None = None
     seed: str | None = None
-    without: tuple[str, ...] = ()
+    skills_without: tuple[str, ...] = ()
     changes: tuple[tuple[str, str], ...] = ()
 
     def given(self) -> dict[str, Any]:
         """The flags that were given, by the settings' names."""
-        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _NOT_SETTINGS}
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "changes"}
         return {**dict(self.changes), **{name: value for name, value in values.items() if value not in (None, ())}}
 
 
@@ -78,8 +74,7 @@ def settings(where: Paths, flags: SettingFlags, *, quiet: bool = False) -> Resol
     for warning in resolved.warnings:
         if not quiet:
             output.say_warning(warning)
-    off = tuple(dict.fromkeys((*resolved.settings.skills_off, *flags.without)))
-    return replace(resolved, settings=replace(resolved.settings, skills_off=off)) if flags.without else resolved
+    return resolved
 
 
 def journal_settings(workspace: Path, flags: SettingFlags) -> tuple[Paths, Settings]:

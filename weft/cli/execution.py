@@ -88,11 +88,18 @@ def run_to_exit(
 
 
 async def run_with_progress(
-    weft: Weft, mode: OutputMode, run: RunFunction, *, approve_all: bool = False, reviewed: Reviewed | None = None
+    weft: Weft,
+    mode: OutputMode,
+    run: RunFunction,
+    *,
+    approve_all: bool = False,
+    reviewed: Reviewed | None = None,
+    target: ResultTarget | None = None,
 ) -> Result:
     """Run with progress on stderr; a person at the terminal is asked what needs one, Ctrl-C stops the run cleanly.
 
-    `reviewed` is the same run with its plan shown first, given what pauses the progress.
+    `reviewed` is the same run with its plan shown first, given what pauses the progress. `target` is where its answer
+    goes, for the command that resumes it.
     """
     from weft.cli.dialogs.approval_prompt import approver
     from weft.cli.view.progress import progress
@@ -102,7 +109,7 @@ async def run_with_progress(
     stop = Stop()
     run_ids: list[str] = []
 
-    with interruptible(stop, lambda: exit_while_stopping(weft, run_ids)):
+    with interruptible(stop, lambda: exit_while_stopping(weft, run_ids, target)):
         async with weft:
             with progress(mode) as view:
 
@@ -137,7 +144,7 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     from weft_planner.events.run import PLAN_NOT_CHANGED
 
     mode, workspace = shown.mode, shown.workspace
-    resume = resuming(result, workspace, shown.settings)
+    resume = resuming(result.run_id, workspace, result.journal, shown.settings, shown.target)
     target = write_answer(result, shown.target, workspace)
     if mode.as_json:
         output.print_json(result.to_dict())
@@ -151,9 +158,12 @@ def show_result(result: Result, shown: ResultOutput) -> int:
     return 1 if not_changed else EXIT[result.status]
 
 
-def resuming(result: Result, workspace: Path, settings: Settings | None) -> list[str]:
-    """The command that continues a run with what its tools were allowed, as its parts."""
-    return [*resume_command(result.run_id, workspace, result.journal), *_powers(settings)]
+def resuming(
+    run_id: str, workspace: Path, journal: str | None, settings: Settings | None, target: ResultTarget | None
+) -> list[str]:
+    """The command that continues a run with what its tools were allowed, into the same file, as its parts."""
+    to_file = ["-o", str(target)] if target is not None else []
+    return [*resume_command(run_id, workspace, journal), *_powers(settings), *to_file]
 
 
 def say_kept(result: Result, resume: Sequence[str], settings: Settings | None) -> None:
@@ -280,12 +290,13 @@ def exiting(exit_program: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def exit_while_stopping(weft: Weft, run_ids: list[str]) -> None:
+def exit_while_stopping(weft: Weft, run_ids: list[str], target: ResultTarget | None) -> None:
     """Exit while a run is still stopping; what it finished is recorded."""
     output.say("Stopped.")
     if run_ids:
         from weft.runs.stored import records
 
-        command = resume_command(run_ids[-1], weft.paths.workspace, records.url(weft.paths, weft.settings))
+        journal = records.url(weft.paths, weft.settings)
+        command = resuming(run_ids[-1], weft.paths.workspace, journal, weft.settings, target)
         output.say(f"Finished work is kept. Resume with:\n  {shlex.join(command)}")
     exit_now(130)

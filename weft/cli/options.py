@@ -133,8 +133,21 @@ journal = setting(
         "(default: .agents/journal.sqlite in the workspace).",
     )
 )
+
+
+def _named(_: click.Context, __: click.Parameter, model: str | None) -> str | None:
+    """The model that is named; an empty name, as from a variable that is not set, names none."""
+    if model is not None and not model.strip():
+        raise InputError("--model is empty", hint="name a model, such as openai/gpt-4o, or leave --model out")
+    return model
+
+
+def _model(text: str) -> Decorator[Any]:
+    return click.option("--model", metavar="NAME", callback=_named, help=text)
+
+
 named_models = setting(
-    click.option("--model", metavar="NAME", help="litellm model name, or 'local' for the embedded model."),
+    _model("litellm model name, or 'local' for the embedded model."),
     click.option(
         "--fallback", multiple=True, metavar="NAME", help="Model to use if the one before it fails (repeatable)."
     ),
@@ -156,9 +169,8 @@ models = together(
     ),
     unknown_cost,
 )
-selecting_model = setting(
-    click.option("--model", metavar="NAME", help="With --detector llm: the model that selects (default: as for a run).")
-)
+selecting_model = setting(_model("With --detector llm: the model that selects (default: as for a run)."))
+checked_model = setting(_model("Check this model instead of the configured one."))
 stream_plan = setting(
     click.option(
         "--stream-plan/--no-stream-plan",
@@ -212,7 +224,9 @@ def _changes(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> t
 
 
 changes = setting(
-    click.option("--without", multiple=True, metavar="SKILL", help="Do not use this skill (repeatable)."),
+    click.option(
+        "--without", "skills_without", multiple=True, metavar="SKILL", help="Do not use this skill (repeatable)."
+    ),
     click.option(
         "--skills-dir",
         type=_FOLDER,
@@ -274,14 +288,14 @@ goal = option_value(
 )
 
 
-def output_file(text: str = "Write the answer to this file.", *, required: bool = False) -> Decorator[Any]:
-    """Add -o; `-` means stdout, which is the default unless a file is required."""
+def output_file(text: str = "Write the answer to this file.", *, never_stdout: bool = False) -> Decorator[Any]:
+    """Add -o; `-` means stdout, which is the default unless the command needs a file."""
 
     def dash_is_stdout(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
         if value != Path("-"):
             return value
-        if required:
+        if never_stdout:
             raise InputError("-o - cannot be used here: the results must go to a file", hint="name a file")
         return None
 
-    return click.option("-o", "--output", "target", type=_FILE, required=required, help=text, callback=dash_is_stdout)
+    return click.option("-o", "--output", "target", type=_FILE, help=text, callback=dash_is_stdout)

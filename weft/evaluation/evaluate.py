@@ -268,7 +268,8 @@ def _check(trials: Trials, engine: BatchEngine) -> None:
     every = {skill.name for skill in base.workspace.skills.registry.list_skills(all=True)}
     faults: list[str] = []
     for variant in trials.variants:
-        off = set(variant.settings.get("skills_off", ())) - set(base.settings.skills_off)
+        off = {*variant.settings.get("skills_off", ())} - {*base.settings.skills_off}
+        off |= {*variant.settings.get("skills_without", ())}
         faults += [
             f"the variant {variant.name!r} is without {name!r}, which does not exist; {known_are(name, sorted(every))}"
             for name in sorted(off - every)

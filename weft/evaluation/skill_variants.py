@@ -21,8 +21,8 @@ def skill_variants(skill: Skill, old: str | None, cache: Path, settings: Setting
         check_replaceable(skill)
         folder = kept(cache, skill.name, old_files(skill, old))
         return version("old", skill.name, folder, f"--old {old}"), Variant("new", {}, (skill.name,))
-    off = tuple(dict.fromkeys((*settings.skills_off, skill.name)))
-    without = Variant("without", {"skills_off": off}, (), f"--without {skill.name}")
+    names = tuple(dict.fromkeys((*settings.skills_without, skill.name)))
+    without = Variant("without", {"skills_without": names}, (), f"--without {skill.name}")
     return without, Variant("with", {}, (skill.name,), f"--skill {skill.name}")
 
 

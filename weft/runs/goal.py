@@ -97,8 +97,11 @@ class Goal:
         for path in self.files:
             if path.is_dir():
                 raise InputError(f"--file {path} is a folder", hint="name the files in it instead")
-            if not path.is_file():
+            if not path.exists():
                 raise InputError(f"--file {path}: no such file", hint="check the path")
+            if not path.is_file():
+                what = f"--file {path} is not a regular file: tasks read it by name, as often as they need"
+                raise InputError(what, hint="save what it holds in a file, and name that")
             if not os.access(path, os.R_OK):
                 raise InputError(f"--file {path} cannot be read: permission denied", hint="make it readable")
 

@@ -38,6 +38,12 @@ def _setting(
     return field(default=default, metadata=metadata)
 
 
+# Where a value comes from that the caller passes.
+_FLAG = "flag"
+# What only a flag or a program sets: no file and no variable does.
+FLAGS_ONLY = frozenset({"skills_without"})
+
+
 # Where the model that plans may answer at once, without tasks.
 DirectAnswers = Literal["conversation", "always", "never"]
 # Whether goals that are like a recipe's use its plan: never, if a person at the terminal agrees, or by themselves.
@@ -74,6 +80,7 @@ class Settings:
     skills_require: tuple[str, ...] = _setting((), "skills that every plan must use, or the run fails before its tasks")
     skills_manual: tuple[str, ...] = _setting((), "skills that are used only if you name them")
     skills_off: tuple[str, ...] = _setting((), "skills and tools that are not used at all")
+    skills_without: tuple[str, ...] = _setting((), "skills and tools that this run leaves out, with --without")
     skills_dir: str | None = _setting(None, "a folder of skills that count before the workspace's own", guarded=True)
     max_concurrency: int = _setting(16, "how many tasks may run at once")
     max_cost: float | None = _setting(None, "cost limit for a run, in US dollars")
@@ -153,7 +160,8 @@ class Settings:
     @property
     def skill_preferences(self) -> Preferences:
         """What the user decides about skills."""
-        return Preferences(self.skills_pin, self.skills_require, self.skills_manual, self.skills_off)
+        lists = self.skills_pin, self.skills_require, self.skills_manual, self.skills_off
+        return Preferences(*lists, without=self.skills_without)
 
     def model_for(self, role: Role) -> str | None:
         """The name of the model for a role: the role's own if set, else the run's."""
@@ -219,7 +227,7 @@ def resolve(
     `flags` holds what the caller passes, by the settings' names.
     """
     faults: list[str] = []
-    warnings = [*switches.faults(env), *variables.misspelt(env, [setting.name for setting in fields(Settings)])]
+    warnings = [*switches.faults(env), *variables.misspelt(env, _in_files())]
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     project = workspace / "weft.toml"
@@ -238,8 +246,8 @@ def resolve(
         warnings.append(_ignored(f"{workspace / untrusted.TEMPLATES}: these templates are", ""))
     _merge(dict(_environment(env)), "environment", values, origins, faults)
     passed: list[str] = []
-    _merge({key: value for key, value in flags.items() if value is not None}, "flag", values, origins, passed)
-    own = [text.removeprefix("flag: ") for text in passed]
+    _merge({key: value for key, value in flags.items() if value is not None}, _FLAG, values, origins, passed)
+    own = [text.removeprefix(f"{_FLAG}: ") for text in passed]
     if own and not faults:
         raise InvalidSettings(own)
     faults += own
@@ -273,9 +281,14 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
-    for setting in fields(Settings):
-        if (text := env.get(f"WEFT_{setting.name.upper()}")) not in (None, ""):
-            yield setting.name, text
+    for name in _in_files():
+        if (text := env.get(f"WEFT_{name.upper()}")) not in (None, ""):
+            yield name, text
+
+
+def _in_files() -> list[str]:
+    """The settings that files and variables may have."""
+    return [setting.name for setting in fields(Settings) if setting.name not in FLAGS_ONLY]
 
 
 def _drop_own(table: dict[str, Any], path: Path) -> Iterator[str]:
@@ -339,10 +352,11 @@ def _merge(
 ) -> None:
     types = setting_types()
     may_be_zero = {setting.name for setting in fields(Settings) if setting.metadata["may_be_zero"]}
+    known = types if origin == _FLAG else _in_files()
     for key, raw in table.items():
-        if key not in types:
-            near = guess(key, types)
-            hint = f"did you mean {near!r}?" if near else f"settings are: {', '.join(types)}"
+        if key not in known:
+            near = guess(key, known)
+            hint = f"did you mean {near!r}?" if near else f"settings are: {', '.join(known)}"
             faults.append(f"{origin}: unknown setting {key!r}; {hint}")
             continue
         try:

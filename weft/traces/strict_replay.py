@@ -87,13 +87,14 @@ async def strict(
 ) -> Replay:
     """Run a recorded run as it would run today, and report what differs.
 
-    `changes` are settings that count instead of the recorded ones.
+    `changes` are settings that count instead of the recorded ones. With them, the folder that a skill lies in is not
+    compared: every version has one of its own.
     """
     rows = list(rows)
     if not rows:
         raise InputError("the record is empty", hint="name a run from `weft trace list`, or an exported trace")
     capture = records.capture(paths, rows[0].run_id)
-    changes = changes or {}
+    compares_folders, changes = changes is None, changes or {}
     paths = _with_own_skills(paths, capture.local(rows[0].body)).with_skills(changes.get("skills_dir"))
     capture = records.capture(paths, rows[0].run_id)
     history = RunHistory.of(rows, capture)
@@ -104,7 +105,7 @@ async def strict(
     # Its own folder of skills may be gone; if it is there, the paths have it.
     first = replace(settings_in_force[0], stream_plan=planning.stream_plan, **{**changes, "skills_dir": None})
     # Much that a run was warned of does not happen again in a replay: what it says of them is on record.
-    tape, ledger = Tape(history, capture), Ledger(warnings=history.ledger.warnings.copy())
+    tape, ledger = Tape(history, capture, compares_folders), Ledger(warnings=history.ledger.warnings.copy())
 
     def note(event: Event) -> None:
         if not isinstance(event, Warned):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_skills.errors import InputError
-from weft_skills.preferences import OFF
+from weft_skills.preferences import OFF, WITHOUT
 from weft_skills.selection.detectors import NO_MATCH, top
 from weft_skills.selection.explanation import Explained, Explanation
 from weft_skills.selection.ranked import RankedDetector
@@ -101,12 +101,16 @@ def _selected(selection: Selection, ranked: Explained | None) -> Explained:
 
 
 def _is_withheld(skill: Skill) -> bool:
-    return skill.kind == "context" and (skill.state == "active" or skill.reason == OFF)
+    return skill.kind == "context" and (skill.state == "active" or _is_off(skill))
+
+
+def _is_off(skill: Skill) -> bool:
+    return skill.kind == "context" and skill.reason in (OFF, WITHOUT)
 
 
 def _withheld(skills: WorkspaceSkills, active: Sequence[Skill], goal: str, most: int) -> list[Explained]:
     """The skills that are manual or off and would be among the best otherwise."""
-    off = [skill for skill in skills.registry.list_skills(all=True) if skill.kind == "context" and skill.reason == OFF]
+    off = [skill for skill in skills.registry.list_skills(all=True) if _is_off(skill)]
     apart = {skill.name for skill in (*skills.preferences.by_name_only(active), *off)}
     if not apart or len(active) + len(off) > _MOST_RANKED:
         return []
@@ -127,7 +131,8 @@ def _with_decision(one: Explained, skill: Skill | None, preferences: Preferences
 def _decisions(skill: Skill, preferences: Preferences) -> list[str]:
     """What was decided about a skill, in sentences."""
     if skill.state != "active":
-        return [f"It is off ({skill.reason}): take it out of that list."]
+        remedy = "leave the flag out" if skill.reason == WITHOUT else "take it out of that list"
+        return [f"It is off ({skill.reason}): {remedy}."]
     notes = {
         "required": "It is required: every plan must use it, whatever its score.",
         "pinned": "It is pinned: the planner's listing always has it, whatever its score.",

@@ -75,6 +75,7 @@ class WorkspaceSkills:
             "strict": settings.strict_skills,
             "cache": self._cache,
             "off": self.preferences.off,
+            "without": self.preferences.without,
             **paths.skill_roots(os.environ),
         }
         self.registry: Registry = make(paths.workspace, **options)
@@ -223,6 +224,12 @@ class WorkspaceSkills:
             if row.name == name:
                 return "it is a tool" if row.kind == "executable" else f"it is {row.state} ({row.reason})"
         return f"there is no such skill; known skills: {nearest_names(name, [row.name for row in rows])}"
+
+    @property
+    def disabled(self) -> dict[str, str]:
+        """The skills that are switched off, each with what does it."""
+        rows = self.registry.list_skills(all=True)
+        return {row.name: row.reason or "" for row in rows if row.kind == "context" and row.state == "disabled"}
 
     def uncallable(self, goal: str, skills: Sequence[Skill]) -> list[str]:
         """A warning for each skill that the goal names and that is not called by name."""

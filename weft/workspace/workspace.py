@@ -278,11 +278,11 @@ class Workspace:
             _ = self.skills.detector
 
     def known(self) -> Known:
-        """What a plan may use, and why it may not use other tools: its author can change that, a model could not."""
+        """What a plan may use, and why it may not use the rest: its author can change that, a model could not."""
         offered = self.tools.mcp.offer(start=False).prompts if self.tools.has_mcp else ()
         names = [*(skill.name for skill in self.skills.active()), *(prompt.skill_name for prompt in offered)]
         known = self._known(names, self.tools.by_name(), self.settings.tool_set)
-        return replace(known, absent=self.tools.absent)
+        return replace(known, absent=self.tools.absent, disabled=self.skills.disabled)
 
     def _known(self, skills: Sequence[str], tools: Mapping[str, Tool], offered: Sequence[str]) -> Known:
         every = self.builtin.in_plans(offered) | dict(tools)

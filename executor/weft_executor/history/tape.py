@@ -8,6 +8,7 @@ the recorded messages.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 _UNFINISHED = ("interrupted", "stopped", "waiting")
 _ALSO = "; the same in "
+# How a loaded skill begins; the line itself stays, so that those below keep their numbers.
+_FOLDER = re.compile(r"(?<=\ABase directory for this skill:)[^\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +69,14 @@ class Drift:
 
 @dataclass(slots=True)
 class Tape:
-    """A recorded run that is played back against today's skills, tools and prompts; collects the drift."""
+    """A recorded run that is played back against today's skills, tools and prompts; collects the drift.
+
+    For other versions of skills, which lie in folders of their own, `compares_folders` is off: only their text counts.
+    """
 
     history: RunHistory
     capture: Capture
+    compares_folders: bool = True
     drift: list[Drift] = field(default_factory=list)
     sent: SentMessages = field(default_factory=SentMessages)
     _used: set[str] = field(default_factory=set)
@@ -254,8 +261,10 @@ class Tape:
         recorded = self.history.loaded.get((now.task, now.name))
         if recorded is None:
             return now
-        what = difference(self.capture.text(recorded), self.capture.text(now.content))
-        if what is not None:
+        texts = [self.capture.text(content) for content in (recorded, now.content)]
+        if not self.compares_folders:
+            texts = [_FOLDER.sub("", text) for text in texts]
+        if (what := difference(*texts)) is not None:
             self.differs(f"task {now.task}", f"skill {now.name!r}: its instructions: {what}")
         return msgspec.structs.replace(now, content=recorded)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_skills.discovery.entry import reason
-from weft_skills.preferences import OFF
+from weft_skills.preferences import OFF, WITHOUT
 from weft_skills.skill import IGNORED, NAME_RULES, Problem, Skill
 from weft_skills.switches import is_off
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def settle(
-    entries: Iterable[Entry], env: Mapping[str, str], off: Collection[str] = ()
+    entries: Iterable[Entry], env: Mapping[str, str], off: Collection[str] = (), without: Collection[str] = ()
 ) -> tuple[list[Skill], list[Problem]]:
     """Every skill with its state, in the order of the entries (strongest location first, then by path), and duplicates.
 
-    `off` are the names that the user has switched off. Of two with one name in the same location the last in path order
-    is kept.
+    `off` are the names that the user has switched off, `without` those that a run leaves out. Of two with one name in
+    the same location the last in path order is kept.
     """
     rows = [(skill, entry.found.location) for entry in entries for skill in entry.skills]
     kept: dict[str, tuple[Skill, int]] = {}
@@ -39,7 +39,8 @@ def settle(
         if before is None or before[1] == location:
             kept[skill.name] = (skill, location)
     disabled = {name: value for name, value in env.items() if name.startswith("SKILL_") and is_off(value)}
-    return [_state(skill, kept, disabled, off) for skill, _ in rows], problems
+    switched = {**dict.fromkeys(without, WITHOUT), **dict.fromkeys(off, OFF)}
+    return [_state(skill, kept, disabled, switched) for skill, _ in rows], problems
 
 
 def tighten(entry: Entry) -> Entry:
@@ -62,7 +63,7 @@ def _names(skill: Skill) -> Sequence[str]:
 
 
 def _state(
-    skill: Skill, kept: Mapping[str, tuple[Skill, int]], disabled: Mapping[str, str], off: Collection[str]
+    skill: Skill, kept: Mapping[str, tuple[Skill, int]], disabled: Mapping[str, str], off: Mapping[str, str]
 ) -> Skill:
     if skill.state == "broken":
         return skill
@@ -73,8 +74,8 @@ def _state(
         for switch in switches(skill):
             if switch in disabled:
                 return _marked(skill, "disabled", f"disabled by {switch}={disabled[switch]}")
-    if off and any(name in off for name in _names(skill)):
-        return _marked(skill, "disabled", OFF)
+    if off and (reasons := [off[name] for name in _names(skill) if name in off]):
+        return _marked(skill, "disabled", reasons[0])
     return skill
 
 

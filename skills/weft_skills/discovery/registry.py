@@ -40,8 +40,8 @@ class Registry:
     """The skills of a workspace, read once and reread when they change.
 
     `env` and `home` default to the process's own. `cache` is a folder for the index that is kept between starts
-    (usually `index.cache_folder`), or None to keep nothing. `off` are names that count as disabled. `given` is a folder
-    of skills that the user names besides.
+    (usually `index.cache_folder`), or None to keep nothing. `off` are names that count as disabled, and so do those
+    that a run is `without`. `given` is a folder of skills that the user names besides.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Registry:
         cache: Path | None = None,
         library: Path = LIBRARY,
         off: Collection[str] = (),
+        without: Collection[str] = (),
         given: Path | None = None,
     ) -> None:
         self.workspace = workspace.absolute()
@@ -63,6 +64,7 @@ class Registry:
         self._strict = strict
         self._library = library
         self._off = frozenset(off)
+        self._without = frozenset(without)
         self._given = given
         # Tools refresh from their own threads.
         self._lock = threading.RLock()
@@ -186,7 +188,7 @@ class Registry:
 
     def _settle(self) -> None:
         entries = [tighten(entry) for entry in self._entries] if self._strict else self._entries
-        rows, duplicates = settle(entries, self._env, self._off)
+        rows, duplicates = settle(entries, self._env, self._off, self._without)
         self.version += 1
         self._rows = rows
         self._active = {skill.name: skill for skill in rows if skill.state == "active"}

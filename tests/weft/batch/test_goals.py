@@ -85,6 +85,8 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         '{"goal": "Hi <<name>>", "vars": {"nam": 1}}',
         '{"goal": "x", "skills": "one", "model": 3, "vars": [], "id": [1]}',
         '{"goal": "\\ud800"}',
+        '{"goal": "one", "id": "b", "goal": "two"}',
+        '{"goal": "<<name>>", "vars": {"name": "Ann", "name": "Ben"}}',
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError) as caught:
@@ -97,6 +99,8 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         "line 6: the goal uses <<name>>, which is not in 'vars'",
         "line 7: 'id' must be a string or an integer, 'skills' must be a list of names, 'model' must be a string",
         "line 8: the goal is not UTF-8 text",
+        "line 9: the key 'goal' stands more than once in an object",
+        "line 10: the key 'name' stands more than once in an object",
     ):
         assert text in caught.value.message
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.executor.stores.runs import filled
-from weft.cli.execution import ResultOutput, interruptible, run_to_exit, show_result
+from weft.cli.execution import ResultOutput, exit_while_stopping, interruptible, run_to_exit, show_result
 from weft.cli.view.output_mode import OutputMode
 from weft.cli.view.result_target import ResultTarget
+from weft.runs.runtime import Weft
 from weft.runs.steps.answering import NO_RESULT
 from weft.runs.stop import Stop
 from weft.runs.stored import records
@@ -67,6 +68,22 @@ def test_the_printed_limit_has_room_for_the_call_that_did_not_fit(capsys: pytest
         why = f"the prompt of the next call may take 5,991 tokens; raise {flag} to continue"
         show_result(replace(result, error=f"stopped: {why}"), ResultOutput(OutputMode(), Path(), settings=settings))
         assert capsys.readouterr().err.endswith(f"  weft resume r1 {wanted}\n")
+
+
+@pytest.mark.parametrize(("folder", "shown"), [(False, "'my notes'"), (True, "'my notes/'")])
+def test_the_command_that_resumes_is_the_same_whether_or_not_the_run_had_time_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: bool, shown: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("weft.cli.execution.exit_now", lambda _: None)
+    settings = Settings(tools=("python",), allow_web=("example.org",))
+    target = ResultTarget(Path("my notes"), is_folder=folder)
+    result = Result("r1", "interrupted", "Hi", None, None, None, (), (), Usage(1, 10, 5), 0.0, None, 2.0)
+    show_result(result, ResultOutput(OutputMode(), tmp_path, target, settings))
+    stopped = capsys.readouterr().err.splitlines()[-1]
+    exit_while_stopping(Weft(tmp_path, settings), ["r0", "r1"], target)
+    assert capsys.readouterr().err.splitlines()[-1] == stopped
+    assert stopped == f"  weft resume r1 --tools python --allow-web example.org -o {shown}"
 
 
 def test_an_interrupted_run_says_what_is_kept_and_exits_immediately(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,7 +64,7 @@ def test_options_appear_in_help_in_the_order_they_are_listed_in() -> None:
 
 
 def test_a_flag_that_overrides_a_setting_is_named_as_the_setting() -> None:
-    others = {"without", "changes"}  # skills that are off besides, and settings by name
+    others = {"changes"}  # settings by name
     assert {field.name for field in fields(SettingFlags)} - others <= {field.name for field in fields(Settings)}
 
 

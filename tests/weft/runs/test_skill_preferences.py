@@ -90,6 +90,7 @@ async def test_a_plan_is_not_made_where_a_required_skill_never_comes(workspace: 
     [
         ({"skills_require": ("house-stile",)}, "there is no such skill; known skills: house-style"),
         ({"skills_require": (STYLE,), "skills_off": (STYLE,)}, "it is disabled (disabled by [skills] off)"),
+        ({"skills_require": (STYLE,), "skills_without": (STYLE,)}, "it is disabled (left out by --without)"),
     ],
 )
 async def test_a_required_skill_that_is_not_there_fails_the_run_before_a_call(

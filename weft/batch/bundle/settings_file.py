@@ -8,12 +8,12 @@ from dataclasses import fields
 from typing import Any
 
 from weft.batch.bundle.refusal import BundleRefused
-from weft.settings.settings import Settings
+from weft.settings.settings import FLAGS_ONLY, Settings
 from weft.settings.untrusted import MODELS, names_in
 from weft_skills.text.model_names import carries_address
 
 # Besides what no untrusted weft.toml may set: what belongs to the machine that runs the goals, or is sent as a flag.
-_OWN = frozenset({"helper_minutes", "skills_require"})
+_OWN = frozenset({"helper_minutes", "skills_require", *FLAGS_ONLY})
 
 
 def settings_text(settings: Settings) -> str:

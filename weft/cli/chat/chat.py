@@ -98,12 +98,17 @@ class Chat:
         written = execution.write_answer(result, self.target, self.weft.paths.workspace)
         if written is not None and result.answer is not None and not self.mode.quiet:
             output.say(f"Answer written to {written}")
-        resume = execution.resuming(result, self.weft.paths.workspace, self.weft.settings)
+        resume = self.resume_command(result)
         if self.mode.as_json:
             output.print_json(result.to_dict(), indent=None)
             answer.show_waiting(result, resume)
         else:
             answer.show(result, None, resume, self.weft.paths.workspace, quiet=self.mode.quiet)
+
+    def resume_command(self, result: Result) -> list[str]:
+        """The command that continues a turn by itself, as its parts."""
+        weft = self.weft
+        return execution.resuming(result.run_id, weft.paths.workspace, result.journal, weft.settings, self.target)
 
     def use_model(self, name: str) -> None:
         """Use another model from the next turn on."""

@@ -61,7 +61,7 @@ async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Resul
     """Run a turn, or continue the last one, and print how it ended."""
     stop = Stop()
     run_ids: list[str] = []
-    exit_now = partial(execution.exit_while_stopping, chat.weft, run_ids)
+    exit_now = partial(execution.exit_while_stopping, chat.weft, run_ids, chat.target)
     with execution.interruptible(stop, exit_now), progress(chat.mode) as view:
 
         def record(event: Event) -> None:
@@ -76,6 +76,5 @@ async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Resul
             result = await chat.resume(record, stop, approve)
     if result is not None:
         chat.show(result)
-        resume = execution.resuming(result, chat.weft.paths.workspace, chat.weft.settings)
-        execution.say_kept(result, resume, chat.weft.settings)
+        execution.say_kept(result, chat.resume_command(result), chat.weft.settings)
     return result

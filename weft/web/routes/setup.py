@@ -13,7 +13,7 @@ from weft.models.ways import ways
 from weft.providers import stored_keys
 from weft.settings import ollama, user_config
 from weft.settings.default_model import explore, is_local, local_is_installed, providers
-from weft.settings.settings import Resolved, Settings
+from weft.settings.settings import FLAGS_ONLY, Resolved, Settings
 from weft.settings.untrusted import is_trusted
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, in_thread, json_reply, stream_reply
@@ -134,6 +134,8 @@ def show_settings(site: Site, _: Request) -> dict[str, Any]:
     resolved, secrets = site.resolved(), Secrets.of(os.environ)
     rows = []
     for setting in fields(Settings):
+        if setting.name in FLAGS_ONLY:
+            continue
         value = getattr(resolved.settings, setting.name)
         shown = secrets.redact(value) if isinstance(value, str) else value
         origin = resolved.origins.get(setting.name, "default")

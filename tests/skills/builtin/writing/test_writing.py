@@ -70,6 +70,24 @@ async def test_a_relative_path_goes_to_the_artifacts_and_says_what_it_is(workspa
     assert file.read_text() == "changed"
 
 
+async def test_an_edit_of_a_file_that_only_the_workspace_has_says_which_call_is_right(workspace: Path) -> None:
+    at = place(workspace)
+    lost = await edit(at, "src/app.py", "one", "1")
+    said = "the run's artifacts have no src/app.py, but the workspace has — edit workspace:src/app.py"
+    assert (code(lost), lost.error and lost.error.message) == ("NOT_FOUND", said)
+    kept = await edit(place(workspace, writes="deny"), "src/app.py", "one", "1")
+    assert kept.error is not None
+    assert "this run may not change without --write — read it with ReadFile, and write" in kept.error.message
+    (workspace / "link.txt").symlink_to(workspace.parent / "secret")
+    (workspace / ".env").write_text("KEY=1")
+    (workspace / "same.txt").hardlink_to(workspace / ".env")
+    os.mkfifo(workspace / "pipe")
+    for path in ("link.txt", "same.txt", "pipe", "src/none.py"):
+        hidden = await edit(at, path, "a", "b")
+        assert hidden.error is not None
+        assert hidden.error.message == f"{path} does not exist — write it with WriteFile"
+
+
 async def test_the_passage_must_stand_once(workspace: Path) -> None:
     at = place(workspace)
     twice = await edit(at, "workspace:src/app.py", "two", "2")

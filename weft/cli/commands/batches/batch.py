@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,8 +14,6 @@ from weft.cli.view import output
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from weft.cli.commands.batches.batch_flags import BatchFlags, ClusterFlags
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file")
-@options.output_file("Write results to this file, one line per goal.", required=True)
+@options.output_file("Write results to this file, one line per goal; only --dry-run needs none.", never_stdout=True)
 @batch_flags.goals_and_limits
-@click.option("--dry-run", is_flag=True, help="Show what would be selected, with an estimate; make no call.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show what would be selected, with an estimate; make no call and write nothing."
+)
 @options.named_models
 @batch_flags.budget
 @options.unknown_cost
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 def batch(
     file: str,
     workspace: Path,
-    target: Path,
+    target: Path | None,
     batch_flags: BatchFlags,
     cluster_flags: ClusterFlags,
     flags: SettingFlags,
@@ -67,6 +69,7 @@ def batch(
     \b
     Examples:
       weft batch goals.jsonl -o results.jsonl
+      weft batch goals.jsonl --dry-run -v
       weft batch goals.txt -o results.jsonl --max-calls 64 --rpm 500 --max-cost 10
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
       weft batch goals.jsonl -o again.jsonl --cache 30
@@ -83,6 +86,9 @@ def batch(
     from weft.cli.commands.batches import run
     from weft.cli.dialogs import trust_prompt
 
+    if target is None and not dry_run:
+        raise click.MissingParameter(param_hint="'-o' / '--output'", param_type="option")
+    target = target or Path(os.devnull)
     chosen = batch_flags.options(cluster_flags.options(), approve_all=approve_all)
     if chosen.errors is not None and chosen.errors.absolute() == target.absolute():
         raise InputError("-o and --errors name the same file", hint="name another one, or leave --errors out")

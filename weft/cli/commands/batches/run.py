@@ -26,11 +26,11 @@ EXIT_OF_STOP = {"interrupted": 130, "budget": 5, "failures": 1}
 
 def show_preview(batch: Batch, mode: OutputMode) -> int:
     """Print what the batch would run; returns the exit status."""
-    document = batch.preview().to_dict()
     if mode.as_json:
-        output.print_json(document)
+        output.print_json(batch.preview().to_dict())
     else:
-        batch_report.print_preview(document)
+        shown = batch_report.PreviewedGoals(verbose=mode.verbose)
+        batch_report.print_preview(batch.preview(shown.note).to_dict(), shown)
     return 0
 
 

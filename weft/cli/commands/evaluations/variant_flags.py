@@ -60,12 +60,11 @@ def _settings(flags: SettingFlags, where: Paths, base: SettingFlags) -> dict[str
     """The settings that a variant changes, with their values."""
     both = SettingFlags(**{field.name: _joined(base, flags, field.name) for field in fields(SettingFlags)})
     resolved = configuration.settings(where, both, quiet=True).settings
-    names = [*flags.given(), *(["skills_off"] if flags.without else [])]
-    return {name: getattr(resolved, name) for name in names}
+    return {name: getattr(resolved, name) for name in flags.given()}
 
 
 def _joined(base: SettingFlags, flags: SettingFlags, name: str) -> Any:
     before, own = getattr(base, name), getattr(flags, name)
-    if name in ("without", "changes"):
+    if name in ("skills_without", "changes"):
         return (*before, *own)
     return before if own in (None, ()) else own

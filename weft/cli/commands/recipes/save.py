@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weft.runs.recipes.recipe import RecipeParameter
     from weft.runs.runtime import Weft
 
-_EXAMPLE = 'such as --parameter team="sales team"'
+_EXAMPLE = '--parameter team="sales team"'
 
 
 @click.command()

@@ -59,6 +59,6 @@ def replan(
         target.check()
     text = stdin.stdin_text("what to change") if request == "-" else request
     weft, run_id = recorded_run.runtime_of(run, workspace, flags, mode, trust=trust)
-    changed = execution.run_with_progress(weft, mode, partial(weft.replan, run_id, text))
+    changed = execution.run_with_progress(weft, mode, partial(weft.replan, run_id, text), target=target)
     shown = execution.ResultOutput(mode, workspace, target, settings=weft.settings, changes_plan=True)
     return execution.run_to_exit(changed, shown)

@@ -94,7 +94,7 @@ def rerun(
     trust_prompt.trust_tools(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     trust_prompt.trust_mcp(weft.workspace.tools, trust=trust, quiet=mode.quiet)
     running = partial(weft.rerun, parent.run_id, rerun_plan)
-    new_run = execution.run_with_progress(weft, mode, running, approve_all=approve_all)
+    new_run = execution.run_with_progress(weft, mode, running, approve_all=approve_all, target=target)
     return execution.run_to_exit(new_run, execution.ResultOutput(mode, workspace, target, settings=weft.settings))
 
 

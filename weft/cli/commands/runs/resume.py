@@ -83,7 +83,7 @@ def resume(
     answers = answers_in(answer_flags, [opened.request for opened in waiting])
     plan = read_plan(weft, plan_file) if plan_file is not None else None
     running = partial(_resume, partial(weft.resume, run_id, answers=answers, plan=plan), run_id, mode)
-    resumed = execution.run_with_progress(weft, mode, running, approve_all=approve_all)
+    resumed = execution.run_with_progress(weft, mode, running, approve_all=approve_all, target=target)
     return execution.run_to_exit(resumed, execution.ResultOutput(mode, workspace, target, settings=weft.settings))
 
 

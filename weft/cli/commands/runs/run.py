@@ -129,5 +129,7 @@ def run(
         model_download.offer(weft.models.names, yes=yes, quiet=mode.quiet)
     reviewed = partial(plan_review.reviewed_run, weft, full_goal) if source.review else None
     run_goal = partial(weft.run, full_goal)
-    running = execution.run_with_progress(weft, mode, run_goal, approve_all=approve_all, reviewed=reviewed)
+    running = execution.run_with_progress(
+        weft, mode, run_goal, approve_all=approve_all, reviewed=reviewed, target=target
+    )
     return execution.run_to_exit(running, execution.ResultOutput(mode, workspace, target, weft.settings))

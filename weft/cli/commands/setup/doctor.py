@@ -26,7 +26,7 @@ _MARKS = {True: "ok", False: "!!", None: "--"}
 
 
 @click.command()
-@options.setting(click.option("--model", metavar="NAME", help="Check this model instead of the configured one."))
+@options.checked_model
 @click.option("--engine", type=click.Choice(["ray"]), help="Check also what `weft batch --engine ray` needs.")
 @options.journal
 @options.common

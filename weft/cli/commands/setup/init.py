@@ -61,12 +61,12 @@ def template() -> str:
     from dataclasses import fields
 
     from weft.settings import skill_lists
-    from weft.settings.settings import Settings
+    from weft.settings.settings import FLAGS_ONLY, Settings
 
     roles = ("decomposer", "task", "synthesis", "checker", "judge")
     known = (setting for setting in fields(Settings) if not setting.metadata["own"])  # the others count nowhere here
-    in_tables = (*roles, "models", *skill_lists.LISTS)
-    settings = [setting for setting in known if setting.name not in in_tables]
+    elsewhere = {*roles, "models", *skill_lists.LISTS, *FLAGS_ONLY}
+    settings = [setting for setting in known if setting.name not in elsewhere]
     guarded = "; ignored here until you trust this workspace (weft run --trust)"
     lines = [
         f"# {setting.metadata['help']}{guarded if setting.metadata['guarded'] else ''}\n"

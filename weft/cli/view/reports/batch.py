@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft.cli.view import output
 from weft_skills.text.plural import counted
+from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from weft.batch.goals import BatchGoal
+
+_SHOWN = 10
+_WIDTH = 80
 
 _OUTCOMES = {
     "done": "done",
@@ -39,11 +46,33 @@ def print_summary(document: dict[str, Any]) -> None:
     _print_skills({skill["name"]: skill["goals"] for skill in document["skills"]})
 
 
-def print_preview(document: dict[str, Any]) -> None:
+@dataclass(slots=True)
+class PreviewedGoals:
+    """The goals that a preview shows: the first ones without a skill or, if `verbose`, each as it is looked at."""
+
+    verbose: bool = False
+    without_skill: list[str] = field(default_factory=list)
+
+    def note(self, goal: BatchGoal, skills: Sequence[str]) -> None:
+        """Print a goal with its skills, or keep it for later."""
+        line = f"{goal.id}: {shorten(goal.text, _WIDTH)}"
+        if self.verbose:
+            output.print_text(f"{line} → {', '.join(skills) or 'no skill'}")
+        elif not skills and len(self.without_skill) < _SHOWN:
+            self.without_skill.append(line)
+
+
+def print_preview(document: dict[str, Any], shown: PreviewedGoals) -> None:
     """Print what a batch would run, in words."""
     goals, calls = counted(document["goals"], "goal"), counted(document["calls"], "call")
     output.print_text(f"{goals}, {document['without_skill']} of them without a matching skill; at least {calls}.")
     _print_skills(document["skills"])
+    if shown.without_skill:
+        output.print_text("Goals without a matching skill:")
+        for line in shown.without_skill:
+            output.print_text(f"  {line}")
+        if more := document["without_skill"] - len(shown.without_skill):
+            output.print_text(f"  and {more:,} more; -v shows all goals")
 
 
 def _print_skills(goals: Mapping[str, int]) -> None:
