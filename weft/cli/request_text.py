@@ -65,6 +65,14 @@ def command(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> str:
     return shlex.join([*resume, "--approve", short_id(first)])
 
 
+def commands(resume: Sequence[str], requests: Sequence[ApprovalRequest]) -> list[str]:
+    """The commands that answer the first request of each kind: a login, a question, an approval."""
+    firsts: dict[str, ApprovalRequest] = {}
+    for request in requests:
+        firsts.setdefault(request.kind if request.kind in ("login", "question") else "approval", request)
+    return [command(resume, [first, *(one for one in requests if one is not first)]) for first in firsts.values()]
+
+
 def server_of(request: ApprovalRequest) -> str:
     """The MCP server that a login is needed at."""
     return str((request.arguments or {}).get("server") or "")

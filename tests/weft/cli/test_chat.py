@@ -84,6 +84,13 @@ def test_json_is_one_document_a_turn_and_continue_goes_on(chat: Talk, serve: Ser
     assert (third["answer"], third["tasks"]) == ("Answer to **three**.", [])
 
 
+def test_a_turn_that_cannot_begin_is_said_and_the_next_line_is_run(chat: Talk, serve: Serve) -> None:
+    serve(script)
+    done = chat("/model nowhere/none\none\n/model openai/test-model\ntwo\n", "--json")
+    failed, answered = map(json.loads, done.out.splitlines())
+    assert (done.status, failed["error"]["code"], answered["answer"]) == (0, "UNKNOWN_MODEL", "Answer to **two**.")
+
+
 def test_a_dash_is_stdin_not_a_goal(chat: Talk, serve: Serve) -> None:
     serve(script)
     assert chat("What is a DAG?\n", "-q", "-").out == "Answer to **What is a DAG?**.\n"

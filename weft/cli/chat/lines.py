@@ -32,16 +32,17 @@ async def talk(chat: Chat, first: Goal | str | None, *, resume: bool, allow_all:
     for text in _texts(first):
         try:
             following = await _asked(chat, text) if isinstance(text, str) else text
+            if following is None:
+                continue
+            result = await _shown(chat, following, allow_all=allow_all)
         except commands.Quit:
             break
         except WeftError as error:
             said = {"code": error.code, "status": error.exit_status, "as_json": chat.mode.as_json}
             chat.status = output.say_error(error.message, error.hint, **said, indent=None)  # type: ignore[arg-type]
             continue
-        if following is not None:
-            result = await _shown(chat, following, allow_all=allow_all)
-            if (result is not None and result.status == "interrupted") or not output.has_reader():
-                break
+        if (result is not None and result.status == "interrupted") or not output.has_reader():
+            break
     return chat.status
 
 

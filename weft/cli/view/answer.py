@@ -56,13 +56,14 @@ def show_waiting(result: Result, resume: Sequence[str]) -> None:
         if request.kind == "login":
             output.say(f"Waiting for a login: {request.preview}")
         elif request.kind == "question":
-            output.say("\n".join((f"Question: {request.preview}", *request_text.form_lines(request))))
+            which = f" {request_text.short_id(request)}" if len(result.waiting) > 1 else ""
+            output.say("\n".join((f"Question{which}: {request.preview}", *request_text.form_lines(request))))
         else:
             output.say(
                 "\n".join(("Waiting for your approval:", *(f"  {line}" for line in request_text.lines(request))))
             )
-    if result.waiting:
-        output.say(f"Answer with: {request_text.command(resume, result.waiting)}")
+    for how, command in enumerate(request_text.commands(resume, result.waiting)):
+        output.say(f"{'And' if how else 'Answer'} with: {command}")
     if any(request.schema is not None for request in result.waiting):
         output.say("(or --deny ID, to decline it)")
     if any(request.kind in ("tool", "task") for request in result.waiting):
