@@ -57,7 +57,8 @@ def prune(
 ) -> int:
     """Delete runs and their artifacts.
 
-    Deletes the RUNs named, old ones, or all but the newest. A run that is in use is not deleted.
+    Deletes the RUNs named, old ones, or all but the newest. A run that is in use is not deleted. Its artifacts are
+    those of the workspace: they are gone for a copy of the run in another journal too.
 
     \b
     Examples:
