@@ -83,6 +83,7 @@ def test_the_width_of_a_graph_is_the_most_that_can_run_side_by_side() -> None:
         ({"file": {"min_bytes": 3}}, "needs a path"),
         ({"file": {"path": "a", "bytes": 3}}, "unknown key 'bytes'"),
         ({"tasks": {"minimum": 1}}, "unknown key 'minimum'"),
+        ({"tasks": {"min": "a"}}, "^the check 'tasks': it needs a whole number of 0 or more, not 'a'$"),
         ({"max_calls": 1.5}, "whole number"),
         ({"max_cost": -1}, "0 or more"),
         ({"command": "python grade.py"}, "a program and its arguments"),

@@ -61,7 +61,10 @@ def read_check(raw: object) -> CaseCheck:
     unknown = [str(key) for key in raw if key not in (kind, "exact")]
     if unknown:
         raise BadCheck(f"the check {kind!r} has the unknown key {unknown[0]!r}")
-    return CaseCheck(kind, _READERS[kind](raw[kind]), _flag(raw.get("exact", False)), dict(raw))
+    try:
+        return CaseCheck(kind, _READERS[kind](raw[kind]), _flag(raw.get("exact", False)), dict(raw))
+    except BadCheck as error:
+        raise BadCheck(str(error) if kind in str(error) else f"the check {kind!r}: {error}") from error
 
 
 def _shown(value: Any) -> str:

@@ -114,11 +114,12 @@ def parse(text: str, where: str, known: Known) -> PlanFile:
         raise InputError(f"the plan {where}{line}{what}", hint=_FIX) from error
     except RecursionError as error:
         raise InputError(f"the plan {where} is nested too deeply to be read", hint=_FIX) from error
-    if reading.faults:
-        faults = "".join(f"\n  - {fault}" for fault in reading.faults)
+    goal = (isinstance(reading.document, dict) and reading.document.get("goal")) or ""
+    wrong = [] if isinstance(goal, str) else ["'goal' must be a text"]
+    if found := [*wrong, *reading.faults]:
+        faults = "".join(f"\n  - {fault}" for fault in found)
         raise InputError(f"the plan {where} cannot run:{faults}", hint=_hint(faults))
-    goal = reading.document.get("goal")
-    return PlanFile(Plan.from_dict(reading.document), goal if isinstance(goal, str) else "", reading.repairs)
+    return PlanFile(Plan.from_dict(reading.document), goal, reading.repairs)
 
 
 def _hint(faults: str) -> str:

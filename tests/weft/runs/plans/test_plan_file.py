@@ -37,6 +37,7 @@ def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
         ("tasks: !!binary aGVsbG8=", "neither YAML nor JSON"),
         ("tasks:\n- id: a\n  action_type: llm\n  id: b\n", ", line 4: duplicate key 'id'"),
         ('{"tasks": [{"id": "a", "id": "b", "action_type": "llm"}]}', "duplicate key 'id'"),
+        ("goal: [a]\ntasks:\n- id: a\n  action_type: llm\n  instruction: b\n", "'goal' must be a text"),
         ("[" * 5000, "nested too deeply"),
         ("tasks:\n- &a\n  id: a\n  action_type: llm\n  arguments: *a\n", "nested more than 100 levels deep"),
     ],
