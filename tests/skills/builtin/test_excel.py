@@ -99,6 +99,12 @@ def test_what_was_written_is_read_back(workspace: Path) -> None:
     assert read["rows"] == rows
 
 
+def test_integers_of_15_digits_and_longer_ones_as_text_are_kept(workspace: Path) -> None:
+    rows = [[10**15 - 1, 1 - 10**15, "20261118114752751", True]]
+    assert call(workspace, "excel_write", path="n.xlsx", rows=rows).status == "success"
+    assert call(workspace, "excel_read", path="n.xlsx").data["output"]["rows"] == rows
+
+
 def test_an_existing_file_is_changed_only_with_overwrite(workspace: Path) -> None:
     before = (workspace / "report.xlsx").read_bytes()
     refused = call(workspace, "excel_write", path="report.xlsx", rows=[["x"]])
@@ -137,6 +143,8 @@ def test_an_existing_file_is_changed_only_with_overwrite(workspace: Path) -> Non
         ("excel_write", {"path": "n.xlsx", "rows": [["x" * 40_000]]}, "INVALID_PARAM", "too long for a cell"),
         ("excel_write", {"path": "n.xlsx", "rows": [["\x0b"]]}, "INVALID_PARAM", "control characters"),
         ("excel_write", {"path": "n.xlsx", "rows": [[1e400]]}, "INVALID_PARAM", "cell value"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[20261118114752751]]}, "INVALID_PARAM", "more than 15 digits"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[-(10**15)]]}, "INVALID_PARAM", "more than 15 digits"),
         ("excel_write", {"path": "n.xlsx", "rows": [[1, 2]], "start": "XFD1"}, "INVALID_PARAM", "leaves the sheet"),
         ("excel_write", {"path": "report.xlsx/n.xlsx", "rows": [[1]]}, "EXECUTION_ERROR", "cannot be written"),
         ("excel_write", {"path": "n.xlsx", "rows": []}, "INVALID_PARAM", "list of lists"),
