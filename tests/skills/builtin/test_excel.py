@@ -99,6 +99,14 @@ def test_what_was_written_is_read_back(workspace: Path) -> None:
     assert read["rows"] == rows
 
 
+@pytest.mark.parametrize("text", ["=SUM(1,2)", "=", "#N/A", "#REF!", "'x", "1"])
+def test_text_is_written_as_text(workspace: Path, text: str) -> None:
+    for sheet in ("Texts", "Other"):  # the second call loads and saves what the first one wrote
+        call(workspace, "excel_write", path="report.xlsx", rows=[[text]], sheet=sheet, overwrite=True)
+    book = openpyxl.load_workbook(workspace / "report.xlsx")
+    assert [(book[sheet]["A1"].data_type, book[sheet]["A1"].value) for sheet in ("Texts", "Other")] == [("s", text)] * 2
+
+
 def test_integers_of_15_digits_and_longer_ones_as_text_are_kept(workspace: Path) -> None:
     rows = [[10**15 - 1, 1 - 10**15, "20261118114752751", True]]
     assert call(workspace, "excel_write", path="n.xlsx", rows=rows).status == "success"

@@ -71,8 +71,8 @@ def excel_write(
     for down, row in enumerate(rows):
         for right, value in enumerate(row):
             cell = table.cell(top + down, left + right, value)
-            if isinstance(value, str) and value.startswith("="):
-                cell.data_type = "s"  # text from a model is never treated as a formula
+            if isinstance(value, str):
+                cell.data_type = "s"  # openpyxl would make a formula of "=1+2" and an error of "#N/A"
     workbook.save(book, target, path, workspace)
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
     return f"wrote {count} to {path}, sheet {table.title}, from {start}"
