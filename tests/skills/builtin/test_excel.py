@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import re
 import subprocess
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,18 @@ def workspace(tmp_path: Path) -> Path:
     book.create_sheet("Empty")
     book.save(tmp_path / "report.xlsx")
     return tmp_path
+
+
+def with_formulas(file: Path, cells: str) -> None:
+    """A workbook whose first sheet has these cells, as Excel writes them."""
+    openpyxl.Workbook().save(file)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name).decode() for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    members[sheet] = re.sub("<sheetData ?/>|<sheetData></sheetData>", f"<sheetData>{cells}</sheetData>", members[sheet])
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
 
 
 def call(workspace: Path, name: str, **arguments: Any) -> Envelope:
@@ -97,6 +110,29 @@ def test_what_was_written_is_read_back(workspace: Path) -> None:
     assert call(workspace, "excel_write", path="out/new.xlsx", rows=rows, start="B2").status == "success"
     read = call(workspace, "excel_read", path="out/new.xlsx", range="B2:C3").data["output"]
     assert read["rows"] == rows
+
+
+def test_formulas_that_a_write_leaves_without_values_are_counted_and_named(workspace: Path) -> None:
+    column = "".join(f'<row r="{row}"><c r="A{row}"><v>{row}</v></c></row>' for row in (1, 2))
+    with_formulas(workspace / "fx.xlsx", f'{column}<row r="3"><c r="A3"><f>SUM(A1:A2)</f><v>3</v></c></row>')
+    before = call(workspace, "excel_read", path="fx.xlsx").data["output"]
+    assert before == {"sheet": "Sheet", "rows": [[1], [2], [3]]}
+    wrote = call(workspace, "excel_write", path="fx.xlsx", rows=[["=x", 1.5]], sheet="Summary", overwrite=True)
+    says = "1 formula has no stored value until a spreadsheet program saves the file"
+    assert wrote.text == f"wrote 1 row to fx.xlsx, sheet Summary, from A1; {says}"
+    for area, named in (("", True), ("A1:A3", True), ("A1:B2", False), ("B1:B3", False)):
+        output = call(workspace, "excel_read", path="fx.xlsx", sheet="Sheet", range=area).data["output"]
+        assert ("formulas without a stored value: A3 —" in output.get("warning", "")) is named
+
+
+def test_only_formulas_without_a_value_are_named_and_ten_at_most(workspace: Path) -> None:
+    blank = '<c r="A1" t="str"><f>""</f><v></v></c><c r="B1" s="0"/><c r="C1"><f>0</f><v>0</v></c>'
+    with_formulas(workspace / "fx.xlsx", f"<row>{blank}</row>" + "<row><c><f>NOW()</f></c></row>" * 12)
+    assert "warning" not in call(workspace, "excel_read", path="fx.xlsx", range="A1:C1").data["output"]
+    ten = ", ".join(f"A{row}" for row in range(2, 12))
+    for area in ("", "A1:A13"):
+        warning = call(workspace, "excel_read", path="fx.xlsx", range=area).data["output"]["warning"]
+        assert warning.startswith(f"formulas without a stored value: {ten} and more — ")
 
 
 @pytest.mark.parametrize("text", ["=SUM(1,2)", "=", "#N/A", "#REF!", "'x", "1"])
