@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import re
 import subprocess
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,18 @@ def workspace(tmp_path: Path) -> Path:
     book.create_sheet("Empty")
     book.save(tmp_path / "report.xlsx")
     return tmp_path
+
+
+def with_formulas(file: Path, cells: str) -> None:
+    """A workbook whose first sheet has these cells, as Excel writes them."""
+    openpyxl.Workbook().save(file)
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name).decode() for name in archive.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    members[sheet] = re.sub("<sheetData ?/>|<sheetData></sheetData>", f"<sheetData>{cells}</sheetData>", members[sheet])
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
 
 
 def call(workspace: Path, name: str, **arguments: Any) -> Envelope:
@@ -99,6 +112,43 @@ def test_what_was_written_is_read_back(workspace: Path) -> None:
     assert read["rows"] == rows
 
 
+def test_formulas_that_a_write_leaves_without_values_are_counted_and_named(workspace: Path) -> None:
+    column = "".join(f'<row r="{row}"><c r="A{row}"><v>{row}</v></c></row>' for row in (1, 2))
+    with_formulas(workspace / "fx.xlsx", f'{column}<row r="3"><c r="A3"><f>SUM(A1:A2)</f><v>3</v></c></row>')
+    before = call(workspace, "excel_read", path="fx.xlsx").data["output"]
+    assert before == {"sheet": "Sheet", "rows": [[1], [2], [3]]}
+    wrote = call(workspace, "excel_write", path="fx.xlsx", rows=[["=x", 1.5]], sheet="Summary", overwrite=True)
+    says = "1 formula has no stored value until a spreadsheet program saves the file"
+    assert wrote.text == f"wrote 1 row to fx.xlsx, sheet Summary, from A1; {says}"
+    for area, named in (("", True), ("A1:A3", True), ("A1:B2", False), ("B1:B3", False)):
+        output = call(workspace, "excel_read", path="fx.xlsx", sheet="Sheet", range=area).data["output"]
+        assert ("formulas without a stored value: A3 —" in output.get("warning", "")) is named
+
+
+def test_only_formulas_without_a_value_are_named_and_ten_at_most(workspace: Path) -> None:
+    blank = '<c r="A1" t="str"><f>""</f><v></v></c><c r="B1" s="0"/><c r="C1"><f>0</f><v>0</v></c>'
+    with_formulas(workspace / "fx.xlsx", f"<row>{blank}</row>" + "<row><c><f>NOW()</f></c></row>" * 12)
+    assert "warning" not in call(workspace, "excel_read", path="fx.xlsx", range="A1:C1").data["output"]
+    ten = ", ".join(f"A{row}" for row in range(2, 12))
+    for area in ("", "A1:A13"):
+        warning = call(workspace, "excel_read", path="fx.xlsx", range=area).data["output"]["warning"]
+        assert warning.startswith(f"formulas without a stored value: {ten} and more — ")
+
+
+@pytest.mark.parametrize("text", ["=SUM(1,2)", "=", "#N/A", "#REF!", "'x", "1"])
+def test_text_is_written_as_text(workspace: Path, text: str) -> None:
+    for sheet in ("Texts", "Other"):  # the second call loads and saves what the first one wrote
+        call(workspace, "excel_write", path="report.xlsx", rows=[[text]], sheet=sheet, overwrite=True)
+    book = openpyxl.load_workbook(workspace / "report.xlsx")
+    assert [(book[sheet]["A1"].data_type, book[sheet]["A1"].value) for sheet in ("Texts", "Other")] == [("s", text)] * 2
+
+
+def test_integers_of_15_digits_and_longer_ones_as_text_are_kept(workspace: Path) -> None:
+    rows = [[10**15 - 1, 1 - 10**15, "20261118114752751", True]]
+    assert call(workspace, "excel_write", path="n.xlsx", rows=rows).status == "success"
+    assert call(workspace, "excel_read", path="n.xlsx").data["output"]["rows"] == rows
+
+
 def test_an_existing_file_is_changed_only_with_overwrite(workspace: Path) -> None:
     before = (workspace / "report.xlsx").read_bytes()
     refused = call(workspace, "excel_write", path="report.xlsx", rows=[["x"]])
@@ -137,6 +187,8 @@ def test_an_existing_file_is_changed_only_with_overwrite(workspace: Path) -> Non
         ("excel_write", {"path": "n.xlsx", "rows": [["x" * 40_000]]}, "INVALID_PARAM", "too long for a cell"),
         ("excel_write", {"path": "n.xlsx", "rows": [["\x0b"]]}, "INVALID_PARAM", "control characters"),
         ("excel_write", {"path": "n.xlsx", "rows": [[1e400]]}, "INVALID_PARAM", "cell value"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[20261118114752751]]}, "INVALID_PARAM", "more than 15 digits"),
+        ("excel_write", {"path": "n.xlsx", "rows": [[-(10**15)]]}, "INVALID_PARAM", "more than 15 digits"),
         ("excel_write", {"path": "n.xlsx", "rows": [[1, 2]], "start": "XFD1"}, "INVALID_PARAM", "leaves the sheet"),
         ("excel_write", {"path": "report.xlsx/n.xlsx", "rows": [[1]]}, "EXECUTION_ERROR", "cannot be written"),
         ("excel_write", {"path": "n.xlsx", "rows": []}, "INVALID_PARAM", "list of lists"),

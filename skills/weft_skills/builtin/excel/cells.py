@@ -13,6 +13,7 @@ ROWS_LIMIT = 1_000
 COLUMNS_LIMIT = 100
 LAST_ROW, LAST_COLUMN = 1_048_576, 16_384  # Excel's own
 TEXT_LIMIT = 32_767
+INTEGER_LIMIT = 10**15  # Excel keeps 15 digits of a number
 PARTS = "read it in parts of 1,000 rows × 100 columns, such as A1:D20"
 CELL = re.compile(r"\$?(?P<column>[A-Za-z]{1,3})\$?(?P<row>[1-9][0-9]{0,6})")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -86,6 +87,9 @@ def check_value(value: Any) -> None:
         isinstance(value, float) and not math.isfinite(value)
     ):
         raise ToolFault("INVALID_PARAM", f"not a cell value: {value} — use text, numbers, true, false or null")
+    if isinstance(value, int) and abs(value) >= INTEGER_LIMIT:
+        what = f"{str(value)[:80]} has more than 15 digits, which Excel rounds"
+        raise ToolFault("INVALID_PARAM", f"{what} — give it as text")
     if isinstance(value, str) and len(value) > TEXT_LIMIT:
         what = f"text is too long for a cell: {len(value)} characters"
         raise ToolFault("INVALID_PARAM", f"{what} — shorten it, the limit is 32,767")

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path  # noqa: TC003  the signatures become schemas, so their types are needed at run time
 from typing import Any
 
-from weft_skills.builtin.excel import cells, workbook
+from weft_skills.builtin.excel import cells, formulas, workbook
 from weft_skills.tools.effects import changes_file
 from weft_skills.tools.fault import ToolFault
 
@@ -32,9 +32,13 @@ def excel_read(workspace: Path, path: str, sheet: str = "", range: str = "") -> 
     with workbook.opened(workbook.inside(workspace, path), path) as book:
         table = workbook.sheet(book, sheet or named)
         if area is None:
-            return {"sheet": table.title, "rows": _whole(table)}
-        part = table.iter_rows(**area.bounds, values_only=True)
-        return {"sheet": table.title, "rows": [[_plain(value) for value in row] for row in part]}
+            rows, warning = _whole(table), formulas.missing(table, formulas.WHOLE)
+        else:
+            part = table.iter_rows(**area.bounds, values_only=True)
+            rows = [[_plain(value) for value in row] for row in part]
+            warning = formulas.missing(table, area) if any(None in row for row in rows) else ""
+        # before the rows, which may be cut off
+        return {"sheet": table.title, **({"warning": warning} if warning else {}), "rows": rows}
 
 
 @changes_file("path")
@@ -56,7 +60,8 @@ def excel_write(
             Example: Totals
         start: Cell at which the table begins; by default A1. Example: B2
         overwrite: Whether an existing file may be changed; by default false. With true its other sheets
-            and cells stay as they are. Example: true
+            and cells are kept, but its formulas have no values until a spreadsheet program saves the file.
+            Example: true
     """
     if not path.lower().endswith(".xlsx"):
         raise ToolFault("INVALID_PARAM", f"not a workbook: {path} — give a path that ends in .xlsx")
@@ -71,11 +76,12 @@ def excel_write(
     for down, row in enumerate(rows):
         for right, value in enumerate(row):
             cell = table.cell(top + down, left + right, value)
-            if isinstance(value, str) and value.startswith("="):
-                cell.data_type = "s"  # text from a model is never treated as a formula
+            if isinstance(value, str):
+                cell.data_type = "s"  # openpyxl would make a formula of "=1+2" and an error of "#N/A"
     workbook.save(book, target, path, workspace)
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
-    return f"wrote {count} to {path}, sheet {table.title}, from {start}"
+    lost = formulas.lost(book)
+    return f"wrote {count} to {path}, sheet {table.title}, from {start}" + (f"; {lost}" if lost else "")
 
 
 def excel_info(workspace: Path, path: str) -> dict[str, Any]:
