@@ -51,6 +51,15 @@ def number_in(text: str) -> int | float | None:
     return float(plain) if "." in plain else int(plain)
 
 
+def name_fault(name: str) -> str:
+    """What is wrong with the name of a parameter; empty if nothing is."""
+    if not PARAMETER.fullmatch(name):
+        return f"the name {name[:80]!r} may hold only a-z, 0-9 and _, and begins with a letter"
+    if len(name) > LONGEST_NAME:
+        return f"the name {name[:80]!r} has more than {LONGEST_NAME} characters"
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class RecipeParameter:
     """What changes from one use of a recipe to the next; one without a default must be given."""
@@ -231,8 +240,8 @@ def _parameter_faults(row: object, seen: set[str]) -> Iterator[str]:
     if not isinstance(row, Mapping) or not isinstance(name := row.get("name"), str):
         yield "it must have a 'name'"
         return
-    if not PARAMETER.fullmatch(name) or len(name) > LONGEST_NAME:
-        yield f"the name {name[:80]!r} may hold only a-z, 0-9 and _, and begins with a letter"
+    if fault := name_fault(name):
+        yield fault
     if name in seen:
         yield f"there are two of the name {name!r}"
     seen.add(name)
