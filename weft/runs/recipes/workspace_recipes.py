@@ -74,6 +74,12 @@ class WorkspaceRecipes:
         known, skills = self.workspace.known(), self._skills()
         return [self._row(file, known, skills) for file in recipe_files.read_all(self.folder)]
 
+    def checked(self, names: Sequence[str] = ()) -> list[RecipeRow]:
+        """The recipes of these names, or all, with those that an edit has broken; raises NoRecipe if one is missing."""
+        files = [recipe_files.find(self.folder, name) for name in names] or recipe_files.find_all(self.folder)
+        known, skills = self.workspace.known(), self._skills()
+        return [self._row(file, known, skills) for file in files]
+
     def row(self, name: str) -> RecipeRow:
         """One recipe, checked; raises NoRecipe if there is none."""
         return self._row(recipe_files.read(self.folder, name), self.workspace.known(), self._skills())
