@@ -23,8 +23,8 @@ def check(names: tuple[str, ...], workspace: Path, mode: OutputMode) -> int:
     """Check recipes against the skills of today.
 
     Without NAMES, all of them. A recipe that names a skill that is gone, or whose plan can no longer run, is an error:
-    its goal would be planned. So is a file that cannot be read, such as one with a mistake in its YAML. One whose skill
-    has changed still runs, with a warning.
+    its goal would be planned. So is one that cannot be read, or that names a file by default that it may not name. A
+    skill that has changed, or a default file that is missing, is a warning.
 
     \b
     Examples:
