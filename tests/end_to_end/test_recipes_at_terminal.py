@@ -56,6 +56,29 @@ def test_a_person_confirms_renames_drops_and_adds_parameters(
     assert document["plan"]["tasks"][0]["instruction"] == "Write a guide to {city} for the sailing club."
 
 
+def test_a_name_that_a_parameter_cannot_have_is_asked_for_again(
+    workspace: Path, serve: Serve, nursery: Nursery, weft: Weft
+) -> None:
+    serve(scripted(PLAN))
+    assert weft("run", "-q", GOAL, cwd=workspace, env=MODEL).status == 0
+    first, second = b"'Lisbon' is the parameter", b"'sailing club' is the parameter"
+    answers = [
+        (first, "City\n"),
+        (first, "Bad Name!\n"),
+        (first, f"{'c' * 65}\n"),
+        (first, "club\n"),
+        (first, "city\n"),
+        (second, "city\n"),
+        (second, "y\n"),
+        (b"Another, as NAME=TEXT", "\n"),
+    ]
+    status, shown = typed(nursery, workspace, SAVE, answers)
+    told = ("'City' may hold only", "'Bad Name!' may hold only", "more than 64", "another parameter 'city'")
+    assert (status, [text for text in told if text not in shown]) == (0, []), shown
+    document = json.loads(weft("recipes", "show", "guide", "--json", cwd=workspace).out)
+    assert document["goal"] == "Write a short guide to {city} for the {club}"
+
+
 def test_a_recipe_is_offered_and_used_only_if_the_person_agrees(
     workspace: Path, serve: Serve, nursery: Nursery, weft: Weft
 ) -> None:

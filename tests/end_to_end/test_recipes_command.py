@@ -152,6 +152,41 @@ def test_wrong_values_and_names_are_told_before_anything_runs(team: Path, saved:
     assert len(saved.calls) == calls
 
 
+def test_a_recipe_that_an_edit_has_broken_is_told_with_the_reason(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+    file = team / "recipes" / "weekly-report.yaml"
+    (team / "recipes" / "pancakes.yaml").write_text("name: Pancakes\nserves: 4\n", encoding="utf-8")
+    file.write_text(file.read_text(encoding="utf-8").replace("goal: Write", "goal: Write: "), encoding="utf-8")
+    for names in ((), ("weekly-report",)):
+        checked = weft("recipes", "check", "--json", *names, cwd=team)
+        (row,) = json.loads(checked.out)
+        assert (checked.status, row["name"], row["ok"], "line 1: mapping" in row["reason"]) == (
+            1,
+            "weekly-report",
+            False,
+            True,
+        ), row
+    ran = weft("run", "--json", "--recipe", "weekly-report", cwd=team, env=MODEL)
+    error = json.loads(ran.out)["error"]
+    assert (ran.status, "line 1: mapping" in error["message"], str(file) in error["hint"]) == (2, True, True), error
+    assert json.loads(weft("recipes", "list", "--json", cwd=team).out) == []
+
+
+def test_a_default_file_is_checked_and_shown_for_what_it_is(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+    file = team / "recipes" / "weekly-report.yaml"
+    text = file.read_text(encoding="utf-8")
+    for default, status, told in ((".env", 1, "may name"), ("none.md", 0, "is not here")):
+        row = f"parameters:\n- {{name: data, type: file, default: {default}}}\n"
+        file.write_text(text.replace("parameters:\n", row), encoding="utf-8")
+        checked = weft("recipes", "check", cwd=team)
+        assert (checked.status, f"the file of 'data', {default}, " in checked.out, told in checked.out) == (
+            status,
+            True,
+            True,
+        ), checked.out
+        shown = weft("recipes", "show", "weekly-report", cwd=team)
+        assert (shown.status, told in shown.err, "planned" in shown.err) == (0, True, False), shown.err
+
+
 def test_parameters_can_be_named_and_must_stand_somewhere(team: Path, saved: OpenAIServer, weft: Weft) -> None:
     named = ("recipes", "save", "last", "--name", "by-period", "--json")
     kept = weft(*named, "--parameter", "period=weekly", cwd=team)

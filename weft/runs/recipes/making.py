@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weft.runs.recipes import plan_texts
 from weft.runs.recipes.pattern import Pattern
 from weft.runs.recipes.phrases import phrases
-from weft.runs.recipes.recipe import PARAMETER, Recipe, RecipeParameter, RecipeValueError, SkillHash, number_in
+from weft.runs.recipes.recipe import Recipe, RecipeParameter, RecipeValueError, SkillHash, name_fault, number_in
 from weft.runs.recipes.words import Word, words
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def named_parameters(
     given: Mapping[str, str], source: RecipeSource, found: Sequence[RecipeParameter]
 ) -> list[RecipeParameter]:
     """The parameters found, and those that a person names by the text that they stand for; raises if it is nowhere."""
-    faults = [f"{name!r} is no name: use a-z, 0-9 and _" for name in given if not PARAMETER.fullmatch(name)]
+    faults = [fault for fault in map(name_fault, given) if fault]
     faults += [
         f"{text!r} stands neither in the goal nor in its plan"
         for text in given.values()

@@ -23,6 +23,8 @@ LONGEST_NAME = 64
 MOST_PARAMETERS = 50
 LONGEST_VALUE = 20_000
 _LONGEST_GOAL = 20_000
+_MOST_KEYS = 50  # among which a misspelled one is looked for
+_KEYS = ("goal", "parameters", "plan", "skills", "from")
 # 1200, 1,200 and 0.5; and 0,5, since a comma before three digits would be that of a thousand.
 _NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3}){1,30}|\d{1,100})(?:\.\d{1,100})?")
 _DECIMAL_COMMA = re.compile(r"-?\d{1,100},\d{1,2}")
@@ -49,6 +51,15 @@ def number_in(text: str) -> int | float | None:
         return None
     plain = plain.replace(",", "")
     return float(plain) if "." in plain else int(plain)
+
+
+def name_fault(name: str) -> str:
+    """What is wrong with the name of a parameter; empty if nothing is."""
+    if not PARAMETER.fullmatch(name):
+        return f"the name {name[:80]!r} may hold only a-z, 0-9 and _, and begins with a letter"
+    if len(name) > LONGEST_NAME:
+        return f"the name {name[:80]!r} has more than {LONGEST_NAME} characters"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +177,26 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     return f"it has no parameter {name!r}; {said}"
 
 
-def is_recipe(document: object) -> bool:
-    """Whether a document has a recipe's shape: a `recipes/` folder may hold files of other programs."""
-    return (
-        isinstance(document, Mapping)
-        and isinstance(document.get("goal"), str)
-        and isinstance(document.get("plan"), Mapping)
-        and isinstance(document.get("parameters", []), list)
-    )
+def shape_faults(document: Mapping[str, Any]) -> list[str]:
+    """What a document lacks of a recipe's shape; a `recipes/` folder may hold files of other programs."""
+    faults = [
+        _lacking(key, document) if key not in document else f"{key!r} must be {what}"
+        for key, kind, what in (("goal", str, "a text"), ("plan", Mapping, "a mapping with 'tasks'"))
+        if not isinstance(document.get(key), kind)
+    ]
+    if not isinstance(document.get("parameters", []), list):
+        faults.append("'parameters' must be a list")
+    return faults
+
+
+def is_like_recipe(document: Mapping[str, Any]) -> bool:
+    """Whether a document has a recipe's goal or its plan, and so was probably meant to be one."""
+    return isinstance(document.get("goal"), str) or isinstance(document.get("plan"), Mapping)
+
+
+def _lacking(key: str, document: Mapping[str, Any]) -> str:
+    near = guess(key, [other for other in list(document)[:_MOST_KEYS] if other not in _KEYS])
+    return f"{key!r} is missing" + (f" (is it {near!r}?)" if near else "")
 
 
 def read_recipe(name: str, document: Mapping[str, Any]) -> Recipe:
@@ -231,8 +254,8 @@ def _parameter_faults(row: object, seen: set[str]) -> Iterator[str]:
     if not isinstance(row, Mapping) or not isinstance(name := row.get("name"), str):
         yield "it must have a 'name'"
         return
-    if not PARAMETER.fullmatch(name) or len(name) > LONGEST_NAME:
-        yield f"the name {name[:80]!r} may hold only a-z, 0-9 and _, and begins with a letter"
+    if fault := name_fault(name):
+        yield fault
     if name in seen:
         yield f"there are two of the name {name!r}"
     seen.add(name)

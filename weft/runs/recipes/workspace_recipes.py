@@ -18,6 +18,8 @@ from weft_skills import untrusted_files
 from weft_skills.errors import InputError
 from weft_skills.hidden_paths import is_hidden_name
 from weft_skills.programs.trust import Trust
+from weft_skills.text.control import printable
+from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from weft_skills.skill import Skill
 
 _TRUSTED = "recipes"
+_LONGEST_PATH = 200
+_LONGEST_REASON = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,12 @@ class WorkspaceRecipes:
         known, skills = self.workspace.known(), self._skills()
         return [self._row(file, known, skills) for file in recipe_files.read_all(self.folder)]
 
+    def checked(self, names: Sequence[str] = ()) -> list[RecipeRow]:
+        """The recipes of these names, or all, with those that an edit has broken; raises NoRecipe if one is missing."""
+        files = [recipe_files.find(self.folder, name) for name in names] or recipe_files.find_all(self.folder)
+        known, skills = self.workspace.known(), self._skills()
+        return [self._row(file, known, skills) for file in files]
+
     def row(self, name: str) -> RecipeRow:
         """One recipe, checked; raises NoRecipe if there is none."""
         return self._row(recipe_files.read(self.folder, name), self.workspace.known(), self._skills())
@@ -86,7 +96,12 @@ class WorkspaceRecipes:
         except RecipeValueError as error:
             return RecipeRow(file, ok=False, reason=error.message)
         checked = check(file.recipe, values, known, skills, self.workspace.settings.skills_require)
-        return RecipeRow(file, ok=checked.plan is not None, reason=checked.reason, check=checked)
+        own = [one for one in file.recipe.parameters if one.type == "file" and one.default is not None]
+        forbidden = "; ".join(_is_forbidden(one) for one in own if not self._may_name(one))
+        missing = tuple(_is_missing(one) for one in own if self._may_name(one) and not self._is_here(one))
+        checked = replace(checked, warnings=(*checked.warnings, *missing))
+        reason = checked.reason or shorten(forbidden, _LONGEST_REASON)
+        return RecipeRow(file, ok=not reason, reason=reason, check=checked)
 
     def by_name(self, name: str, given: Mapping[str, str], goal: Goal | None = None) -> Goal:
         """The goal of a recipe with these values, and its plan, if that can be used; raises if a value is wrong.
@@ -202,15 +217,25 @@ class WorkspaceRecipes:
         return found
 
     def _own(self, parameter: RecipeParameter) -> Path:
-        path = self.folder / str(parameter.default)
-        real = Path(os.path.realpath(path))
-        hidden = not real.is_relative_to(self.folder) or any(map(is_hidden_name, real.relative_to(self.folder).parts))
-        if hidden or not untrusted_files.is_regular(path):
-            raise RecipeValueError(
-                f"the file of {parameter.name!r}, {parameter.default}, is not here, or not one that a recipe may name",
-                hint=f"give another: {parameter.name}=PATH",
-            )
-        return path
+        fault = ""
+        if not self._may_name(parameter):
+            fault = _is_forbidden(parameter)
+        elif not self._is_here(parameter):
+            fault = _is_missing(parameter)
+        if fault:
+            raise RecipeValueError(fault, hint=f"give another: {parameter.name}=PATH")
+        return self.folder / str(parameter.default)
+
+    def _may_name(self, parameter: RecipeParameter) -> bool:
+        """Whether a default is a file that a recipe may name, which may be a stranger's: one that tools can see."""
+        try:
+            real = Path(os.path.realpath(self.folder / str(parameter.default)))
+        except ValueError:  # no path at all
+            return False
+        return real.is_relative_to(self.folder) and not any(map(is_hidden_name, real.relative_to(self.folder).parts))
+
+    def _is_here(self, parameter: RecipeParameter) -> bool:
+        return untrusted_files.is_regular(self.folder / str(parameter.default))
 
     def _has_files(self, recipe: Recipe, goal: Goal) -> bool:
         """Whether a goal brings as many files as a recipe needs, besides those that its text names."""
@@ -220,6 +245,18 @@ class WorkspaceRecipes:
     def told(self, path: Path) -> str:
         """A file as a plan names it: below the workspace, or by its whole path."""
         return str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
+
+
+def _is_forbidden(parameter: RecipeParameter) -> str:
+    return f"{_file_of(parameter)} is not one that a recipe may name"
+
+
+def _is_missing(parameter: RecipeParameter) -> str:
+    return f"{_file_of(parameter)} is not here"
+
+
+def _file_of(parameter: RecipeParameter) -> str:
+    return f"the file of {parameter.name!r}, {shorten(printable(parameter.default or ''), _LONGEST_PATH)},"
 
 
 def _tools(recipe: Recipe | None) -> bool:

@@ -81,13 +81,60 @@ def not_text(path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00")
 
 
-@pytest.mark.parametrize("made", [zero, kernel, pipe, folder, sparse, nested, aliases, objects, pancakes, not_text])
-def test_what_is_no_recipe_is_left_out_and_the_others_are_read(tmp_path: Path, made: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (zero, "not a regular file"),
+        (kernel, "a file of the kernel"),
+        (pipe, "not a regular file"),
+        (folder, "a folder"),
+        (sparse, "exceeds 1,000,000 bytes"),
+        (nested, "line 2: it nests deeper"),
+        (aliases, "with aliases expanded"),
+        (objects, "line 2: tag .* asks for an object"),
+        (pancakes, "'goal' is missing; 'plan' is missing"),
+        (not_text, "not text in UTF-8"),
+    ],
+)
+def test_what_is_no_recipe_is_left_out_and_the_others_are_read(
+    tmp_path: Path, made: Callable[[Path], None], told: str
+) -> None:
     recipe_files.write(tmp_path, RECIPE)
     made(tmp_path / "recipes" / "other.yaml")
     assert [file.name for file in recipe_files.read_all(tmp_path)] == ["say-it"]
-    with pytest.raises(NoRecipe, match="no recipe"):
+    with pytest.raises(NoRecipe, match=f"the recipe 'other' cannot be read: .*{told}"):
         recipe_files.read(tmp_path, "other")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("# mine\ngoal: Write: {x} now\nplan: {}\n", "line 2: mapping values are not allowed"),
+        ("gaol: Write it\nplan: {}\n", "'goal' is missing (is it 'gaol'?)"),
+        ("goal: Write it\n", "'plan' is missing"),
+        ("goal: 7\nplan: {}\n", "'goal' must be a text"),
+        ("goal: x\nplan: []\nparameters: {}\n", "'plan' must be a mapping with 'tasks'; 'parameters' must be a list"),
+    ],
+)
+def test_a_recipe_that_an_edit_has_broken_is_found_with_the_reason(tmp_path: Path, text: str, told: str) -> None:
+    recipe_files.write(tmp_path, RECIPE)
+    (tmp_path / "recipes" / "broken.yaml").write_text(text, encoding="utf-8")
+    pancakes(tmp_path / "recipes" / "pancakes.yaml")
+    found = recipe_files.find_all(tmp_path)
+    assert [(file.name, told in file.reason) for file in found] == [("broken", True), ("say-it", False)], found
+    assert [file.name for file in recipe_files.read_all(tmp_path)] == ["say-it"], "goals are matched with this one"
+
+
+def test_the_reason_quotes_a_file_in_one_short_line(tmp_path: Path) -> None:
+    (tmp_path / "recipes").mkdir()
+    for name, text in (
+        ("alias", f"goal: *{'a' * 100_000}\n"),
+        ("tag", "goal: !%1b%5b31m%0ared x\nplan: {}\n"),
+        ("type", f'goal: x\nplan: {{}}\nparameters: [{{name: a, type: "{"b" * 100_000}"}}]\n'),
+    ):
+        (tmp_path / "recipes" / f"{name}.yaml").write_text(text, encoding="utf-8")
+        reason = recipe_files.find(tmp_path, name).reason
+        assert (0 < len(reason) <= 1_000, reason.isprintable()) == (True, True), reason[:2_000]
 
 
 def test_many_large_files_are_not_all_read(tmp_path: Path) -> None:

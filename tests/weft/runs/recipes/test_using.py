@@ -109,17 +109,42 @@ async def test_a_file_given_with_the_goal_is_a_parameter(work: Path, monkeypatch
         assert weft.with_recipe(Goal("Turn my meeting notes into a weekly report")).plan is None
 
 
-@pytest.mark.parametrize("default", [".env", "../outside.txt", "/etc/passwd", "missing.md", ".agents/journal.sqlite"])
-async def test_a_recipe_cannot_give_a_file_that_tools_may_not_see(work: Path, default: str) -> None:
-    (work / ".env").write_text("SECRET=1", encoding="utf-8")
-    (work.parent / "outside.txt").write_text("mine", encoding="utf-8")
+def naming(work: Path, default: str) -> None:
+    """A recipe that names a file by itself."""
     (work / "recipes").mkdir()
     row = {"name": "data", "type": "file", "default": default}
     document = {"goal": "Write all about it", "parameters": [row], "plan": PLAN}
     (work / "recipes" / "sly.yaml").write_text(json.dumps(document), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "default", [".env", "../outside.txt", "/etc/passwd", "/etc/none", ".agents/journal.sqlite", "a\0b"]
+)
+async def test_a_recipe_cannot_give_a_file_that_tools_may_not_see(work: Path, default: str) -> None:
+    (work / ".env").write_text("SECRET=1", encoding="utf-8")
+    (work.parent / "outside.txt").write_text("mine", encoding="utf-8")
+    naming(work, default)
     async with opened(work, planning(PLAN)) as weft:
-        with pytest.raises(RecipeValueError, match="may name"):
+        with pytest.raises(RecipeValueError, match="not one that a recipe may name"):
             weft.from_recipe("sly")
+        (row,) = weft.recipes.checked()
+    assert (row.ok, "not one that a recipe may name" in row.reason) == (False, True)
+
+
+@pytest.mark.parametrize(("default", "here"), [("missing.md", False), ("recipes", False), ("notes.md", True)])
+async def test_a_file_that_a_recipe_names_and_that_is_missing_is_warned_of(
+    work: Path, default: str, *, here: bool
+) -> None:
+    naming(work, default)
+    async with opened(work, planning(PLAN)) as weft:
+        (row,) = weft.recipes.checked()
+        assert row.check is not None
+        told = () if here else (f"the file of 'data', {default}, is not here",)
+        assert (row.ok, row.reason, row.check.warnings) == (True, "", told)
+        if not here:
+            with pytest.raises(RecipeValueError, match="is not here"):
+                weft.from_recipe("sly")
+        assert weft.from_recipe("sly", {"data": str(work / "notes.md")}).plan is not None
 
 
 async def test_a_plan_that_calls_tools_by_itself_is_used_only_if_it_is_trusted(work: Path) -> None:

@@ -23,7 +23,8 @@ def check(names: tuple[str, ...], workspace: Path, mode: OutputMode) -> int:
     """Check recipes against the skills of today.
 
     Without NAMES, all of them. A recipe that names a skill that is gone, or whose plan can no longer run, is an error:
-    its goal would be planned. One whose skill has changed still runs, with a warning.
+    its goal would be planned. So is one that cannot be read, or that names a file by default that it may not name. A
+    skill that has changed, or a default file that is missing, is a warning.
 
     \b
     Examples:
@@ -32,8 +33,7 @@ def check(names: tuple[str, ...], workspace: Path, mode: OutputMode) -> int:
 
     Exit status: 0 all can run, 1 one cannot, 2 no such recipe.
     """
-    recipes = open_recipes(workspace, quiet=mode.quiet)
-    rows = [recipes.row(name) for name in names] if names else recipes.rows()
+    rows = open_recipes(workspace, quiet=mode.quiet).checked(names)
     if mode.as_json:
         warnings = [list(row.check.warnings) if row.check else [] for row in rows]
         output.print_json([row.to_dict() | {"warnings": said} for row, said in zip(rows, warnings, strict=True)])

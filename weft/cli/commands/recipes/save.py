@@ -16,7 +16,7 @@ from weft.cli.view import output
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from weft.cli.configuration import SettingFlags
@@ -111,14 +111,29 @@ def _confirmed(parameters: Sequence[RecipeParameter], source: RecipeSource) -> l
 
     output.say(f"The goal: {source.goal}")
     kept: list[RecipeParameter] = []
-    for parameter in parameters:
-        question = f"{parameter.default!r} is the parameter {parameter.name!r} ([y]es, [n]o, or another name)"
-        answer = click.prompt(question, default="y", err=True).strip()
-        if answer.lower() not in ("n", "no"):
-            kept.append(parameter if answer.lower() in ("y", "yes") else replace(parameter, name=answer))
+    for number, parameter in enumerate(parameters, 1):
+        others = {one.name for one in (*kept, *parameters[number:])}
+        if name := _asked_name(parameter, others):
+            kept.append(replace(parameter, name=name))
     while more := click.prompt("Another, as NAME=TEXT (empty: none)", default="", show_default=False, err=True).strip():
         try:
             kept = making.named_parameters(recipe_choice.pairs([more], _EXAMPLE), source, kept)
         except InputError as error:
             output.say(f"{error.message}; {error.hint}")
     return kept
+
+
+def _asked_name(parameter: RecipeParameter, others: Collection[str]) -> str | None:
+    """What a person calls a parameter, asked until the name can be used; None if it is to be none."""
+    from weft.runs.recipes.recipe import name_fault
+
+    question = f"{parameter.default!r} is the parameter {parameter.name!r} ([y]es, [n]o, or another name)"
+    while True:
+        answer: str = click.prompt(question, default="y", err=True).strip()
+        if answer.lower() in ("n", "no"):
+            return None
+        name = parameter.name if answer.lower() in ("y", "yes") else answer
+        fault = f"there is another parameter {name!r}" if name in others else name_fault(name)
+        if not fault:
+            return name
+        output.say(f"{fault}; give another name")

@@ -42,7 +42,9 @@ def show(name: str, workspace: Path, mode: OutputMode) -> int:
         output.print_text(f"  {parameter_line(parameter)}")
     output.print_text(f"\n{safe_yaml.dump({'plan': document.get('plan', {})})}".rstrip())
     if not row.ok:
-        output.say_warning(f"its goal would be planned: {row.reason}")
+        planned = row.check is not None and row.check.plan is None
+        what = "its goal would be planned" if planned else "it cannot be used as it is"
+        output.say_warning(f"{what}: {row.reason}")
     for warning in row.check.warnings if row.check else ():
         output.say_warning(warning)
     return 0
