@@ -75,7 +75,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 def _refused(answer: bytes) -> int:
     """How many spans a collector that took others did not take."""
     try:
-        return int(json.loads(answer)["partialSuccess"]["rejectedSpans"])
+        return max(0, int(json.loads(answer)["partialSuccess"]["rejectedSpans"]))
     except (ValueError, TypeError, LookupError, RecursionError, OverflowError):
         return 0  # most answers are empty
 

@@ -25,7 +25,7 @@ FOLDER = "recipes"
 SUFFIX = ".yaml"
 MOST_FILES = 1_000
 LARGEST = 1_000_000
-_LONGEST_REASON = 1_000
+LONGEST_REASON = 1_000
 MOST_BYTES = 20_000_000  # of all files: every goal that may be like a recipe reads them
 
 # A file that cannot be read, or that has only a part of a recipe's shape, may be a recipe that an edit has broken.
@@ -156,7 +156,7 @@ def _reason(name: str, what: str) -> str:
 
 def _bounded(reason: str) -> str:
     """A reason on one line that can be shown: it may quote a stranger's file."""
-    return shorten(printable(reason), _LONGEST_REASON)
+    return shorten(printable(reason), LONGEST_REASON)
 
 
 def _hash(data: bytes) -> str:

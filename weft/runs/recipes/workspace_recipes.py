@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _TRUSTED = "recipes"
 _LONGEST_PATH = 200
-_LONGEST_REASON = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ class WorkspaceRecipes:
         forbidden = "; ".join(_is_forbidden(one) for one in own if not self._may_name(one))
         missing = tuple(_is_missing(one) for one in own if self._may_name(one) and not self._is_here(one))
         checked = replace(checked, warnings=(*checked.warnings, *missing))
-        reason = checked.reason or shorten(forbidden, _LONGEST_REASON)
+        reason = checked.reason or shorten(forbidden, recipe_files.LONGEST_REASON)
         return RecipeRow(file, ok=not reason, reason=reason, check=checked)
 
     def by_name(self, name: str, given: Mapping[str, str], goal: Goal | None = None) -> Goal:

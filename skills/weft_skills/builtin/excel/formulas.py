@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.builtin.excel import cells
+from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +20,8 @@ def lost(book: Any) -> str:
     count = sum(cell.data_type == "f" for table in book.worksheets for cell in table._cells.values())
     if not count:
         return ""
-    what = "1 formula has" if count == 1 else f"{count} formulas have"
-    return f"{what} no stored value until a spreadsheet program saves the file"
+    has = plural(count, "has", "have")
+    return f"{counted(count, 'formula')} {has} no stored value until a spreadsheet program saves the file"
 
 
 def missing(table: Any, area: cells.Area) -> str:

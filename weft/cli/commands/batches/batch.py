@@ -88,7 +88,7 @@ def batch(
 
     if target is None and not dry_run:
         raise click.MissingParameter(param_hint="'-o' / '--output'", param_type="option")
-    target = target or Path(os.devnull)
+    target = target or Path(os.devnull)  # a dry run writes nothing, and finds nothing done there
     chosen = batch_flags.options(cluster_flags.options(), approve_all=approve_all)
     if chosen.errors is not None and chosen.errors.absolute() == target.absolute():
         raise InputError("-o and --errors name the same file", hint="name another one, or leave --errors out")
