@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft_planner.plan.plan import Plan
 
 _EXAMPLES = {"ultratool": "691", "tmdb": 1}
+_NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +91,9 @@ class _Prompt:
 
 
 def skill_name(tool: str) -> str:
-    """The name of the skill that stands for a tool."""
-    return re.sub(r"[^a-z0-9]+", "-", tool.lower()).strip("-")[:64].strip("-")
+    """The name of the skill that stands for a tool: `GetMovieCredit` is `get-movie-credit`."""
+    words = _NEW_WORD.sub("-", tool).lower()
+    return re.sub(r"[^a-z0-9]+", "-", words).strip("-")[:64].strip("-")
 
 
 def _gold(row: dict[str, Any]) -> Graph:
