@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench.plan_quality.taskbench import skill_name
 from bench.selection_quality import corpus
 from tests.skills import library_goals
 from weft_skills.selection.language import language
@@ -161,8 +161,7 @@ def _make_skills(folder: Path, made: Path) -> dict[str, str]:
     """Write each tool as a skill, and give the skills' names by the tools' ids."""
     names: dict[str, str] = {}
     for tool in json.loads((folder / "tool_desc.json").read_text(encoding="utf-8"))["nodes"]:
-        name = re.sub(r"[^a-z0-9]+", "-", tool["id"].lower()).strip("-")[:64].strip("-")
-        names[tool["id"]] = name
+        names[tool["id"]] = name = skill_name(tool["id"])
         (made / name).mkdir(parents=True, exist_ok=True)
         text = f"---\nname: {name}\ndescription: {json.dumps(tool['desc'])}\n---\n"
         (made / name / "SKILL.md").write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft_planner.decompose import required
 from weft_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
 from weft_planner.goal.item_conditions import tells_items_apart
-from weft_planner.goal.material import material_of
+from weft_planner.goal.material import Material, material_of
 from weft_planner.goal.rounds import asks_for_rounds
 from weft_planner.plan.shape import AskedPlan, offered_arguments
 from weft_planner.plan.validate import problems
@@ -150,6 +150,11 @@ class Brief:
         return bool(texts) and median(map(len, texts)) <= _LINE
 
     @property
+    def material(self) -> Material | None:
+        """What the goal brings along, if the model has neither skills nor tools to choose from."""
+        return material_of(self.goal) if not self.shown and not self.called else None
+
+    @property
     def examples(self) -> tuple[PlanExample, ...]:
         """The examples that are shown: with tools, those that call some; for one thing, and functions, a chain.
 
@@ -158,10 +163,9 @@ class Brief:
         every = self.profile.examples
         if self.called:
             return tuple(example for example in every if example.tool_lines)
-        if not self.shown and (material := material_of(self.goal)) is not None:
-            like = tuple(example for example in every if example.material == material)
-            if like:
-                return like
+        like = tuple(example for example in every if example.material and example.material == self.material)
+        if like:
+            return like
         chained = self.functions and self.wanted.parts().simple
         others = (example for example in every if not example.tool_lines and not example.material)
         return tuple(example for example in others if bool(example.lines) == chained)
@@ -202,7 +206,7 @@ class Brief:
 def variables_of(brief: Brief) -> dict[str, Any]:
     """The variables of the decomposer's templates."""
     images = tuple({"path": image.path, "about": image.facts} for image in brief.images)
-    more = {"images": images, "tool_lines": brief.tool_lines}
+    more = {"images": images, "tool_lines": brief.tool_lines, "material": brief.material}
     return {key: value for key, value in more.items() if value} | {
         "goal": brief.goal,
         "skills": brief.skills,

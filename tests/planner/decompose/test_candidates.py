@@ -74,8 +74,8 @@ def test_one_sentence_over_functions_may_be_a_chain_of_them() -> None:
     lengths = PLANNER.shape.schema(FUNCTIONS.asked_plan)["properties"]["tasks"]["anyOf"]
     assert max(length["maxItems"] for length in lengths) == 3
     shown = messages(FUNCTIONS, Prompts())
-    assert [message.role for message in shown] == ["system", "user", "assistant", "user"]
-    assert "- find-doctor: Get a doctor's details by their ID." in shown[1].content
+    assert [message.role for message in shown] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "- search-book: Search for a book by its title." in shown[1].content
     assert "- skill-3: Get skill-3 by its ID." in shown[-1].content
 
 
@@ -123,6 +123,16 @@ def test_a_goal_with_material_is_shown_one_like_it_where_there_are_no_skills_to_
     tables = replace(alone, goal="Who borrowed three books?\nTables: members (id, name), loans (member_id, book_id)")
     assert [example.material for example in tables.examples] == ["data"]
     assert not any(example.material for example in replace(alone, goal="Who is on call?").examples)
+
+
+def test_a_goal_with_material_is_planned_by_the_steps_towards_it() -> None:
+    alone = replace(
+        DOUBTFUL, goal="Who is it?\nFunctions: rota(week), phone(name)", names=(), known=Known([]), skills=""
+    )
+    assert "one for each step towards it" in messages(alone, Prompts())[0].content
+    with_skills = replace(alone, names=DOUBTFUL.names, known=DOUBTFUL.known, skills=DOUBTFUL.skills)
+    for other in (replace(alone, goal="Who is on call?"), with_skills):
+        assert "one task for each thing the goal lists" in messages(other, Prompts())[0].content
 
 
 PATIENT = ToolSpec("find_patient", "Search for a patient by name.", {"properties": {"name": {}, "city": {}}})

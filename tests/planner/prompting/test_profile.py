@@ -30,8 +30,9 @@ def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
     assert [len(SMALL.shape.widen(json.loads(example.plan))["tasks"]) for example in SMALL.examples] == [
         1,
         4,
-        3,
-        3,
+        2,
+        2,
+        4,
         4,
         3,
         4,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -143,7 +144,8 @@ def test_all_broken_templates_are_reported_at_once(tmp_path: Path) -> None:
 
 def test_the_decomposer_gets_exactly_the_variables_that_agents_yaml_names() -> None:
     image = Image("a.png", "image/png", "0" * 64, 70, 1, 1)
-    handed = variables_of(Brief("g", "", "", "today", Known([], {"a": {}}, 9), images=(image,), called=("a",)))
+    brief = Brief("g", "", "", "today", Known([], {"a": {}}, 9), images=(image,))
+    handed = variables_of(replace(brief, called=("a",))) | variables_of(replace(brief, goal="Functions: now()"))
     agents = yaml.safe_load((SEED / "agents.yaml").read_text(encoding="utf-8"))["agents"]
     for name in ("decomposer", "decomposer-small"):
         assert set(agents[name]["blocks"]["system"]) == set(agents[name]["blocks"]["user"]) == set(handed)

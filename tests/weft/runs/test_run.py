@@ -511,5 +511,5 @@ async def test_tasks_and_synthesis_give_their_templates_what_the_agents_name(wor
     assert {event.role for event in made} == {"decomposer", "task", "synthesis"}
     for event in made:
         for agent in (event.role, f"{event.role}-small"):
-            given = set(agents[agent]["blocks"]["user"]) - {"images", "tool_lines"}  # there are none
+            given = set(agents[agent]["blocks"]["user"]) - {"images", "tool_lines", "material"}  # there are none
             assert given == set(event.variables)
