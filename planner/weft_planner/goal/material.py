@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Material = Literal["functions", "data"]
+Material = Literal["functions", "choices", "data"]
 
 # "The tools you can use:", "the action list you can take:"
 _USABLE = re.compile(
@@ -37,13 +37,17 @@ _FUNCTIONS = re.compile(
     r"\b(?:api|tool|function|endpoint|command)s?(?:[ _]list)?\b[^.:\n{}\[\]]{0,30}:",
     re.IGNORECASE,
 )
+# "There are some choices: A. Oslo", "Options:"
+_CHOICES = re.compile(r"\b(?:choices|options)\b[^.:\n{}\[\]]{0,30}:", re.IGNORECASE)
 
 
 def material_of(goal: str) -> Material | None:
-    """What a goal brings along: functions that can be used, other data, or nothing."""
+    """What a goal brings along: functions, with answers to choose from or without, other data, or nothing."""
     if not brings_material(goal):
         return None
-    return "functions" if _FUNCTIONS.search(goal) is not None else "data"
+    if _FUNCTIONS.search(goal) is None:
+        return "data"
+    return "choices" if _CHOICES.search(goal) is not None else "functions"
 
 
 def brings_material(goal: str) -> bool:

@@ -23,6 +23,11 @@ ROOM = (
         ("Who is on call?\napi_list:[{'name': 'rota', 'parameters': {'week': 'the number of a week'}}]", "functions"),
         ("What does this print?\n```python\nprint(1)\n```", "data"),
         ("Our café opens at seven and closes at two.\nQuestion: when should the baker begin?", "data"),
+        (
+            "Which is it? Choices: A. a moth, B. a wasp. The tools you can use: {'look(image)': 'Describe it'}",
+            "choices",
+        ),
+        ("Which is it? There are some options: A. a moth, B. a wasp.\nContext: it is grey.", "data"),
         ("Available commands: grep, sed and awk. Count the errors in app.log.", "functions"),
     ],
 )

@@ -32,6 +32,7 @@ def test_the_examples_shown_to_the_model_are_plans_of_its_schema() -> None:
         4,
         2,
         2,
+        3,
         4,
         4,
         3,
