@@ -7,6 +7,7 @@ import time
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -24,7 +25,8 @@ from weft.runs.steps.replanning import not_changed
 from weft.runs.stop import Stop
 from weft.runs.stored.kept_images import kept_image
 from weft.runs.stored.kept_results import JournalResults
-from weft.runs.stored.restoring import is_shown, kept_contents, restore_files
+from weft.runs.stored.records import capture
+from weft.runs.stored.restoring import is_shown, kept_contents, restore_files, reused_files
 from weft.settings.default_model import LOCAL_NOTICE, is_local
 from weft_executor.approvals.approvals import Approvals
 from weft_executor.approvals.policy import ApprovalPolicy
@@ -149,8 +151,7 @@ class Run:
             raise
         began = time.monotonic()
         try:
-            if isinstance(self.opening, RunResumed):
-                await self._restore_files()
+            await self._restore_files()
             async with self._held_servers():
                 with self._stopped_by_others(stop) as own_stop:
                     end = await self._run_until_stopped(Pipeline(self._context(), self.review), stop, own_stop)
@@ -232,8 +233,21 @@ class Run:
         return FileContents(Artifacts.of(self.workspace.paths.workspace, self.log.run_id), self.log.capture)
 
     async def _restore_files(self) -> None:
-        kept = partial(kept_contents, self.journal.store, self.log.run_id, self.log.capture)
-        await restore_files(self.history.finished.files, self._contents, kept, self.record)
+        """Bring back what the run's folder lacks, and take over the files of tasks that are reused."""
+        begun, contents, paths = self.history.started, self._contents, self.workspace.paths
+        reused = begun.reused if begun is not None else ()
+        files, store = reused_files(reused), self.journal.store
+        kept = [partial(kept_contents, store, self.log.run_id, self.log.capture)]
+        if files.files and begun is not None and begun.parent is not None:
+            await asyncio.to_thread(contents.copy, files.listed(), Artifacts.of(paths.workspace, begun.parent))
+            kept.append(partial(kept_contents, store, begun.parent, capture(paths, begun.parent)))
+        files.files |= self.history.finished.files.files
+        await restore_files(files, contents, lambda: chain.from_iterable(read() for read in kept), self.record)
+        if isinstance(self.opening, RunStarted):  # so that the run needs its parent no more
+            for one in reused:
+                left = {"data": {"artifacts": list(one.artifacts)}}
+                for content in await asyncio.to_thread(contents.taken, one.task, left):
+                    self.record(content)
 
     def _context(self) -> RunContext:
         settings, ledger, contents = self.settings, self.ledger, self._contents

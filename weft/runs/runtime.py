@@ -301,8 +301,9 @@ class Weft:
     ) -> Result:
         """Run a part of a stored run again, as a new run linked to it."""
         parent = self.journal.store.find(run).run_id
-        goal = replace(records.goal_of(self.history(parent)), plan=rerun_plan.plan)
-        reused = tuple(TaskReused(task, *output) for task, output in rerun_plan.given.items())
+        history = self.history(parent)
+        goal, files = replace(records.goal_of(history), plan=rerun_plan.plan), history.ledger.files
+        reused = tuple(TaskReused(task, *output, **files.of_task(task)) for task, output in rerun_plan.given.items())
         again = self.new_run(goal, record, parent=parent, reused=reused)
         again.approve = approve
         return await again.run(stop or Stop())

@@ -100,6 +100,7 @@ class Ledger:
                 self._close(event)
             case TaskReused() if event.task in self._tasks:
                 self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
+                self.files.add(event.task, event.artifacts, event.images)
             case ToolCalled():
                 self.files.note(event.task, event.envelope)
                 self._note_skill(event)

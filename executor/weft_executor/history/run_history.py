@@ -197,6 +197,7 @@ class RunHistory:
             case TaskReused():
                 self._reuse_recorded[event.task] = event
                 self.finished.reused[event.task] = event.output
+                self.finished.files.add(event.task, event.artifacts, event.images)
                 if event.source == FROM_CACHE:
                     self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
             case TaskFinished():
@@ -224,9 +225,9 @@ class RunHistory:
 
     def _note_reused(self, event: RunStarted) -> None:
         """Outputs of planned tasks count by id; those of grown ones are found by what the tasks were told."""
-        self.finished.reused.update(
-            {output.task: output.output for output in event.reused if parent_of(output.task) is None}
-        )
+        for output in planned_reuse(event):
+            self.finished.reused[output.task] = output.output
+            self.finished.files.add(output.task, output.artifacts, output.images)
         self.finished.parts += parts_of(event)
 
     def _check(self) -> None:
@@ -369,11 +370,7 @@ def parts_of(event: RunStarted) -> list[FinishedPart]:
     """The grown tasks of an earlier run that a run was given with their outputs."""
     plan = event.plan
     grown = (output for output in event.reused if parent_of(output.task) is not None)
-    return [
-        FinishedPart(plan.task(output.task), output.output, output.source)
-        for output in grown
-        if plan and output.task in plan
-    ]
+    return [FinishedPart(plan.task(output.task), output) for output in grown if plan and output.task in plan]
 
 
 def reused_by(event: PlanMade | PlanChanged, outputs: Iterable[TaskReused]) -> list[TaskReused]:

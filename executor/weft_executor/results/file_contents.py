@@ -50,22 +50,33 @@ class FileContents:
 
     def restore(self, files: Sequence[Artifact], recorded: Callable[[], Iterable[FileKept]]) -> list[str]:
         """Write the files that are missing from what is on record; returns the paths of those that are not."""
-        missing = {
-            artifact.path: artifact.sha256
-            for artifact in files
-            if is_plain(artifact.path) and not self._path(artifact.path).is_file()
-        }
+        missing = {artifact.path: artifact.sha256 for artifact in self._missing(files)}
         if not missing:
             return []
         latest: dict[str, bytes] = {}
         for kept in recorded():
             if kept.sha256 == missing.get(kept.path) and (data := decoded(kept)) is not None:
                 latest[kept.path] = data
-        if latest:
-            make_home(self.artifacts.folder.parents[2])
         for path, data in latest.items():
-            safe_files.write(self._path(path), data, below=self.artifacts.workspace)
+            self._write(path, data)
         return sorted(missing.keys() - latest.keys())
+
+    def copy(self, files: Sequence[Artifact], source: Artifacts) -> None:
+        """Write the files that are missing here, and that another run's folder has as they were."""
+        for file in self._missing(files):
+            try:
+                data = safe_files.read(source.folder / file.path, below=source.workspace, limit=file.bytes)
+            except (OSError, WeftError):
+                continue
+            if data is not None and hashlib.sha256(data).hexdigest() == file.sha256:
+                self._write(file.path, data)
+
+    def _missing(self, files: Sequence[Artifact]) -> list[Artifact]:
+        return [file for file in files if is_plain(file.path) and not self._path(file.path).is_file()]
+
+    def _write(self, path: str, data: bytes) -> None:
+        make_home(self.artifacts.folder.parents[2])
+        safe_files.write(self._path(path), data, below=self.artifacts.workspace)
 
     def _content(self, file: Artifact) -> FileKept | None:
         try:

@@ -50,13 +50,26 @@ class KeptFiles:
         data = envelope.get("data")
         if not isinstance(data, dict) or envelope.get("status") == "error":
             return
-        for row in _rows(data.get("artifacts")):
+        self.add(task, data.get("artifacts"), envelope.get("images"))
+        self.changed |= {row["path"]: task or "" for row in _rows(data.get("changes")) if is_plain(row.get("path"))}
+
+    def add(self, task: str | None, artifacts: Any, images: Any) -> None:
+        """Add files of a task, and which of them are images, in the form that tools tell of them."""
+        for row in _rows(artifacts):
             path, size, digest = row.get("path"), row.get("bytes"), row.get("sha256")
             if isinstance(path, str) and is_plain(path) and isinstance(size, int) and isinstance(digest, str):
                 self.files[path] = Artifact(path, size, digest, task)
                 self.by_task.setdefault(task or "", {})[path] = None
-        self.images |= {image.path: image for image in _images(envelope.get("images")) if image.path in self.files}
-        self.changed |= {row["path"]: task or "" for row in _rows(data.get("changes")) if is_plain(row.get("path"))}
+        self.images |= {image.path: image for image in _images(images) if image.path in self.files}
+
+    def of_task(self, task: str) -> dict[str, Any]:
+        """The `artifacts` and `images` that `add` takes: the files that a task was the last to write."""
+        files = [artifact for artifact in self.listed() if artifact.task == task]
+        images = [self.images[artifact.path] for artifact in files if artifact.path in self.images]
+        return {
+            "artifacts": tuple({"path": one.path, "bytes": one.bytes, "sha256": one.sha256} for one in files),
+            "images": tuple(images),
+        }
 
     def listed(self) -> tuple[Artifact, ...]:
         """All files, by path."""

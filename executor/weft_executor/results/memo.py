@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from weft_executor.results.file_contents import FileContents
-    from weft_planner.events import AnyEvent, CallStarted, Record
+    from weft_planner.events import AnyEvent, CallStarted, Record, TaskReused
     from weft_planner.model import Reply, Request, ToolSpec
     from weft_planner.plan.references import Reference
     from weft_planner.plan.task import Task
@@ -38,11 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FinishedPart:
-    """A grown task that an earlier run has finished, and the run's name; it is found by what it was told."""
+    """A grown task that an earlier run has finished, and what it came to; it is found by what it was told."""
 
     task: Task
-    output: str
-    source: str
+    reused: TaskReused
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from weft_executor.results import task_results
 from weft_executor.results.outcome import Done, Grown, Outcome, Unneeded
 from weft_executor.results.task_results import done_among
-from weft_planner.events import PlanChanged, TaskReused, Warned
+from weft_planner.events import PlanChanged, Warned
 from weft_planner.plan import fan_out
 from weft_planner.plan.changes import change
 from weft_planner.plan.conditions import value_of
@@ -188,8 +188,9 @@ class FanOut:
         reused = self.memo.finished.reused
         for part, old in _equal(parts, self.memo.finished.parts).items():
             if part not in reused:
-                reused[part] = old.output
-                self.current.record(TaskReused(part, old.output, old.source))
+                reused[part] = old.reused.output
+                self.memo.finished.files.add(part, old.reused.artifacts, old.reused.images)
+                self.current.record(replace(old.reused, task=part))
 
 
 def _part(task: Task, number: int, value: Any, results: Mapping[str, str]) -> Task:

@@ -36,11 +36,16 @@ class TaskStarted(Event, frozen=True, gc=False):
 
 
 class TaskReused(Event, frozen=True):
-    """A task's output was taken from the parent run, from a file, or (`cache`) from another run of the same task."""
+    """A task's output was taken from the parent run, from a file, or (`cache`) from another run of the same task.
+
+    `artifacts` and `images` are the files that the task left in the parent's artifacts, as tools tell of them.
+    """
 
     task: str
     output: str
     source: str
+    artifacts: tuple[Mapping[str, Any], ...] = ()
+    images: tuple[Image, ...] = ()
 
 
 class SkillLoaded(Event, frozen=True):

@@ -274,7 +274,7 @@ async def test_a_list_that_changed_since_changes_the_plan() -> None:
 
 def finished(*tasks: tuple[str, Any, str]) -> FinishedWork:
     parts = [
-        FinishedPart(msgspec.structs.replace(_item(name), item=Item(value)), output, "run 1")
+        FinishedPart(msgspec.structs.replace(_item(name), item=Item(value)), TaskReused(name, output, "run 1"))
         for name, value, output in tasks
     ]
     return FinishedWork(parts=parts)

@@ -100,6 +100,38 @@ async def test_a_run_that_stopped_on_one_machine_reads_its_files_on_another(
         store.close()
 
 
+@pytest.mark.parametrize("gone", [False, True], ids=["from its folder", "from the journal"])
+async def test_a_rerun_takes_over_the_files_of_the_tasks_that_it_reuses(*, gone: bool, tmp_path: Path) -> None:
+    model, url = ScriptedModel(replying), url_of(tmp_path / "j.sqlite")
+    async with machine(tmp_path / "a", url, model) as weft:
+        parent = await weft.run("Report on May")
+        if gone:
+            shutil.rmtree(Artifacts.of(tmp_path / "a", parent.run_id).folder)
+        events = Recorder()
+        result = await weft.rerun(parent.run_id, weft.plan_rerun(parent.run_id, ["read"], {}), record=events)
+        assert [(one.path, one.task) for one in result.artifacts] == [("tables/report.md", "make")]
+        assert result.status == "done"
+        assert (Artifacts.of(tmp_path / "a", result.run_id).folder / "tables" / "report.md").read_text() == TEXT
+        assert not events.of(Warned)
+        delete_runs([parent.run_id], weft.journal.store, weft.paths)
+        shutil.rmtree(Artifacts.of(tmp_path / "a", result.run_id).folder)
+        again = await weft.rerun(result.run_id, weft.plan_rerun(result.run_id, ["read"], {}))
+    assert again.status == "done"
+    assert "The orders of May" in str(again.answer)
+    assert [one.task for one in model.asked if one.task == "make"] == ["make", "make"]  # its call and its answer
+
+
+async def test_a_rerun_warns_of_a_file_that_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_contents, "MOST_BYTES", 10)
+    async with machine(tmp_path / "a", url_of(tmp_path / "j.sqlite"), ScriptedModel(replying)) as weft:
+        parent = await weft.run("Report on May")
+        shutil.rmtree(Artifacts.of(tmp_path / "a", parent.run_id).folder)
+        events = Recorder()
+        await weft.rerun(parent.run_id, weft.plan_rerun(parent.run_id, ["read"], {}), record=events)
+    said = [event.message for event in events.of(Warned)]
+    assert "tables/report.md, which a task wrote, is not on this machine, nor in the journal" in said
+
+
 async def test_an_exported_run_brings_its_files_and_a_strangers_leads_nowhere_else(tmp_path: Path) -> None:
     from weft_executor.journal import trace_file
 

@@ -1,20 +1,20 @@
-"""Brings back the files of a resumed run that another machine has, or that were deleted."""
+"""Brings back the files of a run that another machine has, that were deleted, or that a rerun takes from its parent."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 
+from weft_executor.results.kept_files import KeptFiles
 from weft_planner.events import FileKept, Warned, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from weft_executor.capture.capture import Capture
     from weft_executor.results.file_contents import FileContents
-    from weft_executor.results.kept_files import KeptFiles
     from weft_executor.stores.store import Store
-    from weft_planner.events import Event, Record
+    from weft_planner.events import Event, Record, TaskReused
 
 
 def kept_contents(store: Store, run_id: str, capture: Capture) -> Iterator[FileKept]:
@@ -25,16 +25,24 @@ def kept_contents(store: Store, run_id: str, capture: Capture) -> Iterator[FileK
             yield event
 
 
+def reused_files(reused: Iterable[TaskReused]) -> KeptFiles:
+    """The files of tasks whose results are taken from another run."""
+    files = KeptFiles()
+    for one in reused:
+        files.add(one.task, one.artifacts, one.images)
+    return files
+
+
 def is_shown(event: Event) -> bool:
     """Whether observers hear of an event: the content of a file is for the journal alone."""
     return not isinstance(event, FileKept)
 
 
 async def restore_files(
-    files: KeptFiles, contents: FileContents, kept: Callable[[], Iterator[FileKept]], record: Record
+    files: KeptFiles, contents: FileContents, kept: Callable[[], Iterable[FileKept]], record: Record
 ) -> None:
     """Write what is missing of a run's files, and warn of those that are nowhere."""
     if not files.files:
         return
     for path in await asyncio.to_thread(contents.restore, files.listed(), kept):
-        record(Warned(f"{path}, which a task of this run wrote, is not on this machine, nor in the journal"))
+        record(Warned(f"{path}, which a task wrote, is not on this machine, nor in the journal"))
