@@ -11,6 +11,7 @@ from weft_skills.check.parts import misspelt, split
 from weft_skills.check.wording import chinese
 from weft_skills.discovery.needs import SWITCHES, declared, in_body
 from weft_skills.format.names import fits, slug
+from weft_skills.skill import INVOCABLE_KEY, MANUAL_KEY
 from weft_skills.text.nearest import guess
 from weft_skills.text.shorten import cut as shorten
 
@@ -30,7 +31,12 @@ KNOWN = (
     "arguments",
     "when_to_use",
     "version",
+    MANUAL_KEY,
+    INVOCABLE_KEY,
+    "requires",
+    "depends_on",
 )
+_OWN = (MANUAL_KEY, INVOCABLE_KEY)
 LINK = re.compile(r"!?\[[^\]\n]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 TRIGGER = re.compile(r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I)
@@ -149,6 +155,10 @@ def _fields(parts: Parts) -> Iterator[Finding]:
     metadata = parts.data.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         yield _error("fields", parts.line("metadata"), "metadata is not a mapping", "write `key: value` lines")
+    for key in _OWN:
+        if isinstance(metadata, dict) and key in metadata:
+            message = f"the key {key!r} does nothing under metadata"
+            yield Finding("fields", "warning", parts.line("metadata"), message, "write it beside metadata")
 
 
 def _body(parts: Parts) -> list[Finding]:

@@ -40,13 +40,22 @@ _WHOLLY = re.compile(r"`\$[A-Za-z0-9_-]+`")
 # A formula: from one dollar to the next that closes, with a sign of mathematics or a single letter in between.
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$(?=[^\s$])[^$\n]*?(?<=[^\s$])\$(?![A-Za-z0-9])", re.DOTALL)
 _MATHEMATICS = re.compile(r"[\\^_={}<>+*|∈≤≥×·]|^\$\w\$$|^\$\w\b")
+# What stands before a skill that is not wanted: "do not use", "without the"; but not "why not" and "do not forget to".
+_REFUSED = re.compile(
+    r"(?:(?<!\bwhy[ ])\bnot|\b(?:don|doesn|mustn|shouldn|won)['’]t|\b(?:dont|never|without|no|avoid)"
+    r"|\b(?:instead|rather)[ ](?:of|than)|\b(?:nicht|ohne|sans|sin))"
+    r"(?:\s+(?!(?:forget|hesitate|fail|only|just|until|before)\b)\w{1,20}){0,2}\s*$"
+    r"|(?:不要|不用|别)\w{0,6}\s*$",
+    re.IGNORECASE,
+)
+_BEFORE = 60
 
 
 def named(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> list[Selection]:
-    """The known skills that the goal names and that may be called by name, in the order it names them."""
+    """The known skills that the goal asks for by name and that may be called so, in the order it names them."""
     first: dict[str, Selection] = {}
     for match, skill in sorted(_mentions(goal, skills, bare=bare), key=lambda found: found[0].start()):
-        if skill.user_invocable:
+        if skill.user_invocable and not _is_refused(goal, match.start()):
             reason = f"the goal asks for it: {match[0].strip()!r}"
             first.setdefault(skill.name, Selection(skill.name, 1.0, reason, certain=True))
     return list(first.values())
@@ -63,6 +72,11 @@ def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> 
     for start, end in [match.span() for match, _ in _mentions(goal, skills, bare=bare)]:
         goal = goal[:start] + " " * (end - start) + goal[end:]
     return goal
+
+
+def _is_refused(goal: str, at: int) -> bool:
+    """Whether the goal says that what is named there is not to be used."""
+    return _REFUSED.search(goal, max(0, at - _BEFORE), at) is not None
 
 
 def _mentions(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> Iterator[tuple[re.Match[str], Skill]]:

@@ -65,6 +65,7 @@ def test_what_tasks_do_not_have_is_a_warning_on_its_line() -> None:
         ("Brews tea", "Helps with tea", "trigger"),
         ("name: brewing-tea", "name: brewing-tea\ncolour: green", "fields"),
         ("name: brewing-tea", "name: brewing-tea\nmetadata: x", "fields"),
+        ("name: brewing-tea", "name: brewing-tea\nmetadata:\n  disable-model-invocation: true", "fields"),
         ("# Brewing", "# Brewing\n" + "line\n" * 600, "body-length"),
         ("times.md", "absent.md", "link"),
         ("times.md", "/etc/passwd", "link"),
@@ -76,6 +77,11 @@ def test_what_tasks_do_not_have_is_a_warning_on_its_line() -> None:
 )
 def test_each_rule_finds_its_problem(old: str, new: str, rule: str) -> None:
     assert rule in rules(GOOD.replace(old, new))
+
+
+def test_keys_that_weft_reads_beside_the_specification_are_known() -> None:
+    keys = "disable-model-invocation: true\nuser-invocable: false\nrequires: [kettle]"
+    assert rules(GOOD.replace("name: brewing-tea", f"name: brewing-tea\n{keys}")) == []
 
 
 def test_an_empty_body_is_an_error() -> None:

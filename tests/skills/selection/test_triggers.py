@@ -72,6 +72,27 @@ def test_a_name_of_several_words_stands_for_itself_where_that_is_asked_for(goal:
     assert named(goal, SKILLS) == []
 
 
+@pytest.mark.parametrize(
+    ("goal", "asked"),
+    [
+        ("Do not use the expenses skill; write a summary", False),
+        ("Never use skill expenses. Write a summary", False),
+        ("Write a summary, without $expenses", False),
+        ("Write a summary, but don’t $expenses it", False),
+        ("Write a summary; no code-review please", False),
+        ("Write a summary instead of $expenses", False),
+        ("不要使用 $expenses", False),
+        ("Don't forget to use the expenses skill", True),
+        ("Why not use the expenses skill?", True),
+        ("If it is not there, $expenses", True),
+        ("There is no doubt: $expenses", True),
+        ("Not only use the expenses skill, sum it up too", True),
+    ],
+)
+def test_a_skill_that_a_goal_refuses_is_not_asked_for(goal: str, *, asked: bool) -> None:
+    assert bool(named(goal, SKILLS, bare=True)) is asked
+
+
 def test_hostile_goals_are_read_quickly() -> None:
     started = time.thread_time()
     for goal in ("$" * 50_000, "$x " * 30_000, "`" * 50_000, "```" * 20_000, "$x\\" * 30_000, "echo $" * 20_000):
