@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weft_executor.results.artifacts import Artifacts
     from weft_executor.results.memo import FindResult, Memo
     from weft_executor.scheduling.expand import GrowthLimits
-    from weft_planner.events import FileRead, ImagesGiven, Record
+    from weft_planner.events import FileRead, ImagesGiven, Record, SkillsSelected
     from weft_planner.plan.task import Task
     from weft_planner.prompting.models import Models
     from weft_planner.prompting.prompts import Prompts
@@ -42,7 +42,7 @@ class RecordedRun:
     planner must keep. The steps in the `history` of a resumed run are not taken again. A replay takes all of them, and
     makes the `changes` of its plan again; `growth` gives the limits that it came to, and `file_changed` hears of files
     that differ today, as `image_changed` does of `images` that came with the goal. A run that `is_begun` takes no
-    others.
+    others. `selections` are those of its sub-goals, by their ids.
     """
 
     history: RunHistory = field(default_factory=RunHistory)
@@ -57,6 +57,7 @@ class RecordedRun:
     images: ImagesGiven | None = None
     is_begun: bool = False
     image_changed: Callable[[str], None] | None = None
+    selections: Mapping[str, SkillsSelected] = field(default_factory=dict)
 
     @classmethod
     def resumed(cls, history: RunHistory) -> RecordedRun:
@@ -71,6 +72,7 @@ class RecordedRun:
             history.fixed_now,
             images=history.images,
             is_begun=history.planned is not None,
+            selections=history.selections,
         )
 
     @classmethod
@@ -93,6 +95,7 @@ class RecordedRun:
             images=history.images,
             is_begun=True,
             image_changed=image_changed,
+            selections=history.selections,
         )
 
     @property

@@ -17,7 +17,7 @@ from weft_skills.skill import INVOCABLE_KEY
 from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from weft.settings.paths import Paths
@@ -155,33 +155,40 @@ class WorkspaceSkills:
         detector: SkillDetector | None = None,
         *,
         required: Sequence[str] | None = None,
+        nameable: Collection[str] | None = None,
     ) -> list[Selection]:
         """The skills requested by name, then those that plans must use, then those that the detector finds.
 
-        Plans must use those of the settings, unless others are given as `required`.
+        Plans must use those of the settings, unless others are given as `required`. Of the skills that are used only by
+        name, the goal can name those in `nameable`; None: all.
         """
         self.check(forced, skills)
         known = {skill.name for skill in skills}
         requested = [Selection(name, 1.0, "asked for by name", certain=True) for name in dict.fromkeys(forced)]
         demanded = self.preferences.require if required is None else required
         always = [Selection(name, 1.0, REQUIRED, certain=True) for name in demanded if name in known]
-        found = self._detected(goal, skills, detector or self.detector)
+        found = self._detected(goal, skills, detector or self.detector, nameable)
         return merge(merge(requested, always), [selection for selection in found if selection.name in known])
 
-    def _detected(self, goal: str, skills: Sequence[Skill], detector: SkillDetector) -> list[Selection]:
+    def _detected(
+        self, goal: str, skills: Sequence[Skill], detector: SkillDetector, nameable: Collection[str] | None
+    ) -> list[Selection]:
         """What a detector selects, behind the skills that are used only by name and that the goal names."""
-        offered, named, text = self._offered(goal, skills)
+        offered, named, text = self._offered(goal, skills, nameable)
         return merge(named, detector.detect(text, offered))
 
-    def _offered(self, goal: str, skills: Sequence[Skill]) -> tuple[Sequence[Skill], list[Selection], str]:
+    def _offered(
+        self, goal: str, skills: Sequence[Skill], nameable: Collection[str] | None
+    ) -> tuple[Sequence[Skill], list[Selection], str]:
         """What a detector may select, what the goal names of the rest, and the goal without those names."""
         split = self.split(skills)
-        if not split.by_name_only:
+        by_name = [skill for skill in split.by_name_only if nameable is None or skill.name in nameable]
+        if not by_name:
             return split.selectable, [], goal
         from weft_skills.selection import triggers  # here, as below: a list of skills needs none
 
-        named = triggers.named(goal, split.by_name_only, bare=True)
-        rest = triggers.without_names(goal, split.by_name_only, bare=True) if named else goal
+        named = triggers.named(goal, by_name, bare=True)
+        rest = triggers.without_names(goal, by_name, bare=True) if named else goal
         return split.selectable, named, rest
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
@@ -241,9 +248,28 @@ class WorkspaceSkills:
             for skill in triggers.uncallable(goal, skills)
         ]
 
+    def unnameable(self, goal: str, skills: Sequence[Skill], nameable: Collection[str] | None) -> list[str]:
+        """A warning for each skill that a sub-goal names and that only the goal of its run could."""
+        if nameable is None:
+            return []
+        from weft_skills.selection import triggers
+
+        withheld = [skill for skill in self.split(skills).by_name_only if skill.name not in nameable]
+        return [
+            f"a sub-goal names {found.name}, which is used only if you name it, so it was planned without it; "
+            f"to use it, name it in the goal, or pass --skill {found.name}"
+            for found in triggers.named(goal, withheld, bare=True)
+        ]
+
     def best(
-        self, goal: str, skills: Sequence[Skill], most: int, detector: SkillDetector | None = None
+        self,
+        goal: str,
+        skills: Sequence[Skill],
+        most: int,
+        detector: SkillDetector | None = None,
+        *,
+        nameable: Collection[str] | None = None,
     ) -> list[Selection]:
-        """The best skills, without a threshold."""
-        offered, named, text = self._offered(goal, skills)
+        """The best skills, without a threshold; `nameable` as for `select`."""
+        offered, named, text = self._offered(goal, skills, nameable)
         return merge(named, detectors.top(detector or self.detector, text, offered, most))[:most]

@@ -67,7 +67,7 @@ class Catalogue:
 
     `foreign` are the languages of goal and skills, if they differ. `mcp` are the tools of MCP servers that its tasks
     may call, `prompts` their prompts, which its tasks may follow as skills. The plan must use the skills in `required`;
-    those in `withheld` are used only by name, and the goal names none of them.
+    those in `withheld` are used only by name, and the goal names none of them; those in `named` are too, and it does.
     """
 
     skills: tuple[Skill, ...]
@@ -82,6 +82,7 @@ class Catalogue:
     prompts: tuple[ToolSpec, ...] = ()
     required: tuple[str, ...] = ()
     withheld: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
 
 
 class Workspace:
@@ -146,18 +147,20 @@ class Workspace:
         mcp: McpChoice | None = None,
         required: bool = True,
         begun: bool = False,
+        nameable: Collection[str] | None = None,
     ) -> Catalogue:
         """Find the skills, select among them (with the configured detector, or another), and list them for the prompt.
 
         `offered` are the built-in tools of a recorded run, `mcp` the tools of MCP servers that the goal may use. Unless
         it is a sub-goal, its plan has to use the skills that are `required`. A run that has `begun` may have been asked
-        for skills that are gone since. One goal at a time: neither detectors nor stemmers are thread-safe.
+        for skills that are gone since. Of the skills that are used only by name, a sub-goal can name those that are
+        `nameable`. One goal at a time: neither detectors nor stemmers are thread-safe.
         """
         offered = self.settings.tool_set if offered is None else offered
         chosen = self.settings.skills_require if required else ()
         with self._selecting:
             finder, servers = detector or self.skills.detector, mcp or McpChoice()
-            return self._catalogue(goal, finder, most, offered, servers, chosen, begun=begun)
+            return self._catalogue(goal, finder, most, offered, servers, chosen, begun=begun, nameable=nameable)
 
     @cached_property
     def detector_threads(self) -> ThreadPoolExecutor:
@@ -193,16 +196,18 @@ class Workspace:
         required: tuple[str, ...],
         *,
         begun: bool,
+        nameable: Collection[str] | None,
     ) -> Catalogue:
         active, preferences = self.skills.active(), self.skills.preferences
         tools = self.tools.by_name(mcp=mcp.tools)
         forced, asked = mcp_prompts.split(goal.skills)
         forced = self.skills.still_called(forced, active) if begun else forced
         prompts = mcp_prompts.rank(goal.text, asked, mcp.prompts)
-        selections = self.skills.select(goal.text, forced, active, detector, required=required)
-        best = self.skills.best(goal.text, active, most, detector)
+        selections = self.skills.select(goal.text, forced, active, detector, required=required, nameable=nameable)
+        best = self.skills.best(goal.text, active, most, detector, nameable=nameable)
         names = [selection.name for selection in selections]
-        withheld = {skill.name for skill in self.skills.split(active).by_name_only}.difference(names)
+        by_name_only = frozenset(skill.name for skill in self.skills.split(active).by_name_only)
+        withheld = by_name_only.difference(names)
         skills = [skill for skill in active if skill.name not in withheld] if withheld else active
         ordered = _ordered([*names, *preferences.pin, *(selection.name for selection in best)], skills)
         folders = [str(location.path) for location in self.skills.registry.locations]
@@ -226,6 +231,7 @@ class Workspace:
                 *summary(self.skills.registry.warnings),
                 *self.skills.warnings,
                 *self.skills.uncallable(goal.text, active),
+                *self.skills.unnameable(goal.text, active, nameable),
                 *mcp.warnings,
             ),
             able=able,
@@ -233,7 +239,8 @@ class Workspace:
             mcp=mcp.tools,
             prompts=mcp.prompts,
             required=required,
-            withheld=frozenset(withheld),
+            withheld=withheld,
+            named=by_name_only - withheld,
         )
 
     def _foreign(self, goal: GoalText, skills: Sequence[Skill]) -> Foreign | None:

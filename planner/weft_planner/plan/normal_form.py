@@ -165,15 +165,17 @@ def _with_tasks(form: NormalForm) -> Mapping[str, Any]:
 
 
 def _take_unused(document: dict[str, Any], form: NormalForm) -> None:
-    """Read why skills are not used, under another key or as a list, as reasons by skill."""
+    """Read why skills are not used, under another key or as a list, as reasons by skill; no plan is lost for them."""
     key = unused_skills.KEY
     others = [name for name in document if folded(str(name)) in unused_skills.ALIASES]
     if key not in document and len(others) == 1:
         document[key] = document.pop(others[0])
         form.repairs.append(f"'{others[0]}' read as '{key}'")
-    if key in document and (reasons := unused_skills.reasons_in(document[key])) is not document[key]:
+    given = document.get(key)
+    reasons = unused_skills.reasons_in(given)
+    if repair := unused_skills.repair(given, reasons):
         document[key] = reasons
-        form.repairs.append(f"'{key}' respelt")
+        form.repairs.append(repair)
 
 
 def _has_id(row: object, key: str) -> bool:

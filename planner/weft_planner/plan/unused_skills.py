@@ -16,33 +16,37 @@ if TYPE_CHECKING:
 
 KEY = "unused"
 ALIASES = frozenset(folded(key) for key in ("unused_skills", "skills_unused", "not_used", "skills_not_used"))
+RESPELT = f"'{KEY}' respelt"
+DROPPED = f"what in '{KEY}' does not say of a skill, by its name, why no task uses it was dropped"
 _NAME = ("name", "skill")
 _REASON = ("reason", "why")
 _LONGEST_REASON = 300
 _SHOWN = 6
 
 
-def reasons_in(value: Any) -> Any:
-    """Reasons by skill, also if they came as a list of names with reasons; anything else as it stands."""
-    if not isinstance(value, list) or not all(isinstance(row, Mapping) and len(row) == 2 for row in value):
-        return value
-    found: dict[str, Any] = {}
-    for row in value:
-        name, reason = (next((row[key] for key in keys if key in row), None) for keys in (_NAME, _REASON))
-        if not isinstance(name, str) or not isinstance(reason, str) or name in found:
-            return value
-        found[name] = reason
+def reasons_in(value: object) -> dict[str, str]:
+    """Reasons by skill, also if they came as a list of names with reasons; all else gives no reason."""
+    if isinstance(value, Mapping):
+        pairs = list(value.items())
+    else:
+        rows = value if isinstance(value, list) else []
+        pairs = [(_first(row, _NAME), _first(row, _REASON)) for row in rows if isinstance(row, Mapping)]
+    found: dict[str, str] = {}
+    for name, reason in pairs:
+        if isinstance(name, str) and isinstance(reason, str):
+            found.setdefault(name, reason)
     return found
 
 
-def problems(value: object) -> Iterator[str]:
-    """What is wrong with the reasons of a plan."""
-    if value is not None and not isinstance(value, Mapping):
-        yield f"'{KEY}' must be an object that says of a skill, by its name, why no task uses it"
-        return
-    for name, reason in (value or {}).items():
-        if not isinstance(reason, str):
-            yield f"'{KEY}' must say in words why no task uses the skill {str(name)!r:.80}"
+def repair(value: object, reasons: Mapping[str, str]) -> str:
+    """What was changed to read these reasons; empty if nothing was."""
+    if value is None or value == reasons:
+        return ""
+    return RESPELT if isinstance(value, list) and len(value) == len(reasons) else DROPPED
+
+
+def _first(row: Mapping[str, object], keys: Sequence[str]) -> object:
+    return next((row[key] for key in keys if key in row), None)
 
 
 def used_in(tasks: Iterable[Task], skill: str) -> bool:

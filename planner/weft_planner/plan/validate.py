@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.plan import conditions, fan_out, repeat, unused_skills
+from weft_planner.plan import conditions, fan_out, repeat
 from weft_planner.plan.changes import sub_goals
 from weft_planner.plan.forms.output_schema import type_of
 from weft_planner.plan.forms.result_keys import field_fault, form_faults
@@ -64,7 +64,6 @@ def problems(document: object, known: Known) -> list[str]:
         for key in ("synthesis", "clarification")
         if document.get(key) is not None and not isinstance(document[key], str)
     ]
-    faults += unused_skills.problems(document.get(unused_skills.KEY))
     if not isinstance(joined := document.get("joined", False), bool):
         faults.append(f"'joined' must be true or false, not {_kind(joined)}")
     rows = document.get("tasks")

@@ -9,7 +9,7 @@ import pytest
 from weft.runs.plans import plan_file
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.reading import read_plan
-from weft_planner.plan.unused_skills import left_out, unknown_names, warnings
+from weft_planner.plan.unused_skills import DROPPED, left_out, unknown_names, warnings
 from weft_planner.plan.validate import Known
 
 TASK = {"id": "a", "action_type": "llm", "instruction": "do a", "depends_on": []}
@@ -39,9 +39,21 @@ def test_reasons_are_read_under_their_aliases_too(given: dict[str, Any], repair:
 
 
 @pytest.mark.parametrize("given", [["one"], "one", 3, {"one": None}, {"one": ["why"]}, [{"name": "one", "reason": 1}]])
-def test_anything_else_is_a_fault(given: object) -> None:
-    (fault,) = read_plan({"tasks": [TASK], "unused": given}, KNOWN).faults
-    assert fault.startswith("'unused' must")
+def test_anything_else_gives_no_reason_and_is_dropped(given: object) -> None:
+    reading = read_plan({"tasks": [TASK], "unused": given}, KNOWN)
+    assert (reading.faults, reading.repairs) == ((), (DROPPED,))
+    assert left_out(reading.document, ["one"]) == ("one",)
+    assert Plan.from_dict(reading.document) == read()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"one": "why", "two": None}, [{"name": "one", "reason": "why"}, "two"], [{"skill": "one", "why": "why"}, {}]],
+)
+def test_the_reasons_beside_it_are_kept(given: object) -> None:
+    reading = read_plan({"tasks": [TASK], "unused": given}, KNOWN)
+    assert (reading.faults, reading.repairs) == ((), (DROPPED,))
+    assert Plan.from_dict(reading.document).unused == {"one": "why"}
 
 
 def test_null_and_nothing_are_the_same() -> None:

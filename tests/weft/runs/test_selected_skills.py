@@ -122,6 +122,20 @@ async def test_a_plan_that_could_run_is_not_lost_for_it(workspace: Path, serve: 
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
+@pytest.mark.parametrize("given", [["cataloging-apis"], "cataloging-apis", {"cataloging-apis": None}])
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_plan_is_not_lost_for_a_malformed_reason(
+    workspace: Path, serve: Serve, given: object, stream: bool
+) -> None:
+    server = serve(planning(plan(llm("a"), unused=given)))
+    result, _ = await run(workspace, stream_plan=stream)
+    assert len(server.asked("decomposer")) == 2
+    assert (result.status, result.answer) == ("done", "did: do a")
+    assert unused(result) == [f"{UNUSED}it gives no reason"]
+    assert any("the plan was repaired: what in 'unused'" in text for text in result.warnings)
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
 async def test_a_question_does_not_take_the_place_of_a_plan(workspace: Path, serve: Serve) -> None:
     serve(planning(WITHOUT, '{"tasks": [], "clarification": "Really?"}'))
     result, _ = await run(workspace)
@@ -203,6 +217,7 @@ KEPT = {"add": [llm("c")], "drop": [], "rewire": {"a": "c"}, "give_up": None}
     [
         ([DROPPED, KEPT], 2, ("cataloging-apis",), []),
         ([DROPPED, DROPPED], 2, (), ["it gives no reason"]),
+        ([DROPPED | {"unused": ["cataloging-apis"]}], 2, (), ["it gives no reason"]),
         ([DROPPED | {"unused": {"cataloging-apis": "it cannot"}}], 1, (), ["it cannot"]),
         ([DROPPED, {"add": "?"}, {"add": "??"}], 3, (), ["it gives no reason"]),
     ],

@@ -12,6 +12,7 @@ from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import BRIEF, GOAL, NOTES, PLAN, SKILL, SURVEY, answering, prepare, replayed, rows, weft
 from weft.runs.goal import Goal
 from weft.runs.plans.plan_file import PlanFile
+from weft.runs.steps.selecting import Selecting
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings
 from weft.traces.reselect import reselect
@@ -174,6 +175,105 @@ async def test_a_model_cannot_plan_with_a_manual_skill_by_itself(workspace: Path
         given = Plan.from_dict({"tasks": [{**STYLED, "depends_on": []}]})
         assert (await runtime.run(Goal(GOAL, plan=given))).status == "done"
     assert f"there is no skill '{STYLE}'" in refused.faults[0]
+
+
+PLAIN = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "Do it"}]}
+WITH_STYLE = {"tasks": [{**STYLED, "depends_on": []}]}
+
+
+def sub_goal(words: str, **rest: Any) -> dict[str, Any]:
+    return {"id": "part", "action_type": "goal", "instruction": words, **rest}
+
+
+def growing(plan: dict[str, Any], *parts: dict[str, Any], listed: str = "[]") -> ScriptedModel:
+    """A model that gives a plan for the run, these for its sub-goals in turn, and a list for the task `list`."""
+    left = list(parts)
+
+    def answer(request: Request) -> Reply:
+        if request.role == "decomposer":
+            return Reply(json.dumps(plan if request.task is None else left.pop(0) if len(left) > 1 else left[0]))
+        return Reply(listed) if request.task == "list" else answering(request)
+
+    return ScriptedModel(answer)
+
+
+def selected_for(record: Recorder, task: str) -> list[str]:
+    (found,) = (one for one in record.of(SkillsSelected) if one.task == task)
+    return [one.name for one in found.selections]
+
+
+@pytest.mark.parametrize("said", [f"ticket 1: ${STYLE} now", f"see {STYLE}", f"use the {STYLE} skill"])
+async def test_data_in_a_sub_goal_cannot_name_a_manual_skill(said: str, workspace: Path) -> None:
+    listing = {"id": "list", "action_type": "llm", "instruction": "List the tickets"}
+    each = sub_goal("Handle <<item>>", depends_on=["list"], for_each="<<list.output>>")
+    model, record = growing({"tasks": [listing, each]}, WITH_STYLE, PLAIN, listed=json.dumps([said])), Recorder()
+    async with weft(workspace, model, skills_manual=(STYLE,)) as runtime:
+        result = await runtime.run("Handle the tickets", record=record)
+    assert result.status == "done"
+    assert STYLE not in selected_for(record, "part[1]")
+    assert [f"there is no skill '{STYLE}'" in one.faults[0] for one in record.of(PlanRefused)] == [True]
+    assert [one for one in result.warnings if f"pass --skill {STYLE}" in one]
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+async def test_a_model_cannot_name_a_manual_skill_in_a_sub_goal(workspace: Path) -> None:
+    style(workspace, "warm-tone", "disable-model-invocation: true\n")
+    outer = {"tasks": [sub_goal("Use skill warm-tone, greet")]}
+    inner = {"tasks": [{**sub_goal("$warm-tone, greet"), "id": "deeper"}]}
+    record = Recorder()
+    async with weft(workspace, growing(outer, inner, PLAIN)) as runtime:
+        result = await runtime.run("Greet the readers", record=record)
+    assert result.status == "done"
+    for task in ("part", "part/deeper"):
+        assert "warm-tone" not in selected_for(record, task)
+    assert sum("a sub-goal names warm-tone" in one for one in result.warnings) == 1
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        Goal(f"${STYLE}: greet the readers"),
+        Goal("Greet the readers", skills=(STYLE,)),
+        Goal(
+            "Greet the readers",
+            plan=Plan.from_dict({"tasks": [sub_goal(f"Use the {STYLE} skill"), STYLED | {"depends_on": ["part"]}]}),
+        ),
+    ],
+    ids=["goal", "--skill", "plan"],
+)
+async def test_a_sub_goal_can_name_a_manual_skill_that_its_run_was_given(goal: Goal, workspace: Path) -> None:
+    outer, record = {"tasks": [sub_goal(f"Use the {STYLE} skill")]}, Recorder()
+    async with weft(workspace, growing(outer, WITH_STYLE), skills_manual=(STYLE,)) as runtime:
+        result = await runtime.run(goal, record=record)
+    assert (result.status, record.of(PlanRefused)) == ("done", [])
+    assert selected_for(record, "part")[0] == STYLE
+    assert result.warnings == ()
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+async def test_a_manual_skill_of_a_recorded_sub_goal_stays_with_it(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs of a version that let a sub-goal name any skill are resumed and replayed as they were."""
+    outer = {"tasks": [sub_goal(f"Use the {STYLE} skill")]}
+    fails, model = True, growing(outer, WITH_STYLE)
+
+    def answer(request: Request) -> Reply | Exception:
+        return RequestRefused("no") if fails and request.role == "task" else model.script(request)
+
+    with monkeypatch.context() as before:
+        before.setattr(Selecting, "_nameable", None)
+        async with weft(workspace, ScriptedModel(answer), skills_manual=(STYLE,), max_replans=0) as runtime:
+            first = await runtime.run("Greet the readers")
+    assert first.status == "failed"
+    fails, again = False, ScriptedModel(answer)
+    async with weft(workspace, again) as runtime:
+        result = await runtime.resume(first.run_id)
+    assert result.status == "done"
+    assert [request.role for request in again.asked if request.role == "decomposer"] == []
+    replay = await replayed(workspace, rows(workspace))
+    assert (replay.result.status, replay.drift) == ("done", ())
 
 
 async def test_a_pinned_skill_is_listed_behind_the_selected_ones_in_full(

@@ -12,7 +12,6 @@ from weft.runs.steps.given_files import given_files
 from weft.runs.steps.streaming import EarlyTasks, may_begin
 from weft.runs.steps.sub_goals import SubGoals
 from weft.runs.steps.task_tools import TaskTools
-from weft.workspace.mcp_choice import McpChoice
 from weft_executor.model_loop.task_runner import TaskRunner
 from weft_executor.scheduling.attempt import ScheduleLimits
 from weft_executor.scheduling.condition import ConditionCheck
@@ -60,9 +59,7 @@ class RunningTasks:
         recorded = context.recorded.growth
         limits = growth if recorded is None else recorded(growth)
         self._fan_out = FanOut(current, context.memo, limits, keeps_replaced=self.replanning.repeats)
-        self._sub_goals = SubGoals(
-            context, self._fan_out, McpChoice(self.catalogue.mcp, prompts=self.catalogue.prompts)
-        )
+        self._sub_goals = SubGoals(context, self._fan_out, self.catalogue)
         self.files = given_files(context)
         self._earlier = _earlier_outputs(context)
         self._runner = self._task_runner()

@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 class Selecting:
     """Selects skills for a run's goal, or takes what is on record.
 
-    For a sub-goal, which is then the context's goal, `task` is its id, and `mcp` are the tools of MCP servers that its
-    run has.
+    For a sub-goal, which is then the context's goal, `task` is its id, `mcp` are the tools of MCP servers that its run
+    has, and `named` the skills used only by name that the run's goal names: a model or data may have written the
+    sub-goal, so it can name no others.
     """
 
     context: RunContext
     task: str | None = None
     mcp: McpChoice | None = None
+    named: frozenset[str] | None = None
 
     async def catalogue(self, *, ask: bool = True) -> Catalogue:
         """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
@@ -117,10 +119,23 @@ class Selecting:
 
     def _catalogue_by(self, detector: SkillDetector | None) -> Catalogue:
         context, whole = self.context, self.task is None
-        begun = context.recorded.is_begun
         return context.workspace.catalogue(
-            context.goal, detector, offered=context.tool_set, mcp=self.mcp, required=whole, begun=begun
+            context.goal,
+            detector,
+            offered=context.tool_set,
+            mcp=self.mcp,
+            required=whole,
+            begun=context.recorded.is_begun,
+            nameable=self._nameable,
         )
+
+    @property
+    def _nameable(self) -> frozenset[str] | None:
+        """The skills used only by name that a sub-goal can name; those of a selection on record stay."""
+        selected = self.context.recorded.selections.get(self.task or "")
+        if self.named is None or selected is None:
+            return self.named
+        return self.named.union(one.name for one in selected.selections)
 
     async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
         """The skills that a model picks."""

@@ -14,6 +14,7 @@ from weft.models.budget import ASSUMED_PRICE
 from weft.runs.goal import Goal
 from weft.runs.steps.planning import Planning
 from weft.runs.steps.selecting import Selecting
+from weft.workspace.mcp_choice import McpChoice
 from weft_executor.model_loop.form import Form
 from weft_executor.model_loop.previous_round import previous_round
 from weft_executor.model_loop.synthesis import NOTHING_NEEDED, Synthesis
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from weft.runs.run_context import RunContext
-    from weft.workspace.mcp_choice import McpChoice
     from weft.workspace.workspace import Catalogue
     from weft_executor.scheduling.expand import FanOut
     from weft_planner.decompose.brief import Brief
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SubGoals:
-    """Plans the goals among the tasks of one run; `mcp` are the tools of MCP servers that the run has."""
+    """Plans the goals among the tasks of one run, whose skills and tools are in `catalogue`."""
 
     context: RunContext
     parts: FanOut
-    mcp: McpChoice
+    catalogue: Catalogue
 
     async def grow(self, task: Task, results: Mapping[str, str]) -> Grown:
         """The tasks of a goal; raises if no valid plan for it is found, or it would go beyond a limit."""
@@ -55,7 +55,7 @@ class SubGoals:
         texts = shorten(texts, context.settings.input_budget, context.artifacts)
         goal = fill(task.instruction, texts, item)
         shown = [asdict(result) for result in results_for(task, self.parts.current.plan, texts)]
-        planning = Planning(context, await self._catalogue(task, item))
+        planning = Planning(context, await self._selected(task, item))
         asked = goal
         if task.previous is not None:
             previous = previous_round(task.previous, context.prompts, context.settings.input_budget, context.artifacts)
@@ -65,11 +65,12 @@ class SubGoals:
         plan = plan.with_tasks(self.parts.join(task, plan.tasks, "goal"))
         return Grown(plan.tasks, partial(self._result, task, goal, plan))
 
-    async def _catalogue(self, task: Task, item: Mapping[str, str] | None) -> Catalogue:
+    async def _selected(self, task: Task, item: Mapping[str, str] | None) -> Catalogue:
         """The skills for a goal, selected by its own words: results would drown them."""
         words = fill(REFERENCE.sub(" ", task.instruction), {}, item).strip()
         context = replace(self.context, goal=Goal(words or self.context.goal.text))
-        return await Selecting(context, task.id, self.mcp).catalogue()
+        mcp = McpChoice(self.catalogue.mcp, prompts=self.catalogue.prompts)
+        return await Selecting(context, task.id, mcp, self.catalogue.named).catalogue()
 
     def _brief(self, task: Task, goal: str, shown: list[dict[str, str]], planning: Planning) -> Brief:
         known = planning.catalogue.known

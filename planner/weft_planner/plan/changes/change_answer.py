@@ -67,11 +67,11 @@ def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -
     value, form = found.value, found.form
     if is_too_deep(value):
         return ChangeReading(Change(), faults=(f"the answer is nested too deeply; answer with {_FORM}",))
-    document = _unwrapped(value)
+    document, dropped = _unwrapped(value)
     if not isinstance(document, Mapping) or document.keys().isdisjoint(_DECIDING):
         what = "a whole plan" if isinstance(document, Mapping) and "tasks" in document else "no change of the plan"
         return ChangeReading(Change(), faults=(f"the answer is {what}; answer with {_FORM}",))
-    repairs = [form] if form else []
+    repairs = [*([form] if form else []), *dropped]
     faults = list(_kind_problems(document))
     if faults:
         return ChangeReading(Change(), faults=tuple(faults))
@@ -88,20 +88,20 @@ def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -
         tuple(dict.fromkeys(_listed(document.get("drop")))),
         dict(document.get("rewire") or {}),
         document.get("synthesis"),
-        dict(unused_skills.reasons_in(document.get(unused_skills.KEY)) or {}),
+        unused_skills.reasons_in(document.get(unused_skills.KEY)),
     )
     faults = [*_sense_problems(change, give_up), *problems(change, plan, begun, known)]
     return ChangeReading(change, give_up, tuple(faults), tuple(repairs + repaired))
 
 
-def _unwrapped(value: Any) -> Any:
-    """The change inside a tool call or a single outer key."""
-    document = normal_form(value).document
-    if isinstance(document, Mapping) and len(document) == 1:
-        (inner,) = document.values()
+def _unwrapped(value: Any) -> tuple[Any, list[str]]:
+    """The change inside a tool call or a single outer key, and whether something in its reasons was dropped."""
+    form = normal_form(value)
+    if isinstance(form.document, Mapping) and len(form.document) == 1:
+        (inner,) = form.document.values()
         if isinstance(inner, Mapping) and not inner.keys().isdisjoint(_DECIDING):
-            return inner
-    return document
+            form = normal_form(inner)
+    return form.document, [repair for repair in form.repairs if repair == unused_skills.DROPPED]
 
 
 def _kind_problems(document: Mapping[str, Any]) -> Iterator[str]:
@@ -117,7 +117,6 @@ def _kind_problems(document: Mapping[str, Any]) -> Iterator[str]:
     for key in ("synthesis", "give_up"):
         if document.get(key) is not None and not isinstance(document[key], str):
             yield f"'{key}' must be a string or null"
-    yield from unused_skills.problems(unused_skills.reasons_in(document.get(unused_skills.KEY)))
 
 
 def _sense_problems(change: Change, give_up: str) -> Iterator[str]:
