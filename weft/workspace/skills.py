@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weft_skills.discovery.index import cache_folder
 from weft_skills.discovery.registry import Registry
 from weft_skills.errors import InputError
+from weft_skills.functions import installed
 from weft_skills.preferences import Preferences
 from weft_skills.selection import detectors
 from weft_skills.selection.detector import Selection, merge
@@ -144,7 +145,8 @@ class WorkspaceSkills:
         many = (
             f"[skills] pin names {pinned} skills, and a listing has {MAX_SKILLS} at most: the last ones may be left out"
         )
-        faults = self.preferences.faults(self.registry.list_skills(all=True))
+        tools = installed.switch_names() if self.preferences.off or self.preferences.without else ()
+        faults = self.preferences.faults(self.registry.list_skills(all=True), tools)
         return [*faults, *([many] if pinned > MAX_SKILLS else [])]
 
     def select(
@@ -223,6 +225,8 @@ class WorkspaceSkills:
         for row in rows:
             if row.name == name:
                 return "it is a tool" if row.kind == "executable" else f"it is {row.state} ({row.reason})"
+        if name in installed.names():
+            return "it is a tool"
         return f"there is no such skill; known skills: {nearest_names(name, [row.name for row in rows])}"
 
     @property

@@ -117,6 +117,7 @@ class Workspace:
             disk=DiskLimits(settings.max_artifact_mb, settings.max_artifact_files),
             own=tools,
             installed=not replayed,
+            preferences=self.skills.preferences,
         )
         web = WebAccess(settings.allow_web, settings.web_proxy, settings.search)
         shell = ShellRules(settings.max_shell_seconds, settings.allow_network_hosts)

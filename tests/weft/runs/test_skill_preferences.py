@@ -21,6 +21,7 @@ from weft_planner.errors import RequestRefused, SkillNotUsed
 from weft_planner.events import CatalogueTaken, PlanRefused, SkillsSelected, TaskStarted, Warned
 from weft_planner.model import Reply, Request
 from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import read_plan
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -195,6 +196,25 @@ async def test_a_skill_that_is_off_is_not_there(workspace: Path) -> None:
         assert SKILL not in (await runtime.run(GOAL)).skills
         with pytest.raises(InputError, match=rf"the skill '{SKILL}' is disabled by \[skills\] off; known skills: "):
             await runtime.run(Goal(GOAL, skills=(SKILL,)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"skills_off": ("excel",)}, "disabled by [skills] off"),
+        ({"skills_without": ("excel",)}, "left out by --without"),
+    ],
+)
+async def test_installed_tools_that_are_off_are_not_there(settings: dict[str, Any], why: str, workspace: Path) -> None:
+    task = {"id": "read", "action_type": "tool", "name": "excel_read", "arguments": {"path": "a.xlsx"}}
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering), **settings) as runtime:
+        assert (await runtime.run(GOAL, record=record)).status == "done"
+        (fault,) = read_plan({"tasks": [task]}, runtime.workspace.known()).faults
+    assert f"the tool 'excel_read' cannot be used: {why}" in fault
+    (taken,) = record.of(CatalogueTaken)
+    assert "excel_" not in taken.tool_listing
+    assert not [one.message for one in record.of(Warned) if "excel" in one.message]
 
 
 async def test_a_skill_that_people_may_not_call_says_so(workspace: Path) -> None:
