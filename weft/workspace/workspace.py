@@ -226,7 +226,7 @@ class Workspace:
             warnings=(
                 *summary(self.skills.registry.warnings),
                 *self.skills.warnings,
-                *self.skills.uncallable(goal.text, active),
+                *self.skills.named_in_vain(goal.text, active),
                 *mcp.warnings,
             ),
             able=able,
@@ -283,7 +283,7 @@ class Workspace:
         offered = self.tools.mcp.offer(start=False).prompts if self.tools.has_mcp else ()
         names = [*(skill.name for skill in self.skills.active()), *(prompt.skill_name for prompt in offered)]
         known = self._known(names, self.tools.by_name(), self.settings.tool_set)
-        return replace(known, absent=self.tools.absent, disabled=self.skills.disabled)
+        return replace(known, absent=self.tools.absent, unusable=self.skills.unusable)
 
     def _known(self, skills: Sequence[str], tools: Mapping[str, Tool], offered: Sequence[str]) -> Known:
         every = self.builtin.in_plans(offered) | dict(tools)

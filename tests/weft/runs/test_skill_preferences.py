@@ -230,6 +230,31 @@ async def test_a_skill_that_people_may_not_call_says_so(workspace: Path) -> None
     assert "inner" in fits.skills
 
 
+@pytest.mark.parametrize("form", ["${}: ", "Use the {} skill. ", "Load skill `{}`. "])
+async def test_a_goal_that_asks_for_a_skill_that_is_off_or_broken_is_warned(workspace: Path, form: str) -> None:
+    add_skill(workspace, "torn-notes", "---\nname: [\n---\n")
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering), skills_off=(STYLE,)) as runtime:
+        goal = "".join(form.format(name) for name in (STYLE, "torn-notes")) + GOAL
+        assert (await runtime.run(goal, record=record)).status == "done"
+        passing = await runtime.run(f"{GOAL}, in {STYLE}, and mind the torn-notes")
+        planned = {"tasks": [{**STYLED, "name": "torn-notes", "depends_on": []}]}
+        (fault,) = read_plan(planned, runtime.workspace.known()).faults
+    first, second = (one.message for one in record.of(Warned) if "the goal names" in one.message)
+    assert first == f"the goal names '{STYLE}', which is disabled by [skills] off; it is not used"
+    assert second.startswith("the goal names 'torn-notes', which is broken: ")
+    assert not [text for text in passing.warnings if "the goal names" in text]
+    assert "the skill 'torn-notes' is broken: " in fault
+
+
+async def test_no_warning_is_given_where_another_skill_of_the_name_is_used(workspace: Path) -> None:
+    add_skill(workspace / ".agents", STYLE, "---\nname: [\n---\n")
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        result = await runtime.run(f"${STYLE}: {GOAL}")
+    assert result.skills[0] == STYLE
+    assert not [text for text in result.warnings if "the goal names" in text]
+
+
 async def test_unknown_names_are_warned_of(workspace: Path) -> None:
     record = Recorder()
     async with weft(workspace, ScriptedModel(answering), skills_pin=("house-stile",)) as runtime:
