@@ -12,7 +12,7 @@ from weft_skills.skill import MANUAL_KEY
 from weft_skills.text.nearest import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from weft_skills.skill import Skill
 
@@ -64,17 +64,28 @@ class Preferences:
         }
         return [note for note, holds in decided.items() if holds]
 
-    def faults(self, rows: Sequence[Skill]) -> list[str]:
-        """A warning for each name that no skill has, and for each that two lists contradict each other about."""
-        return [*self._unknown(rows), *self._contradictions()]
+    def why_off(self, names: Iterable[str]) -> str:
+        """What switches off a skill or tool that has these names; empty if nothing does."""
+        names = tuple(names)
+        if any(name in self.off for name in names):
+            return OFF
+        return WITHOUT if any(name in self.without for name in names) else ""
 
-    def _unknown(self, rows: Sequence[Skill]) -> Iterator[str]:
-        known, switched = {skill.name for skill in rows}, self.off or self.without
-        domains = {skill.base_dir.name for skill in rows if skill.kind == "executable"} if switched else set()
+    def faults(self, rows: Sequence[Skill], installed: Collection[str] = ()) -> list[str]:
+        """A warning for each name that no skill has, and for each that two lists contradict each other about.
+
+        `installed` are the names by which the tools of installed packages are switched off.
+        """
+        return [*self._unknown(rows, installed), *self._contradictions()]
+
+    def _unknown(self, rows: Sequence[Skill], installed: Collection[str]) -> Iterator[str]:
+        skills = {skill.name for skill in rows}
+        switched = switchable(rows, installed) if self.off or self.without else skills
         for setting in fields(self):
             where = "--without" if setting.name == "without" else f"[skills] {setting.name}"
+            known = switched if setting.name in ("off", "without") else skills
             for name in getattr(self, setting.name):
-                if name not in known and not (setting.name in ("off", "without") and name in domains):
+                if name not in known:
                     near = ", ".join(nearest(name, known, _MOST_NAMES))
                     said = f"; the nearest names are {near}" if near else ""
                     yield f"{where} names {name[:80]!r}, and there is no such skill{said}"
@@ -88,3 +99,9 @@ class Preferences:
             for name in self.without:
                 if name in getattr(self, weaker):
                     yield f"--without names {name[:80]!r}, which [skills] {weaker} names too: --without counts"
+
+
+def switchable(rows: Sequence[Skill], installed: Iterable[str]) -> set[str]:
+    """What can be switched off: skills and tools by name, tools by their folder too, and installed tools."""
+    folders = {skill.base_dir.name for skill in rows if skill.kind == "executable"}
+    return {skill.name for skill in rows} | folders | set(installed)

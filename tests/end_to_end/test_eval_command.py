@@ -195,6 +195,14 @@ def test_a_variant_that_cannot_be_is_refused(variant: str, told: str, folder: Pa
     assert (ran.status, told in " ".join(ran.err.split())) == (2, True), ran.err
 
 
+def test_a_variant_can_be_without_tools(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(greets_with_skill))
+    write_cases(folder / "cases.jsonl", *letters(1))
+    variants = ("--variant", "with=", "--variant", "without=--without excel")
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *variants, "--repeat", "1")
+    assert {row["variant"] for row in found["rows"]} == {"with", "without"}
+
+
 @pytest.mark.parametrize("flag", ["--retry-errors", "--rerun-changed"])
 def test_what_was_never_run_is_not_run_again(flag: str, folder: Path, weft: Weft) -> None:
     (folder / "cases.jsonl").write_text('{"goal": "Greet Ana"}\n', encoding="utf-8")

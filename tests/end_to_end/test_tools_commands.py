@@ -143,6 +143,21 @@ def test_a_tool_that_cannot_be_called_says_why(shop: Path, weft: Weft, monkeypat
     assert (ran.status, "'main.py' does not exist" in ran.err) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["excel", "excel_read"])
+def test_installed_tools_are_off_by_the_settings_too(
+    name: str, shop: Path, weft: Weft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_SKILLS_OFF", name)
+    called = weft("skills", "call", "excel_read", '{"path": "a.xlsx"}', cwd=shop)
+    assert (called.status, "disabled by [skills] off" in called.err) == (2, True)
+    listed = weft("skills", "list", "--json", cwd=shop)
+    assert "no such skill" not in listed.err
+    rows = {row["name"] for row in json.loads(listed.out)}
+    assert ("excel_read" in rows, "excel_info" in rows) == (False, name == "excel_read")
+    every = {row["name"]: row["state"] for row in json.loads(weft("skills", "list", "--all", "--json", cwd=shop).out)}
+    assert every["excel_read"] == "disabled"
+
+
 def test_a_call_by_hand_prints_the_envelope_and_keeps_what_is_too_long(shop: Path, weft: Weft) -> None:
     program = COUNT.replace('{"words": len(text.split()) * request["arguments"]["times"]}', "text * 5_000")
     (shop / "skills" / "word" / "main.py").write_text(program, encoding="utf-8")

@@ -66,6 +66,15 @@ def test_unknown_names_and_contradictions_are_told() -> None:
     ]
 
 
+def test_installed_tools_can_be_off_and_nothing_else() -> None:
+    names = {"excel", "excel_read"}
+    assert Preferences(off=("excel",), without=("excel_read",)).faults([], names) == []
+    assert Preferences(off=("exel_read",), pin=("excel_read",)).faults([], names) == [
+        "[skills] pin names 'excel_read', and there is no such skill",
+        "[skills] off names 'exel_read', and there is no such skill; the nearest names are excel_read, excel",
+    ]
+
+
 def test_a_skill_or_the_tools_of_a_folder_are_switched_off(tmp_path: Path) -> None:
     put(tmp_path / "skills/a", "a")
     put(tmp_path / "skills/b", "b")

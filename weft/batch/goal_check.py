@@ -35,5 +35,5 @@ def goal_check(known: Known) -> Check:
 
 
 def _absence(name: str, known: Known) -> str:
-    why = known.disabled.get(name)
+    why = known.unusable.get(name)
     return f"the skill {name!r} is {why}" if why else f"there is no skill {name!r}"

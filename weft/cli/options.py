@@ -225,7 +225,11 @@ def _changes(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> t
 
 changes = setting(
     click.option(
-        "--without", "skills_without", multiple=True, metavar="SKILL", help="Do not use this skill (repeatable)."
+        "--without",
+        "skills_without",
+        multiple=True,
+        metavar="SKILL",
+        help="Do not use this skill or tool (repeatable).",
     ),
     click.option(
         "--skills-dir",

@@ -39,6 +39,8 @@ from weft.telemetry.exporter import SpanExporter
 from weft.telemetry.score_spans import score_spans
 from weft_planner.errors import BudgetSpent
 from weft_skills.errors import InputError, SetupError
+from weft_skills.functions import installed
+from weft_skills.preferences import switchable
 from weft_skills.text.nearest import known_are
 
 if TYPE_CHECKING:
@@ -265,7 +267,7 @@ def named(sources: Sequence[Source]) -> str:
 def _check(trials: Trials, engine: BatchEngine) -> None:
     """Raise if a variant or a case asks for what is not there, with all that is wrong."""
     base = engine.runtime()
-    every = {skill.name for skill in base.workspace.skills.registry.list_skills(all=True)}
+    every = switchable(base.workspace.skills.registry.list_skills(all=True), installed.switch_names())
     faults: list[str] = []
     for variant in trials.variants:
         off = {*variant.settings.get("skills_off", ())} - {*base.settings.skills_off}

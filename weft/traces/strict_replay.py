@@ -125,7 +125,8 @@ async def strict(
     planned = history.plan.tasks if history.plan is not None else ()
     gone = [task.name for task in planned if task.action_type == "skill" and task.name]
     workspace = Workspace(paths, first, use, gone=gone, replayed=True, tools=history.functions)
-    _compare_functions(history.functions, functions.discover(paths.workspace, os.environ)[0], tape)
+    today, _ = functions.discover(paths.workspace, os.environ, first.skill_preferences)
+    _compare_functions(history.functions, today, tape)
     recorded = RecordedRun.replayed(
         history, lambda read, what: tape.differs(f"task {read.task}", what), lambda what: tape.differs("files", what)
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_skills.errors import InputError
+from weft_skills.functions import installed
 from weft_skills.preferences import OFF, WITHOUT
 from weft_skills.selection.detectors import NO_MATCH, top
 from weft_skills.selection.explanation import Explained, Explanation
@@ -66,7 +67,7 @@ def _named(
     """Skills that are not among those shown: how they rank, or why they were not looked at or cannot be selected."""
     active = skills.active()
     selectable = {skill.name for skill in skills.preferences.selectable(active)}
-    known = {row.name for row in skills.registry.list_skills(all=True)}
+    known = {row.name for row in skills.registry.list_skills(all=True)} | installed.names()
     for name in names:
         if name not in known:
             raise InputError(f"{name!r}: {skills.why_absent(name)}", hint="use one of these names")

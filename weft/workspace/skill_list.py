@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from weft.workspace.skills import WorkspaceSkills
     from weft_skills.functions.functions import FunctionTool
     from weft_skills.mcp.server_state import ServerState
+    from weft_skills.preferences import Preferences
     from weft_skills.programs.manifest import Manifest
     from weft_skills.skill import Source, State
 
 
-def installed_tools(*, everything: bool) -> list[Skill]:
-    """The tools of installed packages; those that are not active only if `everything` is asked for."""
+def installed_tools(preferences: Preferences, *, everything: bool) -> list[Skill]:
+    """The tools of installed packages; those that are off or broken only if `everything` is asked for."""
     from weft_skills.functions import installed
 
-    return [row for row in installed.rows(os.environ) if everything or row.state == "active"]
+    return [row for row in installed.rows(os.environ, preferences) if everything or row.state == "active"]
 
 
 def mcp_tools(servers: Iterable[ServerState], *, everything: bool) -> list[Skill]:
@@ -55,5 +56,5 @@ def task_capabilities(skills: WorkspaceSkills, functions: Sequence[Skill]) -> fr
     if any(skill.source != "bundled" for skill in functions):
         from weft_skills.functions.functions import discover
 
-        others = discover(registry.workspace, os.environ)[0]
+        others = discover(registry.workspace, os.environ, skills.preferences)[0]
     return capabilities(programs, others) | toolset.capabilities(skills.offered)

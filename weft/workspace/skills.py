@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weft_skills.discovery.index import cache_folder
 from weft_skills.discovery.registry import Registry
 from weft_skills.errors import InputError
+from weft_skills.functions import installed
 from weft_skills.preferences import Preferences
 from weft_skills.selection import detectors
 from weft_skills.selection.detector import Selection, merge
@@ -17,7 +18,7 @@ from weft_skills.skill import INVOCABLE_KEY
 from weft_skills.text.nearest import nearest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from weft.settings.paths import Paths
@@ -41,6 +42,11 @@ def _substituting(use: Mapping[str, Path]) -> Callable[..., Registry]:
     from weft.workspace.substitute import SubstitutingRegistry
 
     return partial(SubstitutingRegistry, files=use)
+
+
+def _matter(skill: Skill) -> str:
+    """Why a skill that is disabled or broken cannot be used, to be said of it."""
+    return f"broken: {skill.reason}" if skill.state == "broken" else skill.reason or "disabled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,8 @@ class WorkspaceSkills:
         many = (
             f"[skills] pin names {pinned} skills, and a listing has {MAX_SKILLS} at most: the last ones may be left out"
         )
-        faults = self.preferences.faults(self.registry.list_skills(all=True))
+        tools = installed.switch_names() if self.preferences.off or self.preferences.without else ()
+        faults = self.preferences.faults(self.registry.list_skills(all=True), tools)
         return [*faults, *([many] if pinned > MAX_SKILLS else [])]
 
     def select(
@@ -214,15 +221,9 @@ class WorkspaceSkills:
         for name in names:
             if name not in known:
                 near = nearest_names(name, known)
-                what = self._set_aside(name) or f"there is no skill {name!r}"
+                why = self.unusable.get(name)
+                what = f"the skill {name!r} is {why}" if why else f"there is no skill {name!r}"
                 raise InputError(f"{what}; known skills: {near}", hint="use one of these names")
-
-    def _set_aside(self, name: str) -> str | None:
-        """What keeps a skill of this name from being used; None if there is none."""
-        for row in self.registry.list_skills(all=True):
-            if row.name == name and row.state in ("disabled", "broken"):
-                return f"the skill {name!r} is {row.reason if row.state == 'disabled' else f'broken: {row.reason}'}"
-        return None
 
     def why_absent(self, name: str) -> str:
         """Why a name is not that of an active skill."""
@@ -230,23 +231,39 @@ class WorkspaceSkills:
         for row in rows:
             if row.name == name:
                 return "it is a tool" if row.kind == "executable" else f"it is {row.state} ({row.reason})"
+        if name in installed.names():
+            return "it is a tool"
         return f"there is no such skill; known skills: {nearest_names(name, [row.name for row in rows])}"
 
     @property
-    def disabled(self) -> dict[str, str]:
-        """The skills that are switched off, each with what does it."""
-        rows = self.registry.list_skills(all=True)
-        return {row.name: row.reason or "" for row in rows if row.kind == "context" and row.state == "disabled"}
+    def unusable(self) -> dict[str, str]:
+        """The skills that are disabled or broken, each with what is the matter: `disabled by …`, `broken: …`."""
+        return {row.name: _matter(row) for row in self._unusable()}
 
-    def uncallable(self, goal: str, skills: Sequence[Skill]) -> list[str]:
-        """A warning for each skill that the goal names and that is not called by name."""
+    def _unusable(self) -> Iterator[Skill]:
+        """The skills that are disabled or broken, the strongest of each name, unless another one is used by it."""
+        told: set[str] = set()
+        for row in self.registry.list_skills(all=True):
+            aside = row.kind == "context" and row.state in ("disabled", "broken") and row.name not in told
+            if aside and self.registry.get(row.name) is None:
+                told.add(row.name)
+                yield row
+
+    def named_in_vain(self, goal: str, skills: Sequence[Skill]) -> list[str]:
+        """A warning for each skill that the goal asks for by name and that is not used for that."""
         from weft_skills.selection import triggers
 
-        return [
+        uncallable = [
             f"the goal names {skill.name}, which is not called by name ({skill.file} says `{INVOCABLE_KEY}: false`); "
             "it is selected only where it fits"
-            for skill in triggers.uncallable(goal, skills)
+            for skill in triggers.mentioned(goal, skills)
+            if not skill.user_invocable
         ]
+        unusable = [
+            f"the goal names {skill.name!r}, which is {_matter(skill)}; it is not used"
+            for skill in triggers.mentioned(goal, self._unusable())
+        ]
+        return [*uncallable, *unusable]
 
     def unnameable(self, goal: str, skills: Sequence[Skill], nameable: Collection[str] | None) -> list[str]:
         """A warning for each skill that a sub-goal names and that only the goal of its run could."""

@@ -16,6 +16,7 @@ from weft_planner.model import ToolSpec
 from weft_skills import confinement
 from weft_skills.errors import InputError
 from weft_skills.functions import functions, installed
+from weft_skills.preferences import Preferences
 from weft_skills.programs import manifest_file
 from weft_skills.programs.build_cache import BuildCache
 from weft_skills.programs.executable import ExecutableTool, ToolHost
@@ -55,8 +56,10 @@ class WorkspaceTools:
         disk: DiskLimits | None = None,
         own: Sequence[OwnTool] = (),
         installed: bool = True,
+        preferences: Preferences | None = None,
     ) -> None:
         self._paths, self._installed = paths, installed
+        self._preferences = preferences or Preferences()
         self._registry = registry
         self._unsafe = unsafe
         self.disk = disk or DiskLimits()
@@ -102,7 +105,7 @@ class WorkspaceTools:
     @cached_property
     def functions(self) -> tuple[list[FunctionTool], list[str]]:
         """The tools of installed packages, and notes about them; read once."""
-        return functions.discover(self._paths.workspace, os.environ) if self._installed else ([], [])
+        return functions.discover(self._paths.workspace, os.environ, self._preferences) if self._installed else ([], [])
 
     @property
     def has_mcp(self) -> bool:
@@ -211,7 +214,8 @@ class WorkspaceTools:
     @cached_property
     def absent(self) -> dict[str, str]:
         """Why tools of installed packages cannot be called, by name: such as an extra that is not installed."""
-        return {row.name: row.reason or "" for row in installed.rows(os.environ) if row.state != "active"}
+        rows = installed.rows(os.environ, self._preferences)
+        return {row.name: row.reason or "" for row in rows if row.state != "active"}
 
     def _absent(self, name: str) -> str:
         reason = self.absent.get(name)

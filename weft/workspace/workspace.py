@@ -118,6 +118,7 @@ class Workspace:
             disk=DiskLimits(settings.max_artifact_mb, settings.max_artifact_files),
             own=tools,
             installed=not replayed,
+            preferences=self.skills.preferences,
         )
         web = WebAccess(settings.allow_web, settings.web_proxy, settings.search)
         shell = ShellRules(settings.max_shell_seconds, settings.allow_network_hosts)
@@ -230,7 +231,7 @@ class Workspace:
             warnings=(
                 *summary(self.skills.registry.warnings),
                 *self.skills.warnings,
-                *self.skills.uncallable(goal.text, active),
+                *self.skills.named_in_vain(goal.text, active),
                 *self.skills.unnameable(goal.text, active, nameable),
                 *mcp.warnings,
             ),
@@ -289,7 +290,7 @@ class Workspace:
         offered = self.tools.mcp.offer(start=False).prompts if self.tools.has_mcp else ()
         names = [*(skill.name for skill in self.skills.active()), *(prompt.skill_name for prompt in offered)]
         known = self._known(names, self.tools.by_name(), self.settings.tool_set)
-        return replace(known, absent=self.tools.absent, disabled=self.skills.disabled)
+        return replace(known, absent=self.tools.absent, unusable=self.skills.unusable)
 
     def _known(self, skills: Sequence[str], tools: Mapping[str, Tool], offered: Sequence[str]) -> Known:
         every = self.builtin.in_plans(offered) | dict(tools)

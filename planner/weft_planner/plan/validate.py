@@ -33,9 +33,9 @@ class Known:
 
     While it runs it may grow by `max_grown` tasks in all, with sub-goals `max_depth` deep. `models` are the names by
     which tasks may choose one. What a plan quotes from `quoted` texts, such as the goal, refers to nothing. `absent`
-    says of further tools why they cannot be used here, `disabled` what switches off further skills. `earlier` are tasks
-    of earlier turns of the conversation that have a result, as they are referred to. Where `direct`, there may be an
-    answer instead of a plan.
+    says of further tools why they cannot be used here, `unusable` what is the matter with further skills. `earlier`
+    are tasks of earlier turns of the conversation that have a result, as they are referred to. Where `direct`, there
+    may be an answer instead of a plan.
     """
 
     skills: Sequence[str] = ()
@@ -48,7 +48,7 @@ class Known:
     absent: Mapping[str, str] = field(default_factory=dict)
     earlier: Collection[str] = ()
     direct: bool = False
-    disabled: Mapping[str, str] = field(default_factory=dict)
+    unusable: Mapping[str, str] = field(default_factory=dict)
 
     def quotes(self, text: str) -> bool:
         """Whether a text stands in what may be quoted."""
@@ -140,7 +140,7 @@ def _action_problems(row: Mapping[str, Any], known: Known) -> Iterator[str]:
         yield f"a skill task needs 'name', the skill's; {known_are('', known.skills)}"
     elif action == "skill" and name not in known.skills:
         remedy = "it is a tool: use action_type 'tool'" if name in known.tools else known_are(name, known.skills)
-        why = known.disabled.get(str(name))
+        why = known.unusable.get(str(name))
         yield f"the skill {name!r} is {why}; {remedy}" if why else f"there is no skill {name!r}; {remedy}"
     if arguments and not isinstance(arguments, str) and action == "skill":
         yield f"'arguments' of a skill task must be a string, not {_kind(arguments)}"

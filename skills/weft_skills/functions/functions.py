@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from weft_skills.functions.entry_points import EntryPoint
+    from weft_skills.preferences import Preferences
 
 WORKSPACE = "workspace"
 KINDS: dict[Any, Type] = {
@@ -151,15 +152,18 @@ def _offered(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, 
 
 
 def discover(
-    workspace: Path, environ: Mapping[str, str], found: Iterable[EntryPoint] | None = None
+    workspace: Path,
+    environ: Mapping[str, str],
+    preferences: Preferences,
+    found: Iterable[EntryPoint] | None = None,
 ) -> tuple[list[FunctionTool], list[str]]:
     """The installed tools that are switched on, and a note on each: where it comes from, or why it is ignored."""
     tools: list[FunctionTool] = []
     notes: list[str] = []
     for point in sorted(entry_points(GROUP) if found is None else found, key=lambda point: point.name):
-        switch = switched_off(point.name, environ)
-        if switch:
-            notes.append(f"{point.name}: switched off by {switch}")
+        reason = switched_off(point.name, environ, preferences)
+        if reason:
+            notes.append(f"{point.name}: {reason}")
             continue
         if not NAME.fullmatch(point.name):
             notes.append(

@@ -15,37 +15,52 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from weft_skills.functions.entry_points import EntryPoint
+    from weft_skills.preferences import Preferences
     from weft_skills.skill import Source
 
 GROUP = "weft.tools"
 
 
-def rows(environ: Mapping[str, str]) -> Iterator[Skill]:
+def rows(environ: Mapping[str, str], preferences: Preferences) -> Iterator[Skill]:
     """A row for each tool, sorted by name: disabled, broken or active."""
     for point in entry_points(GROUP):
         source: Source = "bundled" if point.package == "weft" else "global"
-        switch = switched_off(point.name, environ)
-        if switch:
-            reason = f"disabled by {switch}={environ[switch]}"
+        reason = switched_off(point.name, environ, preferences)
+        if reason:
             yield Skill(point.name, "", _file_of(point), source, "executable", "disabled", reason)
         else:
             yield _loaded(point, source)
 
 
-def switched_off(name: str, environ: Mapping[str, str]) -> str:
-    """The variable that switches a tool or its domain off; empty if none does."""
-    parts = name.split("_")
-    for end in range(1, len(parts) + 1):
-        variable = f"SKILL_{'_'.join(parts[:end]).upper()}_ENABLED"
+def names() -> set[str]:
+    """The names of the tools; nothing is imported."""
+    return {point.name for point in entry_points(GROUP)}
+
+
+def switch_names() -> set[str]:
+    """The names by which tools are switched off: their own, and those of their domains."""
+    return {switch for name in names() for switch in _switches(name)}
+
+
+def switched_off(name: str, environ: Mapping[str, str], preferences: Preferences) -> str:
+    """What switches a tool or its domain off: a variable, or what the user decided; empty if nothing does."""
+    for switch in _switches(name):
+        variable = f"SKILL_{switch.upper()}_ENABLED"
         if is_off(environ.get(variable, "")):
-            return variable
-    return ""
+            return f"disabled by {variable}={environ[variable]}"
+    return preferences.why_off(_switches(name))
 
 
 def explain(error: Exception) -> str:
     """An error of another package: its message if that says what is missing, otherwise with its type."""
     message = str(error) if isinstance(error, ImportError | AttributeError | TypeError) else ""
     return message or f"{type(error).__name__}: {error}"
+
+
+def _switches(name: str) -> list[str]:
+    """A tool's domains, from the widest, and its own name: `web`, `web_page` and `web_page_read`."""
+    parts = name.split("_")
+    return ["_".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
 def _file_of(point: EntryPoint) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from weft_skills.selection.detector import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weft_skills.skill import Skill
 
@@ -61,9 +61,9 @@ def named(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> list[Sel
     return list(first.values())
 
 
-def uncallable(goal: str, skills: Sequence[Skill]) -> list[Skill]:
-    """The known skills that the goal names, though they are not for people to call."""
-    found = {skill.name: skill for _, skill in _mentions(goal, skills) if not skill.user_invocable}
+def mentioned(goal: str, skills: Iterable[Skill]) -> list[Skill]:
+    """Of these skills, those that the goal asks for by name, whether they may be called or not."""
+    found = {skill.name: skill for match, skill in _mentions(goal, skills) if not _is_refused(goal, match.start())}
     return list(found.values())
 
 
@@ -79,7 +79,7 @@ def _is_refused(goal: str, at: int) -> bool:
     return _REFUSED.search(goal, max(0, at - _BEFORE), at) is not None
 
 
-def _mentions(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> Iterator[tuple[re.Match[str], Skill]]:
+def _mentions(goal: str, skills: Iterable[Skill], *, bare: bool = False) -> Iterator[tuple[re.Match[str], Skill]]:
     forms = (*_FORMS, _BARE) if bare else _FORMS
     matches = [*(found for form in forms for found in form.finditer(goal)), *_dollars(goal)]
     known = {skill.name: skill for skill in skills} if matches else {}

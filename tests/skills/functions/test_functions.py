@@ -15,6 +15,7 @@ import pytest
 from weft_skills.functions.entry_points import EntryPoint
 from weft_skills.functions.functions import discover, tool
 from weft_skills.functions.installed import rows, switched_off
+from weft_skills.preferences import OFF, WITHOUT, Preferences
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
@@ -186,10 +187,10 @@ def test_a_function_that_cannot_be_offered_is_ignored_with_a_reason() -> None:
         point("Bad", f"{here}:greet_say"),
         point("quiet_run", f"{here}:greet_list"),
     ]
-    tools, notes = discover(Path("/w"), {"SKILL_QUIET_ENABLED": "false"}, found)
+    tools, notes = discover(Path("/w"), {"SKILL_QUIET_ENABLED": "false"}, Preferences(), found)
     assert [made.name for made in tools] == ["greet_say"]
     assert len(notes) == 6
-    assert any("switched off by SKILL_QUIET_ENABLED" in note for note in notes)
+    assert "quiet_run: disabled by SKILL_QUIET_ENABLED=false" in notes
     assert any("no type that JSON schema can express" in note for note in notes)
 
 
@@ -208,7 +209,7 @@ def test_a_package_that_fails_on_import_is_ignored_and_others_still_load(
     (tmp_path / f"{name}.py").write_text(body, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     found = [point("failing_run", f"{name}:run"), point("greet_say", "tests.skills.functions.test_functions:greet_say")]
-    tools, notes = discover(Path("/w"), {}, found)
+    tools, notes = discover(Path("/w"), {}, Preferences(), found)
     assert [made.name for made in tools] == ["greet_say"]
     assert notes[0].startswith("failing_run: ignored, ")
     assert f"fix {name}:run" in notes[0]
@@ -219,11 +220,23 @@ def test_a_package_that_fails_on_import_is_ignored_and_others_still_load(
     [("SKILL_WEB_ENABLED", True), ("SKILL_WEB_PAGE_ENABLED", True), ("SKILL_EXCEL_ENABLED", False)],
 )
 def test_a_domain_is_switched_off_by_its_name(variable: str, off: bool) -> None:
-    assert bool(switched_off("web_page_read", {variable: "false"})) is off
-    assert not switched_off("web_page_read", {variable: "true"})
+    assert bool(switched_off("web_page_read", {variable: "false"}, Preferences())) is off
+    assert not switched_off("web_page_read", {variable: "true"}, Preferences())
+
+
+@pytest.mark.parametrize("name", ["web", "web_page", "web_page_read"])
+def test_the_user_switches_a_tool_off_by_its_name_or_its_domain(name: str) -> None:
+    found = [point("web_page_read", "tests.skills.functions.test_functions:greet_say")]
+    for decided, reason in ((Preferences(off=(name,)), OFF), (Preferences(without=(name,)), WITHOUT)):
+        assert switched_off("web_page_read", {}, decided) == reason
+        assert discover(Path("/w"), {}, decided, found) == ([], [f"web_page_read: {reason}"])
+    assert not switched_off("web_page_read", {}, Preferences(off=("page", "web_page_reader"), pin=(name,)))
 
 
 def test_a_tool_that_is_switched_off_is_listed_with_its_file() -> None:
-    on, off = ({row.name: row for row in rows(env)} for env in ({}, {"SKILL_EXCEL_ENABLED": "false"}))
+    on, off = ({row.name: row for row in rows(env, Preferences())} for env in ({}, {"SKILL_EXCEL_ENABLED": "false"}))
     assert off["excel_read"].state == "disabled"
     assert off["excel_read"].path == on["excel_read"].path
+    decided = {row.name: row for row in rows({}, Preferences(off=("excel_read",), without=("excel",)))}
+    assert (decided["excel_read"].state, decided["excel_read"].reason) == ("disabled", OFF)
+    assert (decided["excel_info"].state, decided["excel_info"].reason) == ("disabled", WITHOUT)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from weft_skills.selection.triggers import named, uncallable
+from weft_skills.selection.triggers import mentioned, named
 from weft_skills.skill import Skill
 
 NAMES = ("code-review", "expenses", "file", "home", "k", "n", "name", "path", "x", "y")
@@ -106,5 +106,5 @@ def test_a_skill_that_people_may_not_call_is_not_named_but_told_apart() -> None:
     closed = Skill("house-style", "Does it.", "/h/SKILL.md", "project", extra={"user-invocable": False})
     goal = "$house-style and $expenses, then use the house-style skill"
     assert [one.name for one in named(goal, [*SKILLS, closed])] == ["expenses"]
-    assert uncallable(goal, [*SKILLS, closed]) == [closed]
-    assert uncallable("write in our house style", [*SKILLS, closed]) == []
+    assert [one.name for one in mentioned(goal, [*SKILLS, closed])] == ["house-style", "expenses"]
+    assert mentioned("write in our house style", [*SKILLS, closed]) == []

@@ -22,6 +22,7 @@ from weft_planner.errors import RequestRefused, SkillNotUsed
 from weft_planner.events import CatalogueTaken, PlanRefused, SkillsSelected, TaskStarted, Warned
 from weft_planner.model import Reply, Request
 from weft_planner.plan.plan import Plan
+from weft_planner.plan.reading import read_plan
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
@@ -297,6 +298,25 @@ async def test_a_skill_that_is_off_is_not_there(workspace: Path) -> None:
             await runtime.run(Goal(GOAL, skills=(SKILL,)))
 
 
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"skills_off": ("excel",)}, "disabled by [skills] off"),
+        ({"skills_without": ("excel",)}, "left out by --without"),
+    ],
+)
+async def test_installed_tools_that_are_off_are_not_there(settings: dict[str, Any], why: str, workspace: Path) -> None:
+    task = {"id": "read", "action_type": "tool", "name": "excel_read", "arguments": {"path": "a.xlsx"}}
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering), **settings) as runtime:
+        assert (await runtime.run(GOAL, record=record)).status == "done"
+        (fault,) = read_plan({"tasks": [task]}, runtime.workspace.known()).faults
+    assert f"the tool 'excel_read' cannot be used: {why}" in fault
+    (taken,) = record.of(CatalogueTaken)
+    assert "excel_" not in taken.tool_listing
+    assert not [one.message for one in record.of(Warned) if "excel" in one.message]
+
+
 async def test_a_skill_that_people_may_not_call_says_so(workspace: Path) -> None:
     style(workspace, "inner", "user-invocable: false\n")
     record = Recorder()
@@ -308,6 +328,31 @@ async def test_a_skill_that_people_may_not_call_says_so(workspace: Path) -> None
     assert "inner" not in result.skills
     assert any("the goal names inner, which is not called by name" in one.message for one in record.of(Warned))
     assert "inner" in fits.skills
+
+
+@pytest.mark.parametrize("form", ["${}: ", "Use the {} skill. ", "Load skill `{}`. "])
+async def test_a_goal_that_asks_for_a_skill_that_is_off_or_broken_is_warned(workspace: Path, form: str) -> None:
+    add_skill(workspace, "torn-notes", "---\nname: [\n---\n")
+    record = Recorder()
+    async with weft(workspace, ScriptedModel(answering), skills_off=(STYLE,)) as runtime:
+        goal = "".join(form.format(name) for name in (STYLE, "torn-notes")) + GOAL
+        assert (await runtime.run(goal, record=record)).status == "done"
+        passing = await runtime.run(f"{GOAL}, in {STYLE}, and mind the torn-notes")
+        planned = {"tasks": [{**STYLED, "name": "torn-notes", "depends_on": []}]}
+        (fault,) = read_plan(planned, runtime.workspace.known()).faults
+    first, second = (one.message for one in record.of(Warned) if "the goal names" in one.message)
+    assert first == f"the goal names '{STYLE}', which is disabled by [skills] off; it is not used"
+    assert second.startswith("the goal names 'torn-notes', which is broken: ")
+    assert not [text for text in passing.warnings if "the goal names" in text]
+    assert "the skill 'torn-notes' is broken: " in fault
+
+
+async def test_no_warning_is_given_where_another_skill_of_the_name_is_used(workspace: Path) -> None:
+    add_skill(workspace / ".agents", STYLE, "---\nname: [\n---\n")
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        result = await runtime.run(f"${STYLE}: {GOAL}")
+    assert result.skills[0] == STYLE
+    assert not [text for text in result.warnings if "the goal names" in text]
 
 
 async def test_unknown_names_are_warned_of(workspace: Path) -> None:

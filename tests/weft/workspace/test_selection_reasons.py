@@ -103,6 +103,11 @@ def test_what_users_and_authors_decided_is_said_of_each_candidate(workspace: Pat
     assert found["endpoints"].change == "more words for endpoints"
 
 
+def test_a_tool_of_an_installed_package_cannot_be_selected(workspace: Path) -> None:
+    found = {one.name: one for one in reasons(skills(workspace), GOAL, 1, named=("excel_read",)).candidates}
+    assert found["excel_read"].change == "it cannot be selected: it is a tool"
+
+
 def test_skills_that_are_manual_or_off_are_told_with_what_to_do(workspace: Path) -> None:
     decided = skills(workspace, skills_manual=("style",), skills_off=("greeting",))
     found = {one.name: one for one in reasons(decided, GOAL, 9).candidates}

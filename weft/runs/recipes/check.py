@@ -1,4 +1,4 @@
-"""A recipe against the skills of today: what has changed, what is gone, and whether its plan can still run."""
+"""A recipe against the skills of today: what has changed, what is gone or off, and whether its plan can still run."""
 
 from __future__ import annotations
 
@@ -41,13 +41,11 @@ def check(
 ) -> RecipeCheck:
     """Whether a recipe can be used with these values, among these skills, of which every plan must use some."""
     made = fill(recipe, values, known)
-    gone = [one.name for one in recipe.skills if one.name not in skills]
-    if gone:
-        return RecipeCheck(made.goal, None, f"{_named(gone)} gone{_nearest(gone[0], skills)}")
+    absent = [one.name for one in recipe.skills if one.name not in skills]
+    if absent:
+        return RecipeCheck(made.goal, None, _absence(absent, skills, known.unusable))
     if made.plan is None:
-        more = len(made.faults) - _MOST_FAULTS
-        told = "; ".join(made.faults[:_MOST_FAULTS]) + (f"; and {more} more" if more > 0 else "")
-        return RecipeCheck(made.goal, None, f"its plan can no longer run: {told}")
+        return RecipeCheck(made.goal, None, f"its plan can no longer run: {_joined(made.faults)}")
     if lacking := required.unused(made.plan, must_use):
         names = " and ".join(map(repr, lacking))
         return RecipeCheck(made.goal, None, f"its plan does not use {names}, which every plan must ([skills] require)")
@@ -64,6 +62,18 @@ def skill_hash(skill: Skill) -> str:
         return hashlib.sha256(read_all(skill.file)).hexdigest()
     except OSError:
         return ""
+
+
+def _absence(names: Sequence[str], skills: Iterable[str], unusable: Mapping[str, str]) -> str:
+    """Why skills cannot be used: they are switched off or broken, or gone."""
+    gone = [name for name in names if name not in unusable]
+    told = [f"{_named(gone)} gone{_nearest(gone[0], skills)}"] if gone else []
+    return _joined([*told, *(f"the skill {name!r} is {unusable[name]}" for name in names if name in unusable)])
+
+
+def _joined(faults: Sequence[str]) -> str:
+    more = len(faults) - _MOST_FAULTS
+    return "; ".join(faults[:_MOST_FAULTS]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _named(names: list[str]) -> str:

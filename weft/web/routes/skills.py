@@ -37,7 +37,7 @@ def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
     tools = workspace.tools
     unread = [row for row in tools.scripted() if not tools.trusts(row)]
     untrusted = {row.base_dir for row in (*tools.untrusted(), *unread)}
-    others = skill_list.installed_tools(everything=everything)
+    others = skill_list.installed_tools(workspace.skills.preferences, everything=everything)
     writes = skill_rights.may_write_project(site)
     more = {"editable": False, "locked": skill_rights.installed(), "trusted": True, "decided": []}
     return [_line(site, row, trusted=row.base_dir not in untrusted, writes=writes) for row in rows] + [

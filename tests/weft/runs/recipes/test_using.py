@@ -195,6 +195,22 @@ async def test_a_recipe_that_lacks_what_every_plan_must_use_is_not_used(work: Pa
     assert (row.ok, "house-style" in row.reason) == (False, True)
 
 
+@pytest.mark.changes_skills
+async def test_a_recipe_says_why_its_skill_cannot_be_used(work: Path) -> None:
+    names = ("house-style", "torn-notes", "old-notes")
+    added = [add_skill(work, name, f"---\nname: {name}\ndescription: Greets warmly.\n---\nx\n") for name in names]
+    tasks = [{"id": name[:3], "action_type": "skill", "name": name, "instruction": "Do it."} for name in names]
+    await saved(work, {"tasks": [*PLAN["tasks"], *tasks]})
+    (added[1] / "SKILL.md").write_text("---\nname: [\n---\n", encoding="utf-8")
+    (added[2] / "SKILL.md").unlink()
+    async with opened(work, planning(PLAN), skills_off=("house-style",)) as weft:
+        (row,) = weft.recipes.rows()
+    gone, off, broken = row.reason.split("; ", 2)
+    assert gone.startswith("the skill 'old-notes' is gone")
+    assert off == "the skill 'house-style' is disabled by [skills] off"
+    assert broken.startswith("the skill 'torn-notes' is broken: ")
+
+
 async def test_neither_a_conversation_nor_a_form_of_the_answer_takes_a_recipe(work: Path) -> None:
     await saved(work)
     async with opened(work, planning(PLAN), recipes="auto") as weft:

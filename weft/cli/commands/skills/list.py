@@ -43,7 +43,7 @@ def list_skills(workspace: Path, flags: SettingFlags, mode: OutputMode, *, every
     """
     skills = open_skills(workspace, flags, quiet=mode.quiet)
     registry = skills.registry
-    tools = skill_list.installed_tools(everything=everything)
+    tools = skill_list.installed_tools(skills.preferences, everything=everything)
     servers = skill_list.mcp_tools(server_states(workspace), everything=everything)
     rows = [*registry.list_skills(all=everything), *tools, *servers]
     warn(registry, verbose=mode.verbose or everything, quiet=mode.quiet, more=skills.warnings)

@@ -88,7 +88,7 @@ def _select(
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
     text = stdin.goal_text(goal)
     selections = select_for(text, ())
-    notes = [*skills.warnings, *skills.uncallable(text, skills.active()), *skills.index_notes]
+    notes = [*skills.warnings, *skills.named_in_vain(text, skills.active()), *skills.index_notes]
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=notes)
     if not selections and not mode.quiet:
         _say_language(skills, [text])

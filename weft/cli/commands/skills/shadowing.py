@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft.cli.commands.skills.open_workspace import open_registry
+from weft.cli.commands.skills.open_workspace import open_skills
 from weft.cli.view import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from weft_skills.discovery.registry import Registry
+    from weft.workspace.skills import WorkspaceSkills
 
 _BUNDLED = "that comes with weft"
 _REMEDY = "to have both, choose another name"
@@ -19,16 +19,16 @@ _REMEDY = "to have both, choose another name"
 
 def warn(workspace: Path, names: Iterable[str]) -> None:
     """Print a warning for each of the new skills and tools that is not the only one of its name."""
-    registry = open_registry(workspace)
+    skills = open_skills(workspace, quiet=True)
     for name in names:
-        for text in _conflicts(registry, name):
+        for text in _conflicts(skills, name):
             output.say_warning(text)
 
 
-def _conflicts(registry: Registry, name: str) -> Iterator[str]:
+def _conflicts(skills: WorkspaceSkills, name: str) -> Iterator[str]:
     from weft.workspace.skill_list import installed_tools
 
-    rows = [row for row in registry.list_skills(all=True) if row.name == name and row.state != "broken"]
+    rows = [row for row in skills.registry.list_skills(all=True) if row.name == name and row.state != "broken"]
     counted = next((row for row in rows if row.state != "shadowed"), None)
     for row in rows:
         if row.state == "shadowed" and counted is not None and counted.source in ("workspace", "project"):
@@ -36,5 +36,7 @@ def _conflicts(registry: Registry, name: str) -> Iterator[str]:
             yield f"{name!r} is now used instead of the skill of that name {where}; {_REMEDY}"
         elif row.state == "shadowed" and counted is not None:
             yield f"{name!r} is not used: {counted.file} has the same name, and counts first; choose another name"
-    if any(tool.name == name and tool.source == "bundled" for tool in installed_tools(everything=True)):
+    if any(
+        tool.name == name and tool.source == "bundled" for tool in installed_tools(skills.preferences, everything=True)
+    ):
         yield f"{name!r} is now used instead of the tool of that name {_BUNDLED}; {_REMEDY}"

@@ -12,6 +12,7 @@ from weft.cli.view import output
 from weft.workspace.skill_list import installed_tools, task_capabilities
 from weft_skills.discovery.needs import SWITCHES, needs, told
 from weft_skills.errors import InputError
+from weft_skills.functions import installed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,14 +34,14 @@ def show(name: str, arguments: str, workspace: Path, mode: OutputMode) -> int:
     skills = open_skills(workspace, quiet=mode.quiet)
     registry = skills.registry
     skill = registry.get(name)
-    if skill.kind == "executable" if skill else name in {tool.name for tool in installed_tools(everything=False)}:
+    if skill.kind == "executable" if skill else name in installed.names():
         raise InputError(
             f"{name!r} is a tool and has no SKILL.md to show", hint=f"run it with `weft skills call {name}`"
         )
     content = registry.load_content(name, arguments)
     warn(registry, verbose=mode.verbose, quiet=True)
     needed = needs(skill) if skill is not None else ()
-    tasks = task_capabilities(skills, installed_tools(everything=False)) if needed else frozenset()
+    tasks = task_capabilities(skills, installed_tools(skills.preferences, everything=False)) if needed else frozenset()
     if mode.as_json and skill is not None:
         rows = [{"what": need.what, "available": need.what in tasks, "said": need.said} for need in needed]
         output.print_json(skill.to_dict() | {"needs": rows, "content": content})

@@ -61,7 +61,7 @@ def why(goal: str, top: int, named: tuple[str, ...], workspace: Path, flags: Set
         skills.registry,
         verbose=mode.verbose,
         quiet=mode.quiet,
-        more=[*skills.warnings, *skills.uncallable(text, skills.active()), *skills.index_notes],
+        more=[*skills.warnings, *skills.named_in_vain(text, skills.active()), *skills.index_notes],
     )
     if not explains(detector) and not mode.quiet:
         output.say(f"The detector {skills.detector_name!r} does not explain its scores: they are shown without parts.")
