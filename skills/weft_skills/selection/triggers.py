@@ -74,6 +74,12 @@ def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> 
     return goal
 
 
+def refuses(goal: str, word: str) -> bool:
+    """Whether the goal has a word, and says wherever it has it that what it names is not to be used."""
+    places = [found.start() for found in re.finditer(rf"(?<!\w){re.escape(word)}", goal, re.IGNORECASE)]
+    return bool(places) and all(_is_refused(goal, at) for at in places)
+
+
 def _is_refused(goal: str, at: int) -> bool:
     """Whether the goal says that what is named there is not to be used."""
     return _REFUSED.search(goal, max(0, at - _BEFORE), at) is not None

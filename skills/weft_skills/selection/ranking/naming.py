@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.ranking.everyday import EVERYDAY_TERMS
+from weft_skills.selection.triggers import refuses
 
 if TYPE_CHECKING:
     from weft_skills.selection.ranking.reading import Passage
@@ -32,7 +33,7 @@ def named(whole: Passage) -> dict[int, str]:
             word for word in words if _is_distinctive(word, own[word], whole, 1 if len(words) == 1 else 0)
         ]:
             found[document] = whole.words.spelling[telling[0]]
-    return found
+    return {document: words for document, words in found.items() if not refuses(whole.text, words.split()[0])}
 
 
 def _in_a_row(words: list[str], order: list[str]) -> bool:

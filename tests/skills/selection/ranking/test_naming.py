@@ -48,3 +48,8 @@ def test_a_skill_that_a_goal_names_is_selected_and_certain(pool: list[Skill], go
 @pytest.mark.parametrize("goal", ["Did you read the emails from grandma?", "My vortalix is broken"])
 def test_an_ordinary_word_and_one_of_a_whole_family_name_no_skill(pool: list[Skill], goal: str) -> None:
     assert not any(one.reason.startswith("the goal names it") for one in RankedDetector().detect(goal, pool))
+
+
+@pytest.mark.parametrize("goal", ["Do it without scanpy", "My lunch break is short, so never use scanpy for it"])
+def test_a_goal_that_refuses_a_skill_does_not_name_it(pool: list[Skill], goal: str) -> None:
+    assert not any(one.certain for one in RankedDetector().detect(goal, pool))
