@@ -369,6 +369,22 @@ def test_a_trace_that_lacks_an_event_is_refused_by_all_that_read_it(
     assert weft("replay", "--strict", "cut.jsonl", cwd=workspace).status == 0
 
 
+def test_a_run_whose_clock_was_set_back_is_shown_and_played_back(
+    workspace: Path, run_here: Callable[[], str], weft: Weft
+) -> None:
+    run_here()
+    rows = [json.loads(line) for line in weft("trace", "export", cwd=workspace).out.splitlines()]
+    for row in rows[len(rows) // 2 :]:
+        row["at"] = f"2001{row['at'][4:]}"
+    (workspace / "back.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    shown = json.loads(weft("trace", "show", "back.jsonl", "--json", cwd=workspace).out)
+    times = [shown["seconds"], *(span["seconds"] for span in shown["spans"])]
+    times += [one[end] for one in (*shown["spans"], *shown["critical_segments"]) for end in ("start", "end")]
+    assert min(times) >= 0.0
+    ran = weft("replay", "back.jsonl", "--speed", "1000", cwd=workspace)
+    assert (ran.status, "the answer" in ran.out) == (0, True), ran.err
+
+
 def test_replay_and_trace_never_load_litellm(workspace: Path, run_here: Callable[[], str]) -> None:
     run_here()
     program = """if True:
