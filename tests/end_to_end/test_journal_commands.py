@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -257,6 +258,20 @@ def test_runs_are_deleted_with_their_artifacts(workspace: Path, run_here: Callab
     assert [run["run_id"] for run in json.loads(weft("trace", "list", "--json", cwd=workspace).out)] == [ids[1]]
     assert not artifacts.exists()
     assert weft("trace", "prune", cwd=workspace).status == 2
+
+
+def test_a_folder_that_cannot_be_deleted_with_its_run_is_named(
+    workspace: Path, run_here: Callable[[], str], weft: Weft
+) -> None:
+    run_id = run_here()
+    folder = workspace / ".agents" / "runs" / run_id
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.symlink_to(workspace)  # not even an administrator's process goes through it
+    ran = weft("trace", "prune", "--keep", "0", "--json", cwd=workspace)
+    assert (ran.status, json.loads(ran.out)) == (0, [run_id])
+    assert f"warning: {folder} could not be deleted with its run" in ran.err
+    assert folder.is_symlink()
 
 
 @pytest.mark.parametrize(
