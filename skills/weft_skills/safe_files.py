@@ -193,15 +193,15 @@ def refuse_links(path: Path, *, below: Path) -> None:
                 raise refused(here, found)
 
 
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with all that is in it, however deep; what cannot be removed is left behind.
+def remove_tree(folder: Path) -> bool:
+    """Remove a folder with all that is in it, however deep; what cannot be removed is left behind, and it says False.
 
     A folder within a folder is moved up before its turn comes, so that neither the stack nor a path grows with the
     depth of what a tool has left.
     """
     if not _HAS_HANDLES:
         shutil.rmtree(folder, ignore_errors=True)
-        return
+        return not os.path.lexists(folder)
     with contextlib.suppress(OSError):
         handle = os.open(folder, _FOLDER)
         try:
@@ -209,6 +209,7 @@ def remove_tree(folder: Path) -> None:
         finally:
             os.close(handle)
         folder.rmdir()
+    return not os.path.lexists(folder)
 
 
 def remove_all_but(folder: Path, kept: Collection[str]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -259,6 +260,20 @@ def test_runs_are_deleted_with_their_artifacts(workspace: Path, run_here: Callab
     assert weft("trace", "prune", cwd=workspace).status == 2
 
 
+def test_a_folder_that_cannot_be_deleted_with_its_run_is_named(
+    workspace: Path, run_here: Callable[[], str], weft: Weft
+) -> None:
+    run_id = run_here()
+    folder = workspace / ".agents" / "runs" / run_id
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.symlink_to(workspace)  # not even an administrator's process goes through it
+    ran = weft("trace", "prune", "--keep", "0", "--json", cwd=workspace)
+    assert (ran.status, json.loads(ran.out)) == (0, [run_id])
+    assert f"warning: {folder} could not be deleted with its run" in ran.err
+    assert folder.is_symlink()
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
@@ -367,6 +382,22 @@ def test_a_trace_that_lacks_an_event_is_refused_by_all_that_read_it(
     assert (ran.status, ran.err.splitlines()[0]) == (2, f"error: stdin, line {where}: {missing}")
     (workspace / "cut.jsonl").write_text("".join(lines[:where]), encoding="utf-8")
     assert weft("replay", "--strict", "cut.jsonl", cwd=workspace).status == 0
+
+
+def test_a_run_whose_clock_was_set_back_is_shown_and_played_back(
+    workspace: Path, run_here: Callable[[], str], weft: Weft
+) -> None:
+    run_here()
+    rows = [json.loads(line) for line in weft("trace", "export", cwd=workspace).out.splitlines()]
+    for row in rows[len(rows) // 2 :]:
+        row["at"] = f"2001{row['at'][4:]}"
+    (workspace / "back.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    shown = json.loads(weft("trace", "show", "back.jsonl", "--json", cwd=workspace).out)
+    times = [shown["seconds"], *(span["seconds"] for span in shown["spans"])]
+    times += [one[end] for one in (*shown["spans"], *shown["critical_segments"]) for end in ("start", "end")]
+    assert min(times) >= 0.0
+    ran = weft("replay", "back.jsonl", "--speed", "1000", cwd=workspace)
+    assert (ran.status, "the answer" in ran.out) == (0, True), ran.err
 
 
 def test_replay_and_trace_never_load_litellm(workspace: Path, run_here: Callable[[], str]) -> None:

@@ -93,6 +93,22 @@ def test_a_run_that_failed_for_want_of_trust_is_continued_with_it(
     assert json.loads(ran.out)["answer"] == '{"words": 6}'
 
 
+@pytest.mark.parametrize("command", [("resume", "last"), ("rerun", "last", "--from", "count")])
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_tool_that_is_renamed_fails_its_task_and_the_nearest_are_named(
+    shop: Path, weft: Weft, command: tuple[str, ...], *, asks: bool
+) -> None:
+    plan = {"goal": "Count", "tasks": [CALL | {"needs_approval": asks}]}
+    (shop / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    assert weft("run", "--plan", "plan.json", cwd=shop).status == (6 if asks else 1)
+    manifest = shop / "skills" / "word" / "skill.yaml"
+    manifest.write_text(MANIFEST.replace("name: word_count", "name: word_counts"), encoding="utf-8")
+    ran = weft(*command, "--json", "--trust", cwd=shop)
+    document = json.loads(ran.out)
+    assert (ran.status, document["tasks"][0]["status"]) == (1, "failed"), ran.err
+    assert "there is no tool 'word_count'; known tools: word_counts, " in document["tasks"][0]["error"]
+
+
 def test_trust_counts_before_the_settings_are_read(shop: Path, weft: Weft) -> None:
     (shop / "weft.toml").write_text("unsafe_tools = false\n", encoding="utf-8")
     ran = weft("skills", "call", "word_count", '{"text": "one"}', "--trust", cwd=shop)

@@ -287,7 +287,7 @@ class _SpanBuilder:
             "name": name,
             "kind": 1,
             "startTimeUnixNano": str(int(start.timestamp() * 1e9)),
-            "endTimeUnixNano": str(int(end.timestamp() * 1e9)),
+            "endTimeUnixNano": str(int(max(start, end).timestamp() * 1e9)),  # a clock may be set back
             "attributes": attribute_list(attributes),
         }
 

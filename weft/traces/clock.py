@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Clock:
-    """The time a run has worked: it stops between a run's last event and its being resumed."""
+    """The time a run has worked: it stops between a run's last event and its being resumed, and never runs backwards.
+
+    Where the machine's clock was set back between two events, no time passes between them.
+    """
 
     seconds: float = 0.0
     _last: datetime | None = None
@@ -19,6 +22,6 @@ class Clock:
     def advance(self, at: datetime, *, resumed: bool = False) -> float:
         """Move to the time of an event and return the seconds worked until then."""
         if self._last is not None and not resumed:
-            self.seconds += (at - self._last).total_seconds()
+            self.seconds += max(0.0, (at - self._last).total_seconds())
         self._last = at
         return self.seconds

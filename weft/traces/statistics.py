@@ -44,15 +44,17 @@ class _Sum:
         if status:
             self.statuses[status] += count.runs
 
+    def spent(self) -> dict[str, Any]:
+        """What the runs cost, and how many of them are of unknown price."""
+        return {"cost_usd": round(self.cost, COST_PLACES), "unpriced": self.unpriced, "tokens": self.tokens}
+
     def to_dict(self, times: Sequence[float]) -> dict[str, Any]:
         ordered = sorted(times)
         return {
             "runs": self.runs,
             "statuses": dict(sorted(self.statuses.items())),
             "failures": sum(self.statuses[status] for status in FAILURES),
-            "cost_usd": round(self.cost, COST_PLACES),
-            "unpriced": self.unpriced,
-            "tokens": self.tokens,
+            **self.spent(),
             "median_seconds": _share(ordered, 0.5),
             "p95_seconds": _share(ordered, 0.95),
         }
@@ -131,7 +133,4 @@ def _named(what: str, counts: Iterable[RunCount]) -> list[dict[str, Any]]:
         for name in filter(None, (count.key[0] or "").split("\n")):
             sums[name].add(count)
     most = sorted(sums.items(), key=lambda pair: (-pair[1].runs, pair[0]))[:_MOST]
-    return [
-        {what: name, "runs": one.runs, "cost_usd": round(one.cost, COST_PLACES), "tokens": one.tokens}
-        for name, one in most
-    ]
+    return [{what: name, "runs": one.runs, **one.spent()} for name, one in most]

@@ -209,10 +209,11 @@ class Steps:
             span.retries.append(round(at, 3))
             return
         if event.task is None:
-            span.start = span.start if step in self._going and span.start is not None else at - event.seconds
+            began = max(0.0, at - event.seconds)
+            span.start = span.start if step in self._going and span.start is not None else began
             self._going.add(step)
             span.end, span.status = at, "done" if isinstance(event, CallFinished) else "failed"
-            span.tries.append(Try(at - event.seconds, at, span.status))
+            span.tries.append(Try(began, at, span.status))
             span.attempts += 1
         if isinstance(event, CallFinished):
             span.spend(event.reply.usage, event.reply.cost)

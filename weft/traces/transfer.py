@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from weft.runs.stored import records
 from weft_executor.journal import trace_file
@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 _CHUNK_SIZE = 5_000
 
 Chunk = tuple[list[Row], dict[str, RunSummary]]
+
+
+class Deleted(NamedTuple):
+    """The runs that were deleted, and the folders of theirs that could not be removed."""
+
+    runs: Sequence[str]
+    left: Sequence[Path]
 
 
 def import_runs(files: Sequence[Path | TraceFile], store: Store, paths: Paths) -> list[str]:
@@ -87,8 +94,8 @@ def _check_complete(run_id: str, rows: Iterator[Row], name: str) -> None:
         pass
 
 
-def delete_runs(run_ids: Collection[str], store: Store, paths: Paths) -> Sequence[str]:
-    """Delete runs and their artifacts, except those in use by a process, and return the ids deleted."""
+def delete_runs(run_ids: Collection[str], store: Store, paths: Paths) -> Deleted:
+    """Delete runs and their artifacts, except those in use by a process."""
     home = paths.agents / "runs"
     safe_files.refuse_links(home, below=paths.workspace)
     try:
@@ -96,15 +103,15 @@ def delete_runs(run_ids: Collection[str], store: Store, paths: Paths) -> Sequenc
     except BaseException:  # such as Ctrl-C: many are deleted a few at a time, and some may be gone
         _remove_folders([run_id for run_id in run_ids if not _exists(run_id, store)], paths, home)
         raise
-    _remove_folders(deleted, paths, home)
-    return deleted
+    return Deleted(deleted, _remove_folders(deleted, paths, home))
 
 
-def _remove_folders(run_ids: Iterable[str], paths: Paths, home: Path) -> None:
-    for run_id in run_ids:
-        folder = Artifacts.of(paths.workspace, run_id).folder.parent
-        if folder.parent == home and folder.name not in (".", ".."):  # an imported id could lead elsewhere
-            safe_files.remove_tree(folder)
+def _remove_folders(run_ids: Iterable[str], paths: Paths, home: Path) -> list[Path]:
+    """Remove the folders of runs; gives those that are left."""
+    folders = [Artifacts.of(paths.workspace, run_id).folder.parent for run_id in run_ids]
+    # An imported id could lead elsewhere.
+    own = [folder for folder in folders if folder.parent == home and folder.name not in (".", "..")]
+    return [folder for folder in own if not safe_files.remove_tree(folder)]
 
 
 def _exists(run_id: str, store: Store) -> bool:

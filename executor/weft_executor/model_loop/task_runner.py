@@ -30,6 +30,7 @@ from weft_planner.events.tasks import FROM_CACHE
 from weft_skills.errors import WeftError
 from weft_skills.image_file import MOST_IMAGES, MOST_OF_A_CALL, fitting
 from weft_skills.text.model_names import carries_address
+from weft_skills.text.nearest import nearest_names
 from weft_skills.text.shorten import cut
 from weft_skills.tools.effects import call_text
 
@@ -57,7 +58,7 @@ _PREVIEW = 1_500  # characters of each result that a person is shown
 
 
 class ToolFailed(WeftError):
-    """The tool of a tool task answered with an error."""
+    """The tool of a tool task is not there, or answered with an error."""
 
     code = "TOOL_FAILED"
 
@@ -245,9 +246,14 @@ class TaskRunner:
         return fill_arguments(task, results, self._tool(task).parameters)
 
     def _tool(self, task: Task) -> Tool:
-        """The tool of a tool's task: a program or function, or else a built-in one."""
+        """The tool of a tool's task: a program or function, or else a built-in one; it may be gone since the plan."""
         name = task.name or ""
-        return self.tools[name] if name in self.tools else {tool.name: tool for tool in self.toolbox_for(task)}[name]
+        if name in self.tools:
+            return self.tools[name]
+        known = {**self.tools, **{tool.name: tool for tool in self.toolbox_for(task)}}
+        if name not in known:
+            raise ToolFailed(f"there is no tool {name!r}; known tools: {nearest_names(name, known)}")
+        return known[name]
 
     async def _call_tool(self, task: Task, results: Mapping[str, str], arguments: Mapping[str, Any] | None) -> str:
         tool = self._tool(task)

@@ -53,6 +53,17 @@ async def test_a_record_cut_off_anywhere_makes_a_tree(workspace: Path) -> None:
         assert all(int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) for span in spans)
 
 
+async def test_no_span_ends_before_it_starts_where_the_clock_was_set_back(workspace: Path) -> None:
+    prepare(workspace)
+    async with weft(workspace, ScriptedModel(answering)) as runtime:
+        await runtime.run(GOAL)
+    recorded = rows(workspace)
+    for back in range(1, len(recorded)):
+        earlier = [row._replace(at=row.at.replace("20", "19", 1)) for row in recorded[back:]]
+        spans = otlp.spans([*recorded[:back], *earlier])
+        assert all(int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"]) for span in spans)
+
+
 async def test_failed_planning_is_a_failed_span(workspace: Path) -> None:
     async with weft(workspace, ScriptedModel(lambda _: Reply("no plan"))) as runtime:
         await runtime.run(GOAL)

@@ -46,8 +46,8 @@ def test_days_causes_skills_models_and_tags_are_counted(tmp_path: Path) -> None:
         {"name": "one", "selected": 2, "used": 2, "ignored": 0},
         {"name": "two", "selected": 2, "used": 0, "ignored": 2},
     ]
-    assert found["models"] == [{"model": "m", "runs": 3, "cost_usd": 1.0, "tokens": 300}]
-    assert [(one["tag"], one["runs"]) for one in found["tags"]] == [("t u", 2), ("v", 2)]
+    assert found["models"] == [{"model": "m", "runs": 3, "cost_usd": 1.0, "unpriced": 1, "tokens": 300}]
+    assert [(one["tag"], one["runs"], one["unpriced"]) for one in found["tags"]] == [("t u", 2, 0), ("v", 2, 0)]
     assert RunIndex("a", 1, "").skills_used == ()
 
 

@@ -62,6 +62,16 @@ def test_planning_finished_after_a_resume_does_not_include_the_pause() -> None:
     assert view.spans["(plan)"].seconds == pytest.approx(2.0)
 
 
+def test_a_clock_that_was_set_back_takes_no_time_away() -> None:
+    late = event("09:00:03", "call_finished", role="decomposer", task=None, model="m", reply=REPLY, seconds=2.0)
+    view = timeline(rows(BEGUN[0], late, *((f"09{at[2:]}", kind, body) for at, kind, body in BEGUN[2:]), *RESUMED))
+    spans = {name: (span.start, span.end) for name, span in view.spans.items()}
+    assert spans == {"(plan)": (0.0, 0.0), "a": (0.0, 3.0), "b": (4.0, 7.0)}
+    assert view.seconds == 8.0
+    again = timeline(rows(*BEGUN[:5], event("10:00:04", "run_finished", status="done", answer="o", seconds=4.0)))
+    assert (again.seconds, again.spans["a"].seconds) == (5.0, 3.0)
+
+
 def test_a_run_whose_process_died_is_interrupted() -> None:
     view = timeline(rows(*BEGUN))
     assert (view.status, view.spans["b"].status) == ("interrupted", "interrupted")

@@ -171,6 +171,7 @@ def test_deleting_a_run_removes_nothing_but_its_own_folder(
     strange = [row._replace(run_id="../../src") for row in there.rows("one")]
     summary = there.find("one")
     there.append(strange, {"../../src": type(summary)("../../src", "g", "done", summary.started)})
-    assert sorted(transfer.delete_runs(["one", "../../src", "two"], there, paths)) == ["../../src", "one"]
+    deleted = transfer.delete_runs(["one", "../../src", "two"], there, paths)
+    assert (sorted(deleted.runs), deleted.left) == (["../../src", "one"], [])
     assert (paths.workspace / "src").is_dir()
     assert [folder.name for folder in runs.iterdir()] == ["two"]

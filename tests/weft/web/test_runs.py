@@ -274,7 +274,7 @@ async def test_a_run_is_exported_deleted_and_imported_again(workspace: Path) -> 
         raw = {"content-type": "application/octet-stream"}
         twice = await asked.post("/runs/import", content=lines.content, headers=raw)
         assert twice.status_code == 409
-        assert (await asked.delete(f"/runs/{run_id}")).json() == {"deleted": run_id}
+        assert (await asked.delete(f"/runs/{run_id}")).json() == {"deleted": run_id, "left": []}
         assert (await asked.get("/runs")).json()["runs"] == []
         back = await asked.post("/runs/import", content=lines.content, headers=raw)
         assert (back.status_code, back.json()) == (201, {"runs": [run_id]})

@@ -87,9 +87,10 @@ def _with_logs(rows: list[Row], store: Store, run_id: str) -> list[Row]:
 
 
 @in_thread
-def delete_run(site: Site, request: Request) -> dict[str, str]:
-    """Delete a run and its artifacts."""
+def delete_run(site: Site, request: Request) -> dict[str, Any]:
+    """Delete a run and its artifacts; `left` are folders that could not be deleted."""
     run = site.find(request.path_params["run"])
-    if not transfer.delete_runs([run.run_id], site.reading(), site.paths):
+    deleted = transfer.delete_runs([run.run_id], site.reading(), site.paths)
+    if not deleted.runs:
         raise RunHeld(f"run {run.run_id} is in use", hint="stop it first")
-    return {"deleted": request.path_params["run"]}
+    return {"deleted": request.path_params["run"], "left": [str(folder) for folder in deleted.left]}

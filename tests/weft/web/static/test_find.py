@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -120,6 +122,21 @@ async def test_the_dashboard_counts_and_leads_to_the_runs_behind_a_figure(worksp
         await expect(page.locator("table.list tbody tr")).to_have_count(3)
         await go(page, "/dashboard?days=7")
         await expect(page.get_by_role("heading", name="Nothing was run in this time")).to_be_visible()
+
+
+async def test_the_dashboard_tells_what_is_free_from_what_is_of_unknown_price(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    fill(workspace)
+    async with served(workspace) as server:
+        page = await open_page(server.at("/dashboard?days=366"))
+        for runs, cost in (("none", "$0"), ("A long survey", "$0?"), ("%", "unknown")):
+            with closing(sqlite3.connect(workspace / ".agents" / "journal.sqlite")) as journal, journal:
+                journal.execute("UPDATE runs SET cost_usd = NULL WHERE goal LIKE ?", (runs,))
+            await page.reload()
+            for name in ("openai/small", "2026-01-01"):
+                row = page.get_by_role("row").filter(has=page.get_by_role("link", name=name))
+                await expect(row.get_by_role("cell", name=cost, exact=True)).to_have_count(1)
 
 
 async def test_what_strangers_write_into_tags_and_notes_stays_text(workspace: Path, open_page: OpenPage) -> None:

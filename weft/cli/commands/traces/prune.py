@@ -14,7 +14,7 @@ from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from weft.cli.configuration import SettingFlags
@@ -58,7 +58,8 @@ def prune(
     """Delete runs and their artifacts.
 
     Deletes the RUNs named, old ones, or all but the newest. A run that is in use is not deleted. Its artifacts are
-    those of the workspace: they are gone for a copy of the run in another journal too.
+    those of the workspace: they are gone for a copy of the run in another journal too. A warning names a folder that
+    could not be deleted.
 
     \b
     Examples:
@@ -77,10 +78,16 @@ def prune(
     if not runs and older_than is None and keep is None:
         raise InputError("no runs to delete were named", hint="name runs, or pass --older-than DAYS or --keep N")
     chosen = _choose(store, named, older_than, keep)
+    left: Sequence[Path] = ()
     if not dry_run:
-        chosen = list(transfer.delete_runs(chosen, store, where))
+        deleted = transfer.delete_runs(chosen, store, where)
+        chosen, left = list(deleted.runs), deleted.left
     for run_id in sorted(named - set(chosen)):
         output.say_warning(f"run {run_id} is in use by another process and was not deleted")
+    for folder in left:
+        output.say_warning(
+            f"{folder} could not be deleted with its run: look at its permissions and delete it yourself"
+        )
     output.show(mode, chosen, f"{counted(len(chosen), 'run')} {'would be ' if dry_run else ''}deleted")
     return 0
 

@@ -17,6 +17,9 @@ const ORDER = ["done", "waiting", "running", "partial", "failed", "stopped", "in
 /** The day after one, as records spell it. @param {string} day */
 export const dayAfter = (day) => new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
 
+/** What runs cost, and that the price of some is unknown. @param {Figures} one */
+const cost = (one) => (one.unpriced ? html`<span title="without ${counted(one.unpriced, "run")} of unknown price">${one.unpriced === one.runs ? money(null) : `${money(one.cost_usd)}?`}</span>` : money(one.cost_usd));
+
 /** The runs of a view, as a link. @param {Record<string, string>} query */
 const runs = (query) => `/runs?${new URLSearchParams(query)}`;
 
@@ -44,12 +47,12 @@ function Shown({ figures }) {
     <div class="halves"><section aria-label="Why runs were not all done"><h2 class="sec">Why runs were not all done</h2>${figures.failures.length ? html`<${Table} head=${["Status", "Cause", "Runs"]} rows=${figures.failures.map((/** @type {Figures} */ one) => [
       html`<${Pill} status=${one.status} word=${runWord(/** @type {any} */ (one))} />`,
       one.code ? html`<a class="mono" href=${runs({ status: one.status, code: one.code, since: figures.since })}>${one.code}</a>` : html`<a href=${runs({ status: one.status, since: figures.since })}>no error was named</a>`, count(one.runs)])} />` : html`<p class="muted">All were done.</p>`}
-      <h2 class="sec">Models</h2><${Table} head=${["Model", "Runs", "Tokens", "Cost"]} rows=${figures.models.map((/** @type {Figures} */ one) => [html`<a class="mono" href=${runs({ model: one.model, since: figures.since })}>${one.model}</a>`, count(one.runs), count(one.tokens), money(one.cost_usd)])} />
-      ${figures.tags.length > 0 && html`<h2 class="sec">Tags</h2><${Table} head=${["Tag", "Runs", "Tokens", "Cost"]} rows=${figures.tags.map((/** @type {Figures} */ one) => [html`<a href=${runs({ tag: one.tag, since: figures.since })} dir="auto">${one.tag}</a>`, count(one.runs), count(one.tokens), money(one.cost_usd)])} />`}</section>
+      <h2 class="sec">Models</h2><${Table} head=${["Model", "Runs", "Tokens", "Cost"]} rows=${figures.models.map((/** @type {Figures} */ one) => [html`<a class="mono" href=${runs({ model: one.model, since: figures.since })}>${one.model}</a>`, count(one.runs), count(one.tokens), cost(one)])} />
+      ${figures.tags.length > 0 && html`<h2 class="sec">Tags</h2><${Table} head=${["Tag", "Runs", "Tokens", "Cost"]} rows=${figures.tags.map((/** @type {Figures} */ one) => [html`<a href=${runs({ tag: one.tag, since: figures.since })} dir="auto">${one.tag}</a>`, count(one.runs), count(one.tokens), cost(one)])} />`}</section>
     <section aria-label="Skills"><h2 class="sec">Skills</h2>${figures.skills.length ? html`<${Table} head=${["Skill", "Selected", "Used", "Ignored"]} rows=${figures.skills.map((/** @type {Figures} */ one) => [html`<a href=${runs({ skill: one.name, since: figures.since })}>${one.name}</a>`, count(one.selected), count(one.used), count(one.ignored)])} />` : html`<p class="muted">No run selected a skill.</p>`}
       <p class="muted">A skill is ignored where it was selected and no finished task used it.</p></section></div>
     <h2 class="sec">Day by day, in UTC</h2><${Table} head=${["Day", "Runs", ...ORDER.map((status) => WORDS[status]), "Tokens", "Cost", "Half within"]} rows=${days.filter((/** @type {Figures} */ one) => one.runs).reverse().map((/** @type {Figures} */ one) => [
-      html`<a href=${runs({ since: one.day, until: dayAfter(one.day) })}>${one.day}</a>`, count(one.runs), ...ORDER.map((status) => (one.statuses[status] ? count(one.statuses[status]) : "–")), count(one.tokens), money(one.cost_usd), seconds(one.median_seconds)])} />`;
+      html`<a href=${runs({ since: one.day, until: dayAfter(one.day) })}>${one.day}</a>`, count(one.runs), ...ORDER.map((status) => (one.statuses[status] ? count(one.statuses[status]) : "–")), count(one.tokens), cost(one), seconds(one.median_seconds)])} />`;
 }
 
 /** @param {{ name: string, figure: string, more: string, children?: any }} props */

@@ -1,11 +1,12 @@
 // Runs as a table: one line each, with what can be done with it.
 import { attempt } from "../core/announce.js";
-import { part, remove, save } from "../core/api.js";
+import { part, save } from "../core/api.js";
 import { confirm, Menu } from "../core/dialog.js";
 import { ago, firstLine, money, moment, seconds } from "../core/format.js";
 import { classes, html } from "../core/html.js";
 import { Pill } from "../core/icons.js";
 import { runWord } from "../core/states.js";
+import { deleteRun } from "../run/deletion.js";
 import { SnippetLine } from "./snippets.js";
 import { Tags } from "./tagging.js";
 
@@ -21,7 +22,7 @@ function Row({ line, snippet, marked, onMark, onTag, readOnly, onDeleted }) {
   const id = part(line.run_id);
   const erase = async () => {
     const sure = await confirm({ title: "Delete this run?", text: `“${line.goal.slice(0, 200)}”: its record and the files it made are deleted. This cannot be undone.`, yes: "Delete", danger: true });
-    if (sure && (await attempt(() => remove(`/runs/${id}`)))) onDeleted(line.run_id);
+    if (sure && (await deleteRun(line.run_id))) onDeleted(line.run_id);
   };
   return html`<tr class=${classes(marked && "marked")}>${onMark && html`<td class="opt"><input type="checkbox" checked=${marked} aria-label="Compare ${line.goal.slice(0, 80)}" onChange=${() => onMark(line.run_id)} /></td>`}
     <td><${Pill} status=${line.status} word=${runWord(/** @type {any} */ (line))} /></td>

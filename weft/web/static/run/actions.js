@@ -1,11 +1,12 @@
 // What can be done with a run: stop, resume, rerun, export, delete.
 import { useState } from "../vendor/hooks.js";
 import { attempt, note } from "../core/announce.js";
-import { part, post, remove, save } from "../core/api.js";
+import { part, post, save } from "../core/api.js";
 import { confirm, Dialog, show } from "../core/dialog.js";
 import { counted } from "../core/format.js";
 import { html } from "../core/html.js";
 import { go } from "../core/router.js";
+import { deleteRun } from "./deletion.js";
 import { RerunDialog } from "./rerun.js";
 import { LimitFields, useLimits } from "./limits.js";
 import { tally } from "./spans.js";
@@ -39,7 +40,7 @@ export const actionsOf = (feed, setStopping) => ({
   },
   async delete() {
     const sure = await confirm({ title: "Delete this run?", text: "Its record and the files it made are deleted. This cannot be undone.", yes: "Delete", danger: true });
-    if (sure && (await attempt(() => remove(`/runs/${part(feed.id)}`)))) {
+    if (sure && (await deleteRun(feed.id))) {
       note("Deleted");
       go("/runs");
     }

@@ -60,9 +60,10 @@ export function fromDocument(document) {
   state.given = document.given ?? {};
   state.resumes = document.resumes ?? [];
   state.going = new Set(document.spans.filter((/** @type {Span} */ span) => isGoing(state, span)).map((/** @type {Span} */ span) => span.id));
-  state.seconds = document.seconds;
   state.worked = document.worked ?? null;
-  state.clock = instant(status === "running" ? document.now : document.last_at);
+  state.clock = instant(document.last_at);
+  const since = status === "running" ? Math.max(0, instant(document.now) - state.clock) / 1000 : 0; // events of this time may still come
+  state.seconds = Math.max(0, document.seconds - since);
   askers(state);
   return state;
 }
@@ -112,10 +113,10 @@ export const secondsShown = ({ worked, seconds }) => (worked !== null && Math.ab
 /** A recorded time in milliseconds, with the microseconds that Date leaves out: they decide which of two tasks ended last. @param {string} at */
 const instant = (at) => Date.parse(at) + Number(/\.\d{3}(\d{3})/.exec(at)?.[1] ?? 0) / 1000;
 
-/** The seconds worked until an event; pauses before a resume do not count. @param {State} state @param {Record<string, any>} row */
+/** The seconds worked until an event; pauses before a resume do not count, nor does a clock that was set back. @param {State} state @param {Record<string, any>} row */
 function advance(state, row) {
   const now = instant(row.at);
-  if (!Number.isNaN(state.clock) && row.type !== "run_resumed") state.seconds += (now - state.clock) / 1000;
+  if (!Number.isNaN(state.clock) && row.type !== "run_resumed") state.seconds += Math.max(0, now - state.clock) / 1000;
   state.clock = now;
   return state.seconds;
 }

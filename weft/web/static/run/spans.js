@@ -143,7 +143,7 @@ export function noteCall(state, row, at) {
     return [id];
   }
   if (!row.task) {
-    const start = at - row.seconds;
+    const start = Math.max(0, at - row.seconds);
     const status = row.type === "call_finished" ? "done" : "failed";
     Object.assign(span, { start: state.going.has(id) ? (span.start ?? start) : start, end: at, status, tries: [...span.tries, { start, end: at, status }] });
     state.going.add(id);

@@ -110,6 +110,6 @@ export function EventsTab({ detail, source }) {
   const began = Date.parse(source.state.started);
   return detail.rows.map((row) => {
     const { v, run_id, seq, at, type, ...rest } = row;
-    return html`<div class="eventrow" key=${seq}><span class="at" title=${at}>${seconds((Date.parse(at) - began) / 1000)}</span><details><summary>${type} <span class="muted">#${seq}</span></summary><pre class="code">${JSON.stringify(rest, null, 2)}</pre></details></div>`;
+    return html`<div class="eventrow" key=${seq}><span class="at" title=${at}>${seconds(Math.max(0, Date.parse(at) - began) / 1000)}</span><details><summary>${type} <span class="muted">#${seq}</span></summary><pre class="code">${JSON.stringify(rest, null, 2)}</pre></details></div>`;
   });
 }

@@ -62,6 +62,15 @@ test("the pause before a resume does not count, and what was interrupted waits a
   assert.deepEqual([state.seconds, state.resumes, state.spans.get("a").start], [5, [2], 3]);
 });
 
+test("a clock that was set back takes no time away", () => {
+  const state = fold([
+    started, row(-60, "call_finished", { role: "decomposer", task: null, seconds: 2, reply: reply(0) }), row(-59, "plan_made", plan(task("a"))),
+    row(-59, "task_started", { task: "a" }), row(-56, "task_finished", { task: "a", status: "done" }), row(-58, "run_finished", { status: "done" }),
+  ]);
+  const spans = ["(plan)", "a"].map((id) => state.spans.get(id)).map(({ start, end }) => [start, end]);
+  assert.deepEqual([state.seconds, spans], [4, [[0, 0], [1, 4]]]);
+});
+
 test("a plan that changes keeps what began, and a rewired task waits for the other", () => {
   const state = fold([
     started, row(1, "plan_made", plan(task("a"), task("b", "a"), task("c", "b"))),
@@ -102,6 +111,9 @@ test("a document continues where it was written", () => {
   apply(state, { seq: 10, at: at(52), type: "task_finished", task: "a", status: "done" });
   assert.deepEqual([state.spans.get("a").end, state.spans.get("a").status], [7, "done"]);
   assert.deepEqual(state.spans.get("a").tries, [{ start: 1, end: 7, status: "done" }]);
+  const early = fromDocument({ run_id: "r", goal: "g", status: "running", started: at(0), seconds: 5, now: at(50), last_at: at(47), last_seq: 9, spans: [], selected: [], usage: { calls: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0 }, cost_usd: 0 });
+  for (const [seq, time] of [[10, 49], [11, 52]]) apply(early, { seq, at: at(time), type: "warned", message: "w" });
+  assert.equal(early.seconds, 7, "an event that was written before the document, and came after it");
 });
 
 test("items that grow while the plan is being written stay with their task", () => {
