@@ -239,7 +239,7 @@ class Run:
         files, store = reused_files(reused), self.journal.store
         kept = [partial(kept_contents, store, self.log.run_id, self.log.capture)]
         if files.files and begun is not None and begun.parent is not None:
-            await asyncio.to_thread(contents.copy, files.listed(), Artifacts.of(paths.workspace, begun.parent))
+            await asyncio.to_thread(contents.copy, files.listed(), begun.parent)
             kept.append(partial(kept_contents, store, begun.parent, capture(paths, begun.parent)))
         files.files |= self.history.finished.files.files
         await restore_files(files, contents, lambda: chain.from_iterable(read() for read in kept), self.record)

@@ -61,11 +61,17 @@ class FileContents:
             self._write(path, data)
         return sorted(missing.keys() - latest.keys())
 
-    def copy(self, files: Sequence[Artifact], source: Artifacts) -> None:
-        """Write the files that are missing here, and that another run's folder has as they were."""
+    def copy(self, files: Sequence[Artifact], run_id: str) -> None:
+        """Write the files that are missing here, and that another run's folder has as they were.
+
+        The other run's id may come from a stranger's record, as paths do.
+        """
+        if not is_plain(run_id) or "/" in run_id:
+            return
+        folder = self.artifacts.folder.parents[1] / run_id / self.artifacts.folder.name
         for file in self._missing(files):
             try:
-                data = safe_files.read(source.folder / file.path, below=source.workspace, limit=file.bytes)
+                data = safe_files.read(folder / file.path, below=self.artifacts.workspace, limit=file.bytes)
             except (OSError, WeftError):
                 continue
             if data is not None and hashlib.sha256(data).hexdigest() == file.sha256:

@@ -132,6 +132,17 @@ async def test_a_rerun_warns_of_a_file_that_is_nowhere(tmp_path: Path, monkeypat
     assert "tables/report.md, which a task wrote, is not on this machine, nor in the journal" in said
 
 
+@pytest.mark.parametrize("run_id", ["..", "../../../private", "/private", "", "a/b", "x\0"])
+def test_nothing_is_copied_from_beside_the_runs(run_id: str, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    contents = FileContents(Artifacts.of(work, "r"), Capture())
+    for folder in (tmp_path / "private", work / ".agents", work / ".agents" / "runs" / "a" / "b", work):
+        (folder / "artifacts").mkdir(parents=True, exist_ok=True)
+        (folder / "artifacts" / "key").write_text("secret")
+    contents.copy([Artifact("key", 6, hashlib.sha256(b"secret").hexdigest(), "t")], run_id)
+    assert not contents.artifacts.folder.exists()
+
+
 async def test_an_exported_run_brings_its_files_and_a_strangers_leads_nowhere_else(tmp_path: Path) -> None:
     from weft_executor.journal import trace_file
 
