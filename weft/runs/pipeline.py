@@ -63,9 +63,9 @@ class Pipeline:
         shown = self.review if not context.history.has_begun else None
         if shown is not None and not await reviewed(shown, current, planning):
             return DECLINED
-        return await self._run_tasks(running, replanning)
+        return await self._run_tasks(planning, running, replanning)
 
-    async def _run_tasks(self, running: RunningTasks, replanning: Replanning) -> RunFinished:
+    async def _run_tasks(self, planning: Planning, running: RunningTasks, replanning: Replanning) -> RunFinished:
         """Run the tasks and answer, or say why the plan was not changed as a person asked."""
         unchanged = await replanning.begin()
         if unchanged is not None and not replanning.repeats:
@@ -79,6 +79,7 @@ class Pipeline:
             end = RunFinished("waiting")
         else:
             plan = replanning.current.plan
+            planning.warn_of_unneeded(plan, outcomes)
             earlier = running.earlier_results(plan.synthesis)
             end = await answer(self.context, plan, outcomes, running.files, earlier)
         return end if unchanged is None else not_changed(unchanged, end)

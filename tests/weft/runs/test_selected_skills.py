@@ -176,6 +176,16 @@ async def test_a_list_without_items_uses_nothing(workspace: Path, serve: Serve) 
     assert (result.status, result.skills_used) == ("done", ())
 
 
+@pytest.mark.parametrize("more", [{"when": '<<a.output>> == "never"'}, {"for_each": [], "instruction": "do <<item>>"}])
+async def test_a_task_that_had_nothing_to_do_does_not_count_as_use(
+    workspace: Path, serve: Serve, more: dict[str, Any]
+) -> None:
+    serve(planning(plan(llm("a"), skill("survey", "a", **more), synthesis="both")))
+    result, _ = await run(workspace)
+    said = "the skill 'cataloging-apis' was selected with certainty but not used: survey had nothing to do"
+    assert (result.status, result.skills_used, said in result.warnings) == ("done", (), True)
+
+
 async def test_a_skill_that_was_not_selected_with_certainty_may_be_left_out(workspace: Path, serve: Serve) -> None:
     server = serve(planning(WITHOUT))
     result, _ = await run(workspace, "Tell about endpoints and parameters, or do something else altogether")

@@ -8,19 +8,24 @@ from typing import TYPE_CHECKING
 
 from weft.workspace.planned_selection import planned_skills
 from weft.workspace.tool_choice import fitting_tools
+from weft_executor.results.outcome import Done, Unneeded
 from weft_planner.decompose import required
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import decompose
 from weft_planner.events import PlanMade, TextStreamed, Warned
 from weft_planner.plan import reading, unused_skills
+from weft_planner.plan.task_id import parent_of
 from weft_planner.prompting.profile import FULL
 from weft_skills.discovery.listed import descriptions_of
 from weft_skills.discovery.needs import SWITCHES
 from weft_skills.tools.listing import LIMIT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from weft.runs.run_context import RunContext
     from weft.workspace.workspace import Catalogue
+    from weft_executor.results.outcome import Outcome
     from weft_planner.decompose.judging import EarlyStart
     from weft_planner.plan.plan import Plan
 
@@ -158,6 +163,23 @@ class Planning:
         for text in (f"task {task!r}: {one}" if task else one for one in said):
             if text not in known:
                 self.context.record(Warned(text))
+
+    def warn_of_unneeded(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> None:
+        """Record a warning for each skill that the plan had to use, and whose tasks all had nothing to do."""
+        grown = {parent_of(task.id) for task in plan.tasks}
+        for name in self.certain:
+            own = [task.id for task in plan.reported if task.action_type == "skill" and task.name == name]
+            empty = {task for task in own if plan.task(task).for_each is not None and task not in grown}
+            idle = [
+                isinstance(end := outcomes.get(task), Unneeded) or (task in empty and isinstance(end, Done))
+                for task in own
+            ]
+            if own and all(idle):
+                said = (
+                    f"the skill {name!r} was selected with certainty but not used: {', '.join(own)} had nothing to do"
+                )
+                if said not in self.context.history.ledger.warnings:
+                    self.context.record(Warned(said))
 
     @property
     def certain(self) -> tuple[str, ...]:
