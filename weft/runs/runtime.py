@@ -32,6 +32,7 @@ from weft.runs.stored.claim import claim, release
 from weft.runs.stored.follow_up import earlier_run
 from weft.runs.stored.reopening import Reopening, checked_request
 from weft.runs.stored.rerun import plan_rerun
+from weft.runs.stored.restoring import kept_contents, restore_files
 from weft.settings.paths import Paths
 from weft.settings.settings import Settings, resolve, with_tools
 from weft.settings.untrusted import is_trusted
@@ -41,6 +42,7 @@ from weft.workspace.llm_detector import LlmDetector
 from weft.workspace.workspace import Workspace
 from weft_executor.history.run_history import RunHistory
 from weft_executor.results.artifacts import Artifacts
+from weft_executor.results.file_contents import FileContents
 from weft_executor.results.memo import Memo
 from weft_planner.events import Event, RunResumed, TaskReused
 from weft_skills.errors import InputError
@@ -203,7 +205,9 @@ class Weft:
         summary = await asyncio.to_thread(self.journal.store.find, run)
         run_id = summary.run_id
         if summary.status == "done" and not reopening.changes:
-            reopening.resolved(await asyncio.to_thread(self.history, run_id), self.workspace)
+            history = await asyncio.to_thread(self.history, run_id)
+            reopening.resolved(history, self.workspace)
+            await self._restore_files(history, run_id, record or _ignore)
             return await asyncio.to_thread(self.result, run_id)
         await claim(self.journal, run_id)
         try:
@@ -216,6 +220,13 @@ class Weft:
             return await asyncio.to_thread(self.result, run_id)
         resumed.observer, resumed.approve, resumed.review = record, approve, review
         return await resumed.run(stop or Stop())
+
+    async def _restore_files(self, history: RunHistory, run_id: str, record: Record) -> None:
+        """Bring back the files of a run that is done, where they were deleted or it is another machine's."""
+        capture = records.capture(self.paths, run_id)
+        contents = FileContents(Artifacts.of(self.paths.workspace, run_id), capture)
+        kept = partial(kept_contents, self.journal.store, run_id, capture)
+        await restore_files(history.ledger.files, contents, kept, record)
 
     def _resumed(self, run_id: str, reopening: Reopening) -> Run | None:
         """A claimed run, ready to continue; None if another process finished it before the claim."""

@@ -132,6 +132,17 @@ async def test_a_rerun_warns_of_a_file_that_is_nowhere(tmp_path: Path, monkeypat
     assert "tables/report.md, which a task wrote, is not on this machine, nor in the journal" in said
 
 
+async def test_a_run_that_is_done_has_its_files_again_when_it_is_resumed(tmp_path: Path) -> None:
+    model, events = ScriptedModel(replying), Recorder()
+    async with machine(tmp_path / "a", url_of(tmp_path / "j.sqlite"), model) as weft:
+        done = await weft.run("Report on May")
+        asked = len(model.asked)
+        shutil.rmtree(Artifacts.of(tmp_path / "a", done.run_id).folder)
+        assert (await weft.resume(done.run_id, record=events)).artifacts == done.artifacts
+    assert (Artifacts.of(tmp_path / "a", done.run_id).folder / "tables" / "report.md").read_text() == TEXT
+    assert (len(model.asked), events.of(Warned)) == (asked, [])
+
+
 @pytest.mark.parametrize("run_id", ["..", "../../../private", "/private", "", "a/b", "x\0"])
 def test_nothing_is_copied_from_beside_the_runs(run_id: str, tmp_path: Path) -> None:
     work = tmp_path / "work"
