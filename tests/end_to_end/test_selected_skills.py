@@ -63,6 +63,18 @@ def test_a_skill_that_is_used_is_named_in_runs_that_follow(workspace: Path, serv
     assert (same["skills_used"], same["warnings"]) == (["cataloging-apis"], [])
 
 
+def test_a_skill_that_was_switched_off_since_is_not_used_again(workspace: Path, serve: Serve, weft: Weft) -> None:
+    serve(scripted({"tasks": [SKILL, TASK | {"depends_on": ["survey"]}]}))
+    run = read(weft("run", *MODEL, GOAL, cwd=workspace))["run_id"]
+    with (workspace / "weft.toml").open("a", encoding="utf-8") as settings:
+        settings.write('\n[skills]\noff = ["cataloging-apis"]\n')
+    again = weft("rerun", run, "--from", "survey", *MODEL, cwd=workspace)
+    assert again.status == 1
+    assert "cataloging-apis" in json.loads(again.out)["error"] + again.err
+    assert json.loads(again.out)["skills_used"] == []
+    assert read(weft("replay", run, "--strict", "--json", cwd=workspace))["drift"] == []
+
+
 def test_a_reason_goes_through_a_plan_file(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(scripted({"tasks": [TASK], "unused": {"cataloging-apis": "there is a list"}}))
     made = weft("plan", *MODEL, GOAL, "-o", "plan.yaml", cwd=workspace)
