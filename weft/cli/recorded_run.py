@@ -49,7 +49,7 @@ def open_recorded(
     store = records.recorded_runs(where, now)
     recorded = records.first_event(store, run, where)
     store.close()
-    settings = records.without_what_is_off(records.settings_of(recorded.settings, now, flags.given()), now)
+    settings = records.tightened(records.settings_of(recorded.settings, now, flags.given()), now)
     check_recorded(settings, now, where)
     open_model = warm_up.begin(settings, where) if calls else None
     return Weft(workspace, settings, open_model=open_model, use=records.substitutes(recorded) | (use or {})), recorded

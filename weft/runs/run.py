@@ -234,14 +234,15 @@ class Run:
 
     async def _restore_files(self) -> None:
         """Bring back what the run's folder lacks, and take over the files of tasks that are reused."""
-        begun, contents, paths = self.history.started, self._contents, self.workspace.paths
+        begun, contents, store = self.history.started, self._contents, self.journal.store
         reused = begun.reused if begun is not None else ()
-        files, store = reused_files(reused), self.journal.store
+        files = reused_files(reused)
+        parent = begun.parent if begun is not None and files.files else None
+        files.files |= self.history.finished.files.files  # what tasks of this run have written over them counts
         kept = [partial(kept_contents, store, self.log.run_id, self.log.capture)]
-        if files.files and begun is not None and begun.parent is not None:
-            await asyncio.to_thread(contents.copy, files.listed(), begun.parent)
-            kept.append(partial(kept_contents, store, begun.parent, capture(paths, begun.parent)))
-        files.files |= self.history.finished.files.files
+        if parent is not None:
+            await asyncio.to_thread(contents.copy, files.listed(), parent)
+            kept.append(partial(kept_contents, store, parent, capture(self.workspace.paths, parent)))
         await restore_files(files, contents, lambda: chain.from_iterable(read() for read in kept), self.record)
         if isinstance(self.opening, RunStarted):  # so that the run needs its parent no more
             for one in reused:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from weft_skills.discovery.index import cache_folder
 from weft_skills.discovery.registry import Registry
 from weft_skills.errors import InputError
-from weft_skills.functions import installed
 from weft_skills.preferences import Preferences
 from weft_skills.selection import detectors
 from weft_skills.selection.detector import Selection, merge
@@ -145,6 +144,7 @@ class WorkspaceSkills:
         if self.preferences == Preferences():
             return []
         from weft_skills.discovery.listing import MAX_SKILLS  # here, since most users decide nothing
+        from weft_skills.functions import installed
 
         pinned = len(self.preferences.pin)
         many = (
@@ -227,6 +227,8 @@ class WorkspaceSkills:
 
     def why_absent(self, name: str) -> str:
         """Why a name is not that of an active skill."""
+        from weft_skills.functions import installed
+
         rows = self.registry.list_skills(all=True)
         for row in rows:
             if row.name == name:

@@ -40,12 +40,13 @@ _WHOLLY = re.compile(r"`\$[A-Za-z0-9_-]+`")
 # A formula: from one dollar to the next that closes, with a sign of mathematics or a single letter in between.
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$(?=[^\s$])[^$\n]*?(?<=[^\s$])\$(?![A-Za-z0-9])", re.DOTALL)
 _MATHEMATICS = re.compile(r"[\\^_={}<>+*|∈≤≥×·]|^\$\w\$$|^\$\w\b")
-# What stands before a skill that is not wanted: "do not use", "without the"; but not "why not" and "do not forget to".
+# What stands before a skill that is not wanted: "do not use", "without the"; not "why not", nor "if it does not work".
 _REFUSED = re.compile(
     r"(?:(?<!\bwhy[ ])\bnot|\b(?:don|doesn|mustn|shouldn|won)['’]t|\b(?:dont|never|without|no|avoid)"
     r"|\b(?:instead|rather)[ ](?:of|than)|\b(?:nicht|ohne|sans|sin))"
-    r"(?:\s+(?!(?:forget|hesitate|fail|only|just|until|before)\b)\w{1,20}){0,2}\s*$"
-    r"|(?:不要|不用|别)\w{0,6}\s*$",
+    r"(?:\s+(?:use|using|call|calling|run|running|load|loading|apply|applying|touch|try|need|want|ever|please|the|any|an?"
+    r"|our|my|den|die|das|le|la|el))"
+    r"{0,3}\s*$|(?:不要|不用|别)(?:再|使用|调用|运行|用)*\s*$",
     re.IGNORECASE,
 )
 _BEFORE = 60

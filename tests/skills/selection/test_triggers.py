@@ -87,6 +87,10 @@ def test_a_name_of_several_words_stands_for_itself_where_that_is_asked_for(goal:
         ("If it is not there, $expenses", True),
         ("There is no doubt: $expenses", True),
         ("Not only use the expenses skill, sum it up too", True),
+        ("If the total does not match use the expenses skill", True),
+        ("When it does not work $expenses", True),
+        ("别忘了用 $expenses", True),
+        ("Sum it up without using the $expenses", False),
     ],
 )
 def test_a_skill_that_a_goal_refuses_is_not_asked_for(goal: str, *, asked: bool) -> None:

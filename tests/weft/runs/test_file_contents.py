@@ -121,6 +121,28 @@ async def test_a_rerun_takes_over_the_files_of_the_tasks_that_it_reuses(*, gone:
     assert [one.task for one in model.asked if one.task == "make"] == ["make", "make"]  # its call and its answer
 
 
+async def test_a_reused_file_that_the_rerun_wrote_over_comes_back_as_it_was_written_last(tmp_path: Path) -> None:
+    stop = Stop()
+
+    def rewriting(request: Request) -> Reply:
+        if request.role == "decomposer" or request.task == "make":
+            return replying(request)
+        if any(one.role == "tool" for one in request.messages):
+            stop.set()
+            return Reply("written")
+        return _calling("WriteFile", path="tables/report.md", content="Nothing was sold.\n")
+
+    async with machine(tmp_path / "a", url_of(tmp_path / "j.sqlite"), ScriptedModel(replying)) as weft:
+        parent = await weft.run("Report on May")
+    async with machine(tmp_path / "a", url_of(tmp_path / "j.sqlite"), ScriptedModel(rewriting)) as weft:
+        cut = await weft.rerun(parent.run_id, weft.plan_rerun(parent.run_id, ["read"], {}), stop=stop)
+        assert cut.status == "interrupted"
+        folder = Artifacts.of(tmp_path / "a", cut.run_id).folder
+        shutil.rmtree(folder)
+        await weft.resume(cut.run_id)
+    assert (folder / "tables" / "report.md").read_text() == "Nothing was sold.\n"
+
+
 async def test_a_rerun_warns_of_a_file_that_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_contents, "MOST_BYTES", 10)
     async with machine(tmp_path / "a", url_of(tmp_path / "j.sqlite"), ScriptedModel(replying)) as weft:

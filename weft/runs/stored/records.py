@@ -211,7 +211,7 @@ def settings_of(recorded: Mapping[str, Any], now: Settings, flags: Mapping[str, 
     return replace(Settings(), **{**values, **own, **asked})
 
 
-def without_what_is_off(settings: Settings, now: Settings) -> Settings:
+def tightened(settings: Settings, now: Settings) -> Settings:
     """A recorded run's settings, with the skills and tools off that the user has switched off since."""
     return replace(settings, skills_off=tuple(dict.fromkeys((*settings.skills_off, *now.skills_off))))
 

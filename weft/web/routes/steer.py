@@ -152,7 +152,7 @@ def runtime_of(site: Site, run_id: str, given: Mapping[str, Any], use: Mapping[s
     """A runtime with a recorded run's settings, except those given now."""
     now = site.resolved(given).settings
     recorded = records.first_event(site.reading(), run_id, site.paths)
-    settings = records.without_what_is_off(records.settings_of(recorded.settings, now, given), now)
+    settings = records.tightened(records.settings_of(recorded.settings, now, given), now)
     check_recorded(settings, now, site.paths)
     return site.runtime(settings, records.substitutes(recorded) | dict(use or {}))
 
