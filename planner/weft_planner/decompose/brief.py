@@ -16,6 +16,7 @@ from weft_planner.plan.shape import AskedPlan, offered_arguments
 from weft_planner.plan.validate import problems
 from weft_planner.prompting.profile import FULL, Profile
 from weft_skills.discovery.listed import descriptions_of, lines_of
+from weft_skills.selection.terms import terms
 from weft_skills.text.shorten import cut
 from weft_skills.tools.listing import LIMIT
 
@@ -174,14 +175,15 @@ class Brief:
     def lines(self) -> dict[str, str]:
         """A line of each skill among which the model is to choose; none where none is selected, or all are certain.
 
-        Functions that are certain may need others.
+        Functions that are certain may need others. The line of one whose name tells what it does is empty.
         """
-        candidates, functions = self.profile.candidates, self.profile.function_candidates
+        candidates = self.profile.candidates
         if candidates is None or not (self.functions or set(self.names).difference(self.certain)):
             return {}
-        if functions is not None and self.functions and len(self.known.skills) <= functions.of:
-            candidates = functions.most
-        return lines_of(self.skills, candidates, _LINE)
+        if not self.functions:
+            return lines_of(self.skills, candidates, _LINE)
+        shown = lines_of(self.skills, self.profile.function_candidates or candidates, _LINE)
+        return {name: "" if _tells(name, line) else line for name, line in shown.items()}
 
     @property
     def tool_lines(self) -> tuple[str, ...]:
@@ -201,6 +203,12 @@ class Brief:
     def must_use(self) -> tuple[str, ...]:
         """The skills that the model is asked for again if its plan leaves them out without a reason."""
         return tuple(name for name in self.certain if name in self.shown)
+
+
+def _tells(name: str, line: str) -> bool:
+    """Whether a function's name has several words, one of which its description has too."""
+    words = name.replace("_", "-").split("-")
+    return len(words) > 1 and not set(terms(" ".join(words))).isdisjoint(terms(line))
 
 
 def variables_of(brief: Brief) -> dict[str, Any]:

@@ -40,14 +40,6 @@ class PlanExample:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionCandidates:
-    """How many skills that are single functions a model chooses among, where there are no more than `of` skills."""
-
-    most: int
-    of: int
-
-
-@dataclass(frozen=True, slots=True)
 class Profile:
     """How to work with a kind of model; the defaults are for models that need no help.
 
@@ -57,8 +49,8 @@ class Profile:
     (`parts_by_rule`) is planned without the model; what its plans lose of a goal is put back (`whole_goal`). Results
     that the model would only copy into the answer are joined without it (`joins_results`). What all tasks are told
     stands above a skill's instructions too (`system_above_skill`). Where the selection is in doubt, a model that plans
-    chooses among so many `candidates`, and is shown a line of each: of single functions more, if there are few in all
-    (`function_candidates`). Where tools fit the goal, it chooses among so many `tool_candidates`. Without `tools`, its
+    chooses among so many `candidates`, and is shown a line of each; of skills that are single functions, among so many
+    `function_candidates`. Where tools fit the goal, it chooses among so many `tool_candidates`. Without `tools`, its
     tasks call none, prompts hold up to `file_tokens` of the given files, and up to `file_parts` parts of them are read
     one by one.
     """
@@ -69,7 +61,7 @@ class Profile:
     most_tasks: int | None = None
     skills_shown: int | None = None
     candidates: int | None = None
-    function_candidates: FunctionCandidates | None = None
+    function_candidates: int | None = None
     tool_candidates: int | None = None
     prompt_tokens: int | None = None
     skill_characters: int | None = None
@@ -142,10 +134,8 @@ def _document() -> Any:
 
 def _profile(name: str, row: Mapping[str, Any]) -> Profile:
     examples = tuple(_example(example) for example in row.get("examples", ()))
-    functions = FunctionCandidates(**row["function_candidates"]) if "function_candidates" in row else None
-    own = ("examples", "shape", "like", "function_candidates")
-    rest = {key: value for key, value in row.items() if key not in own}
-    return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, function_candidates=functions, **rest)
+    rest = {key: value for key, value in row.items() if key not in ("examples", "shape", "like")}
+    return Profile(name=name, shape=SHAPES[row["shape"]], examples=examples, **rest)
 
 
 def _example(row: Mapping[str, Any]) -> PlanExample:

@@ -75,18 +75,29 @@ def test_one_sentence_over_functions_may_be_a_chain_of_them() -> None:
     assert max(length["maxItems"] for length in lengths) == 3
     shown = messages(FUNCTIONS, Prompts())
     assert [message.role for message in shown] == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert "- search-book: Search for a book by its title." in shown[1].content
-    assert "- skill-3: Get skill-3 by its ID." in shown[-1].content
+    assert shown[1].content.splitlines()[-1] == "- search-book"
+    assert shown[-1].content.splitlines()[2:] == [f"- {name}" for name in NAMES]
+
+
+def test_a_function_whose_name_does_not_tell_what_it_does_has_a_line() -> None:
+    rows = {"hypot": "Length of the long side.", "lookup-b": "Search for a film.", "search_film": "Search for films."}
+    skills = [Skill(name, about, f"/w/{name}/SKILL.md", "project") for name, about in rows.items()]
+    brief = replace(FUNCTIONS, skills=render(["hypot"], skills), known=Known(list(rows)), names=("hypot",))
+    assert asked(brief).splitlines()[2:] == [
+        "- hypot: Length of the long side.",
+        "- lookup-b: Search for a film.",
+        "- search_film",
+    ]
 
 
 def test_functions_that_are_certain_stand_among_those_they_may_need() -> None:
     assert len(replace(FUNCTIONS, certain=FUNCTIONS.names).shown) == 20
 
 
-def test_of_few_functions_more_are_shown_than_of_many() -> None:
-    many = [*NAMES, *(f"other-{number}" for number in range(100))]
-    assert len(FUNCTIONS.shown) == 20
-    assert len(replace(FUNCTIONS, known=Known(many)).shown) == 12
+def test_more_functions_are_shown_than_skills_with_a_line_each() -> None:
+    skills = [Skill(f"get-{number}", "Get it by its ID.", f"/w/{number}/SKILL.md", "project") for number in range(99)]
+    brief = replace(FUNCTIONS, skills=render([], skills), known=Known([skill.name for skill in skills]))
+    assert (len(brief.shown), len(DOUBTFUL.shown)) == (24, 12)
 
 
 @pytest.mark.parametrize(
