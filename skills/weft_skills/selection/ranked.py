@@ -59,11 +59,11 @@ class RankedDetector:
         return self._pools.unindexed
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
-        """The skills that the goal names, then those that fit well enough; an empty list if none does."""
+        """The skills that the goal names, then those that fit well enough, without those it says not to use."""
         rest = triggers.without_names(goal, skills)
-        return merge(
-            triggers.named(goal, skills), self._with(goal, skills, lambda pool: _fitting(self._read(rest, pool)))
-        )
+        fitting = self._with(goal, skills, lambda pool: _fitting(self._read(rest, pool)))
+        refused = triggers.refused(goal, skills)
+        return merge(triggers.named(goal, skills), [one for one in fitting if one.name not in refused])
 
     def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
         """The skills that the goal names, then the best, whatever their confidence; each part of the goal has some."""
@@ -76,8 +76,9 @@ class RankedDetector:
 
         selected = {selection.name: selection for selection in self.detect(goal, skills)}
         rest = triggers.without_names(goal, skills)
+        decided = explaining.Decided(selected, triggers.refused(goal, skills))
         found = self._with(
-            goal, skills, lambda pool: [explaining.explained(goal, self._read(rest, pool, limit), selected, limit)]
+            goal, skills, lambda pool: [explaining.explained(goal, self._read(rest, pool, limit), decided, limit)]
         )
         return found[0] if found else explaining.nothing(goal)
 

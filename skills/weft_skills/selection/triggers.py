@@ -50,6 +50,16 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = 60
+# Which skills are not wanted, by their whole names: "do not use scanpy", "without using the pdf or docx skill". A name
+# that something else follows says what kind of thing is not wanted ("do not use PDF pages that are blank").
+_ALONE = r"(?=\s*(?:$|[.,;:!?)\n]|(?:skills?|tools?|n?or|but|and|here|at[ ]all|this[ ]time|for[ ](?:it|this|that))\b))"
+_NOT_TO_USE = re.compile(
+    r"(?:\b(?:do|must|should|shall)[ ]not|\b(?:don|mustn|shouldn)['’]t|\b(?:dont|never|without|avoid))"
+    r"(?:[ ](?:ever|please))?\s+(?:use|using|call|calling|run|running|load|loading|apply|applying)\s+"
+    rf"(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}",
+    re.IGNORECASE,
+)
+_OR = re.compile(rf"\s*\bn?or\s+(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}", re.IGNORECASE)
 
 
 def named(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> list[Selection]:
@@ -75,10 +85,26 @@ def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> 
     return goal
 
 
+def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
+    """The skills that the goal says not to use, and names nowhere else."""
+    said: dict[str, set[int]] = {}
+    for first in _NOT_TO_USE.finditer(goal):
+        found: re.Match[str] | None = first
+        while found is not None:
+            said.setdefault(found[1].lower(), set()).add(found.start(1))
+            found = _OR.match(goal, found.end())
+    known = [skill.name for skill in skills if skill.name.lower() in said] if said else []
+    return {name for name in known if said[name.lower()].issuperset(_places(goal, name))}
+
+
 def refuses(goal: str, word: str) -> bool:
     """Whether the goal has a word, and says wherever it has it that what it names is not to be used."""
-    places = [found.start() for found in re.finditer(rf"(?<!\w){re.escape(word)}", goal, re.IGNORECASE)]
+    places = _places(goal, word)
     return bool(places) and all(_is_refused(goal, at) for at in places)
+
+
+def _places(goal: str, word: str) -> list[int]:
+    return [found.start() for found in re.finditer(rf"(?<!\w){re.escape(word)}", goal, re.IGNORECASE)]
 
 
 def _is_refused(goal: str, at: int) -> bool:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from weft_skills.selection.triggers import mentioned, named
+from weft_skills.selection.triggers import mentioned, named, refused
 from weft_skills.skill import Skill
 
 NAMES = ("code-review", "expenses", "file", "home", "k", "n", "name", "path", "x", "y")
@@ -97,8 +97,38 @@ def test_a_skill_that_a_goal_refuses_is_not_asked_for(goal: str, *, asked: bool)
     assert bool(named(goal, SKILLS, bare=True)) is asked
 
 
+@pytest.mark.parametrize(
+    ("goal", "names"),
+    [
+        ("Sum it up, but do not use expenses", {"expenses"}),
+        ("Sum it up without using the Expenses, and go on", {"expenses"}),
+        ("Sum it up without using the Expenses or path skill", {"expenses", "path"}),
+        ("Don't use expenses for it, code-review my diff", {"expenses"}),
+        ("Do not use path, home is what they want", {"path"}),
+        ("Do not use file pages that are blank", set()),
+        ("Do not run code-review twice", set()),
+        ("I could not use file viewers here; I could not use file.", set()),
+        ("Never call code-review or sum it up", {"code-review"}),
+        ("Use expenses for May; don't use expenses for June", set()),
+        ("Why not use expenses?", set()),
+        ("Do not use expenses-2026.csv", set()),
+        ("Sum it up without expenses", set()),
+    ],
+)
+def test_skills_that_a_goal_says_not_to_use_are_refused(goal: str, names: set[str]) -> None:
+    assert refused(goal, SKILLS) == names
+
+
 def test_hostile_goals_are_read_quickly() -> None:
     started = time.thread_time()
+    for goal in (
+        "do not use x, " * 10_000,
+        "do not use x" + " or x" * 30_000,
+        "do not use x" + " " * 30_000,
+        "not use " * 30_000,
+        "n't" * 50_000,
+    ):
+        refused(goal, SKILLS)
     for goal in ("$" * 50_000, "$x " * 30_000, "`" * 50_000, "```" * 20_000, "$x\\" * 30_000, "echo $" * 20_000):
         named(goal, SKILLS)
     for goal in ("a-" * 50_000, "a-a " * 30_000, "-a" * 50_000):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.explanation import Explained, Explanation, PartScore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from weft_skills.selection.detector import Selection
     from weft_skills.selection.ranking.reading import Fit, GoalReading, Passage
@@ -15,19 +16,33 @@ if TYPE_CHECKING:
 _PARTS = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The skills that were selected for a goal, and those that it says not to use."""
+
+    selected: Mapping[str, Selection]
+    refused: Collection[str]
+
+
 def nothing(goal: str) -> Explanation:
     """The explanation where there are no skills."""
     return Explanation(goal, certain=False, candidates=())
 
 
-def explained(goal: str, reading: GoalReading, selected: Mapping[str, Selection], limit: int) -> Explanation:
+def explained(goal: str, reading: GoalReading, decided: Decided, limit: int) -> Explanation:
     """The best `limit` skills and all selected ones, each with its signals in the whole goal and where it fits best."""
-    skills = reading.pool.skills
+    skills, selected = reading.pool.skills, decided.selected
     numbers = {skill.name: at for at, skill in enumerate(skills)}
     order = [*(numbers[name] for name in selected), *(document for document, _ in reading.ranked)]
     found = [
         _candidate(document, reading, selected.get(skills[document].name))
         for document in list(dict.fromkeys(order))[: max(limit, len(selected))]
+    ]
+    found = [
+        replace(one, change="the goal would have to leave out that it is not to be used")
+        if one.name in decided.refused
+        else one
+        for one in found
     ]
     return Explanation(goal, any(selection.certain for selection in selected.values()), tuple(found))
 

@@ -53,3 +53,13 @@ def test_an_ordinary_word_and_one_of_a_whole_family_name_no_skill(pool: list[Ski
 @pytest.mark.parametrize("goal", ["Do it without scanpy", "My lunch break is short, so never use scanpy for it"])
 def test_a_goal_that_refuses_a_skill_does_not_name_it(pool: list[Skill], goal: str) -> None:
     assert not any(one.certain for one in RankedDetector().detect(goal, pool))
+
+
+def test_a_skill_that_a_goal_says_not_to_use_is_not_selected_however_well_it_fits(pool: list[Skill]) -> None:
+    fitting = "Single-cell analysis of the expression matrices in data.h5ad"
+    assert [one.name for one in RankedDetector().detect(fitting, pool)] == ["scanpy"]
+    goal = f"{fitting}, but do not use scanpy"
+    assert RankedDetector().detect(goal, pool) == []
+    assert RankedDetector().rank(goal, pool, 3)[0].name == "scanpy"
+    change = RankedDetector().explain(goal, pool, 1).candidates[0].change
+    assert change == "the goal would have to leave out that it is not to be used"
