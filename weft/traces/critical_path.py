@@ -36,15 +36,13 @@ def critical_segments(spans: Iterable[Span], resumes: Sequence[float], seconds: 
     """The time of a run from its start to its end, without gaps."""
     tries = _Tries(spans, resumes)
     found: list[Segment] = []
-    seen: set[Segment] = set()
     until, now = seconds, tries.last(None, seconds)
-    while now is not None and now not in seen:
-        seen.add(now)
+    while now is not None:
         end = min(now.end, until)
         found.append(Segment(None, end, until))
         cause = tries.cause(now)
         inside = cause is not None and cause.start >= now.start - _NEAR  # a part of it, which it waited for
-        until = max(now.start, min(end, cause.end)) if cause is not None and inside else now.start
+        until = max(now.start, min(end, cause.end)) if cause is not None and inside else min(end, now.start)
         found.append(Segment(now.step, until, end))
         now = cause
     found.append(Segment(None, 0.0, until))
@@ -52,13 +50,17 @@ def critical_segments(spans: Iterable[Span], resumes: Sequence[float], seconds: 
 
 
 class _Tries:
-    """Every time that a step ran and ended, by step."""
+    """Every time that a step ran and ended, by step; each is passed once, on the way from the end.
+
+    A try of no length ends where it begins, and would be its own cause, or that of another which waited for it.
+    """
 
     def __init__(self, spans: Iterable[Span], resumes: Sequence[float]) -> None:
         self._resumes = resumes
         self._needs: dict[str, list[str]] = {}
         self._of: dict[str, list[Segment]] = {}
         self._parts: dict[str, list[str]] = {}
+        self._passed: set[int] = set()
         for span in spans:
             self._needs.setdefault(span.id, []).extend(span.depends_on)
             if (number := round_of(span.id)) is not None:
@@ -72,11 +74,13 @@ class _Tries:
     def last(self, steps: Iterable[str] | None, before: float) -> Segment | None:
         """What ended last before a time, of some steps or of all; of several, what took longest."""
         names = self._of if steps is None else steps
-        ended = [one for name in names for one in self._of.get(name, ()) if one.end <= before + _NEAR]
+        tries = (one for name in names for one in self._of.get(name, ()))
+        ended = [one for one in tries if one.end <= before + _NEAR and id(one) not in self._passed]
         return max(ended, key=lambda one: (one.end, -one.start), default=None)
 
     def cause(self, one: Segment) -> Segment | None:
-        """What a try waited for."""
+        """What a try waited for; it is passed now."""
+        self._passed.add(id(one))
         step = one.step or ""
         part = self.last(self._parts.get(step, ()), one.end)
         if part is not None and one.start - _NEAR <= part.start:
@@ -91,4 +95,5 @@ class _Tries:
 
     def _planning(self, one: Segment) -> Segment | None:
         """The planning during which a task began."""
-        return next((plan for plan in self._of.get("(plan)", ()) if plan.start < one.start < plan.end), None)
+        plans = (plan for plan in self._of.get("(plan)", ()) if plan.start < one.start < plan.end)
+        return next((plan for plan in plans if id(plan) not in self._passed), None)

@@ -96,8 +96,12 @@ class Steps:
                 self.selections = event.selections
             case PlanRefused():
                 self.faults += (f"{event.task}: {fault}" if event.task else fault for fault in event.faults)
+                if event.task is None:
+                    self._note_refusal("(plan)" if event.change is None else "(replan)")
             case PlanMade():
                 self._note_tasks(event.plan.tasks)
+                if (plan := self.spans.get("(plan)")) is not None and plan.status == "failed":
+                    plan.status = "done"  # there is a plan after all
                 if event.attempts == 0:
                     self.spans.pop("(plan)", None)
             case PlanChanged():
@@ -126,6 +130,13 @@ class Steps:
                 self.spans[task].tools = dict(Counter(self.spans[task].tools) + Counter([event.name]))
             case _:
                 pass
+
+    def _note_refusal(self, step: str) -> None:
+        """Count the call that made a plan as failed: what it answered was refused."""
+        span = self.spans.get(step)
+        if span is not None and span.tries:
+            span.status = "failed"
+            span.tries[-1] = replace(span.tries[-1], status="failed")
 
     def _note_question(self, event: ApprovalAsked) -> None:
         self.questions[event.id] = Question(event.id, event.task, event.preview)

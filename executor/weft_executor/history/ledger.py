@@ -85,6 +85,7 @@ class Ledger:
                 self._change(event)
             case RunResumed():
                 self.model = event.settings.get("model")
+                self._seconds += event.lost
                 self._reopen()
             case TaskStarted(task=task):
                 self._attempts[task] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from weft_executor.history.ledger import Ledger
@@ -25,14 +26,17 @@ from weft_planner.events import (
     PlanMade,
     PlanRefused,
     ResultChecked,
+    RunNoted,
     RunResumed,
     RunStarted,
+    RunTagged,
     SkillLoaded,
     SkillsSelected,
     TaskFinished,
     TaskReused,
     TaskStarted,
     ToolCalled,
+    TurnTakenBack,
     decode,
 )
 from weft_planner.events.tasks import FROM_CACHE
@@ -65,7 +69,8 @@ class RunHistory:
     a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
     before the run was stopped, in the first request that it has answered. `earlier_outputs` are results of earlier
     turns that its tasks read. `images` are those that came with the goal. `has_begun` is whether a task has started
-    since there was a plan.
+    since there was a plan, `taken_back` whether a person took it back as a turn of a conversation. `lost` are the
+    seconds that it worked until its process died, which no event counts.
     """
 
     started: RunStarted | None = None
@@ -91,7 +96,9 @@ class RunHistory:
     replans: Replans = field(default_factory=Replans)
     paid: dict[str, tuple[float, int]] = field(default_factory=dict)
     last_seq: int = 0
+    lost: float = 0.0
     has_begun: bool = False
+    taken_back: bool = False
     fixed: tuple[Task, ...] = ()
     _latest: dict[str | None, Event] = field(default_factory=dict)
     _last_reply: dict[tuple[str, str | None], str] = field(default_factory=dict)
@@ -102,11 +109,19 @@ class RunHistory:
     def of(cls, rows: Iterable[Row], capture: Capture) -> RunHistory:
         """The history in a run's rows, given in order."""
         history = cls()
+        began = last = ""
         for row in rows:
             history.last_seq = row.seq
             event = decode(row.type, capture.local(row.body))
             if event is not None:
                 history.note(event)
+            if isinstance(event, RunStarted | RunResumed):
+                began = row.at
+            if not isinstance(event, RunTagged | RunNoted):  # a person may tag it long after its process died
+                last = row.at
+        if began and history.ledger.finished is None:
+            worked = datetime.fromisoformat(last) - datetime.fromisoformat(began)
+            history.lost = max(0.0, worked.total_seconds())
         history._check()
         return history
 
@@ -132,6 +147,8 @@ class RunHistory:
                 self.finished.verdicts[event.answer] = event.faults
             case ToolCalled():
                 self._note_tool(event)
+            case TurnTakenBack():
+                self.taken_back = True
             case _:
                 pass
 

@@ -48,7 +48,9 @@ def updated(summary: RunSummary, event: Event, at: str) -> RunSummary:
             begun = replace(summary, batch=batch, batch_goal=event.batch_goal, conversation=conversation)
             return replace(begun, model=_model(event))
         case RunResumed():
-            return replace(summary, status="running", code=None, model=_model(event) or summary.model)
+            seconds = (summary.seconds or 0.0) + event.lost or summary.seconds
+            model = _model(event) or summary.model
+            return replace(summary, status="running", code=None, model=model, seconds=seconds)
         case SkillsSelected(task=None):
             return replace(summary, skills=tuple(one.name for one in event.selections))
         case PlanMade():

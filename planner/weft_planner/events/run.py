@@ -11,6 +11,7 @@ from weft_planner.events.event import Event, Hash
 from weft_planner.events.tasks import TaskReused
 from weft_planner.model import Message, Reply
 from weft_planner.plan.plan import Plan
+from weft_planner.plan.references import earlier_id
 
 RunStatus = Literal["done", "partial", "failed", "stopped", "waiting", "interrupted"]
 
@@ -78,6 +79,11 @@ class ConversationTurn(msgspec.Struct, frozen=True):
     left_out: int = 0
     earlier_files: int = 0
 
+    @property
+    def earlier_ids(self) -> frozenset[str]:
+        """The tasks of earlier turns that a plan can refer to, as they are called there."""
+        return frozenset(earlier_id(one.turn, one.task) for one in self.results)
+
 
 # Who decided that a recipe is used: a person by its name or when asked, the settings, or a batch of like goals.
 RecipeWay = Literal["name", "offer", "auto", "batch"]
@@ -131,10 +137,11 @@ class RunStarted(Event, frozen=True):
 
 
 class RunResumed(Event, frozen=True):
-    """A stopped run was resumed."""
+    """A stopped run was resumed; `lost` are the seconds that it had worked when its process died, if it did."""
 
     run_id: str
     settings: Mapping[str, Any]
+    lost: float = 0.0
 
 
 class TurnSummarised(Event, frozen=True):

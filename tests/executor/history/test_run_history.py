@@ -6,8 +6,20 @@ import pytest
 
 from weft_executor.capture.capture import Capture
 from weft_executor.history.run_history import RunHistory
-from weft_executor.stores.row import Row
-from weft_planner.events import Event, PlanChanged, PlanMade, to_dict, type_of
+from weft_executor.journal.summary import updated
+from weft_executor.stores.row import Row, RunSummary
+from weft_planner.events import (
+    Event,
+    PlanChanged,
+    PlanMade,
+    RunFinished,
+    RunNoted,
+    RunResumed,
+    RunStarted,
+    RunTagged,
+    to_dict,
+    type_of,
+)
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.task import Task
 from weft_skills.errors import InputError
@@ -15,8 +27,15 @@ from weft_skills.errors import InputError
 MADE = PlanMade(Plan((Task("a", "llm"), Task("b", "llm", depends_on=("a",)))), 1)
 
 
+STARTED = RunStarted("r", "g", "w", {})
+
+
 def read(*events: Event) -> RunHistory:
-    rows = (Row("r", seq, "", type_of(type(event)), to_dict(event)) for seq, event in enumerate(events, 1))
+    """The history of a run with these events, one in a second."""
+    numbered = enumerate(events, 1)
+    rows = (
+        Row("r", seq, f"2026-01-01T10:00:{seq:02}.000000Z", type_of(type(one)), to_dict(one)) for seq, one in numbered
+    )
     return RunHistory.of(rows, Capture())
 
 
@@ -39,3 +58,17 @@ def test_a_change_that_another_one_took_back_counts_for_nothing() -> None:
     history = read(MADE, added, PlanChanged("for_each", "b", (), ("b[1]",)))
     assert history.plan is not None
     assert [task.id for task in history.plan.tasks] == ["a", "b"]
+
+
+def test_the_time_until_a_process_died_is_counted_when_its_run_is_resumed() -> None:
+    died = read(STARTED, MADE, MADE, RunTagged(("late",)), RunNoted("what happened?"))
+    assert died.lost == 2.0, "what a person adds later is no part of the run"
+    again = read(STARTED, MADE, MADE, RunResumed("r", {}, 2.0), MADE)
+    assert (again.lost, again.ledger.result().seconds) == (1.0, 2.0)
+    ended = read(STARTED, MADE, RunResumed("r", {}, 1.0), MADE, RunFinished("done", seconds=1.5))
+    assert (ended.lost, ended.ledger.result().seconds) == (0.0, 2.5)
+    summary = RunSummary("r", "g", "running", "")
+    for event in (STARTED, RunResumed("r", {}, 1.0), RunFinished("done", seconds=1.5)):
+        summary = updated(summary, event, "")
+    assert summary.seconds == 2.5
+    assert updated(RunSummary("r", "g", "running", ""), RunResumed("r", {}), "").seconds is None

@@ -62,6 +62,13 @@ def test_planning_finished_after_a_resume_does_not_include_the_pause() -> None:
     assert view.spans["(plan)"].seconds == pytest.approx(2.0)
 
 
+def test_planning_whose_answers_were_all_refused_has_failed() -> None:
+    refused = event("10:00:02", "plan_refused", attempt=1, faults=["no"])
+    ended = event("10:00:03", "run_finished", status="failed", error="no plan", code="NO_PLAN", seconds=3.0)
+    plan = timeline(rows(*BEGUN[:2], refused, ended)).spans["(plan)"]
+    assert (plan.status, [one.status for one in plan.tries]) == ("failed", ["failed"])
+
+
 def test_a_clock_that_was_set_back_takes_no_time_away() -> None:
     late = event("09:00:03", "call_finished", role="decomposer", task=None, model="m", reply=REPLY, seconds=2.0)
     view = timeline(rows(BEGUN[0], late, *((f"09{at[2:]}", kind, body) for at, kind, body in BEGUN[2:]), *RESUMED))
@@ -143,6 +150,24 @@ def test_every_try_keeps_its_bar_and_the_critical_path_is_as_long_as_the_run() -
         (None, 9.0, 10.0),
     ]
     assert view.critical == ["(plan)", "a", "b"]
+
+
+def test_a_try_that_was_broken_off_at_once_leads_on_to_what_it_waited_for() -> None:
+    late = event("10:00:06", "task_started", task="b", inputs="y")
+    view = timeline(rows(*BEGUN[:5], late, *RESUMED))
+    assert view.spans["b"].tries[0].to_dict() == {"start": 6.0, "end": 6.0, "status": "interrupted"}
+    assert [(one.step, one.start, one.end) for one in view.segments] == [
+        ("(plan)", 0.0, 2.0),
+        ("a", 2.0, 5.0),
+        (None, 5.0, 6.0),
+        ("b", 6.0, 6.0),
+        (None, 6.0, 7.0),
+        ("b", 7.0, 10.0),
+        (None, 10.0, 11.0),
+    ]
+    assert view.critical == ["(plan)", "a", "b"]
+    twice = timeline(rows(*BEGUN[:5], late, RESUMED[0], ("18:00:00", *late[1:]), *RESUMED))
+    assert twice.critical == ["(plan)", "a", "b"]
 
 
 def test_an_item_is_named_by_its_value_and_a_replaced_task_says_by_what() -> None:

@@ -60,7 +60,7 @@ def plan_rerun(history: RunHistory, begin: Collection[str], inputs: Mapping[str,
         if finished.status == "done" and finished.output is not None and task not in stale
     }
     reused |= {task: (output, f"run {run_id}") for task, output in history.finished.reused.items() if task not in stale}
-    reused |= {task: (text, "a file given with --input") for task, text in inputs.items()}
+    reused |= {task: (text, "what you gave") for task, text in inputs.items()}
     # A loop is run again as a whole: its rounds are neither reused nor named.
     order = [task.id for task in plan.tasks if task.id in counted and parent_of(task.id) not in inputs]
     executed = tuple(task for task in order if task not in reused)

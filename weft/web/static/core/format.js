@@ -77,3 +77,6 @@ export function ticks(end, most = 6) {
   const step = fits >= 10 && sixty ? sixty : fits;
   return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, index) => index * step);
 }
+
+/** A time on an axis, exact enough to tell it from the next one. @param {number} tick @param {number} step */
+export const tickText = (tick, step) => (step < 0.95 ? `${tick.toFixed(step < 0.095 ? 2 : 1)} s` : seconds(tick).replace(".0 s", " s"));

@@ -15,14 +15,12 @@ export function criticalSegments(state) {
   const tries = new Tries(state);
   /** @type {Segment[]} */
   const found = [];
-  const seen = new Set();
   let until = state.seconds;
-  for (let now = tries.last(null, until); now && !seen.has(now);) {
-    seen.add(now);
+  for (let now = tries.last(null, until); now;) {
     const end = Math.min(now.end, until);
     found.push({ step: null, start: end, end: until });
     const cause = tries.cause(now);
-    until = cause && cause.start >= now.start - NEAR ? Math.max(now.start, Math.min(end, cause.end)) : now.start;
+    until = cause && cause.start >= now.start - NEAR ? Math.max(now.start, Math.min(end, cause.end)) : Math.min(end, now.start);
     found.push({ step: now.step, start: until, end });
     now = cause;
   }
@@ -43,7 +41,10 @@ export function timeSpent(state) {
   return [...[...spent].map(([step, seconds]) => ({ step, seconds })), ...(waited > 0.05 ? [{ step: null, seconds: waited }] : [])];
 }
 
-/** Every time that a step ran and ended, by step. */
+/**
+ * Every time that a step ran and ended, by step; each is passed once, on the way from the end. A try of no length ends where it
+ * begins, and would be its own cause, or that of another which waited for it.
+ */
 class Tries {
   /** @param {Timed} state */
   constructor({ spans, dropped, resumes }) {
@@ -54,6 +55,8 @@ class Tries {
     this.of = new Map();
     /** @type {Map<string, string[]>} */
     this.parts = new Map();
+    /** @type {Set<Segment>} */
+    this.passed = new Set();
     for (const span of [...spans.values(), ...dropped]) {
       this.needs.set(span.id, [...(this.needs.get(span.id) ?? []), ...span.depends_on]);
       const round = roundOf(span.id);
@@ -74,22 +77,24 @@ class Tries {
     let last = null;
     for (const step of steps ?? this.of.keys()) {
       for (const one of this.of.get(step) ?? []) {
-        if (one.end <= before + NEAR && (!last || one.end > last.end || (one.end === last.end && one.start < last.start))) last = one;
+        if (one.end <= before + NEAR && !this.passed.has(one) && (!last || one.end > last.end || (one.end === last.end && one.start < last.start))) last = one;
       }
     }
     return last;
   }
 
-  /** What a try waited for. @param {Segment} one @returns {Segment | null} */
+  /** What a try waited for; it is passed now. @param {Segment} one @returns {Segment | null} */
   cause(one) {
+    this.passed.add(one);
     const step = one.step ?? "";
     const part = this.last(this.parts.get(step) ?? [], one.end);
     if (part && one.start - NEAR <= part.start) return part;
-    const needed = [step, "(plan)", "(replan)"];
+    /** @type {string[]} */
+    const needed = [];
     for (let own = /** @type {string | null} */ (step); own !== null; own = parentOf(own)) needed.push(...(this.needs.get(own) ?? []));
-    let found = this.last(step.startsWith("(") ? null : needed, one.start);
+    let found = this.last(step.startsWith("(") ? null : [...needed, step, "(plan)", "(replan)"], one.start);
     const resumed = Math.max(...this.resumes.filter((at) => at <= one.start + NEAR));
     if (Number.isFinite(resumed) && (!found || found.end < resumed - NEAR)) found = this.last(null, one.start);
-    return found ?? (this.of.get("(plan)") ?? []).find((plan) => plan.start < one.start && one.start < plan.end) ?? null;
+    return found ?? (this.of.get("(plan)") ?? []).find((plan) => plan.start < one.start && one.start < plan.end && !this.passed.has(plan)) ?? null;
   }
 }

@@ -1,6 +1,6 @@
 // A run's state from its events: the same for live, past and played-back runs, and the same as `weft trace show` has it.
 // Pure: no DOM, no clock but that of the events.
-import { close, make, noteCall, noteChange, noteTask, noteTasks } from "./spans.js";
+import { close, make, noteCall, noteChange, noteTask, noteTasks, planned, refuse } from "./spans.js";
 
 /**
  * @typedef {import("./spans.js").Span} Span
@@ -85,10 +85,10 @@ export function apply(state, row) {
     case "skills_selected": if (!row.task) state.selected = row.selections ?? []; return [];
     case "prompt_made": state.phase = row.role; return [];
     case "warned": if (!state.warnings.includes(row.message)) state.warnings = [...state.warnings, row.message]; return [];
-    case "plan_refused": state.faults = [...state.faults, ...row.faults.map((/** @type {string} */ fault) => (row.task ? `${row.task}: ${fault}` : fault))]; return ["(plan)"];
+    case "plan_refused": state.faults = [...state.faults, ...row.faults.map((/** @type {string} */ fault) => (row.task ? `${row.task}: ${fault}` : fault))]; return row.task ? [] : refuse(state, row.change == null ? "(plan)" : "(replan)");
     case "model_loading": state.phase = "loading"; return [];
     case "condition_checked": return noteCondition(state, row);
-    case "plan_made": state.repairs = row.repairs ?? []; state.version++; return noteTasks(state, row);
+    case "plan_made": state.repairs = row.repairs ?? []; state.version++; planned(state); return noteTasks(state, row);
     case "plan_changed": state.version++; return noteChange(state, row, at);
     case "task_started": case "task_reused": case "task_finished": return noteTask(state, row, at);
     case "call_started": case "call_finished": case "call_failed": case "call_broken": case "call_retried": return noteCall(state, row, at);

@@ -185,3 +185,16 @@ export function tally(spans) {
 
 /** The tasks of the plan: every step that is not planning or synthesis. @param {ReadonlyMap<string, Span>} spans */
 export const tasksOf = (spans) => [...spans.values()].filter((span) => !span.id.startsWith("("));
+
+/** The call that made a plan failed: what it answered was refused. @param {State} state @param {string} id */
+export function refuse(state, id) {
+  const span = state.spans.get(id);
+  if (span?.tries.length) Object.assign(span, { status: "failed", tries: span.tries.map((one, at) => (at === span.tries.length - 1 ? { ...one, status: "failed" } : one)) });
+  return [id];
+}
+
+/** There is a plan, whatever was refused before. @param {State} state */
+export function planned(state) {
+  const plan = state.spans.get("(plan)");
+  if (plan?.status === "failed") plan.status = "done";
+}

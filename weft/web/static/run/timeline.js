@@ -1,7 +1,7 @@
 // A run in time: planning, tasks and synthesis as bars, waiting as thin lines, tries again as ticks.
 import { useMemo, useRef } from "../vendor/hooks.js";
 import { signal, useSignal } from "../vendor/signals.js";
-import { seconds, ticks } from "../core/format.js";
+import { seconds, ticks, tickText } from "../core/format.js";
 import { classes, html } from "../core/html.js";
 import { Icon } from "../core/icons.js";
 import { ICONS, WORDS } from "../core/states.js";
@@ -51,7 +51,7 @@ export function Timeline({ source, selected, onSelect }) {
   return html`<section class="time" aria-label="Timeline" onWheel=${wheel}>
     <div class="head"><h2>Timeline<button type="button" class="plain" title="Order of the rows" onClick=${() => (order.value = order.value === "plan" ? "start" : "plan")}>${order.value === "plan" ? "as planned" : "by start"}</button>
       <span><button type="button" class="plain" aria-label="Zoom the timeline in" onClick=${() => zoom(1 / 1.6)}><${Icon} name="plus" /></button>${range.value && html`<button type="button" class="plain" aria-label="Show the whole timeline" onClick=${() => (range.value = null)}><${Icon} name="fit" /></button>`}</span></h2>
-      <div class="axis">${lines.map((tick) => html`<span style=${{ left: `${percent(tick)}%` }}>${seconds(tick).replace(".0 s", " s")}</span>`)}</div></div>
+      <div class="axis">${lines.map((tick) => html`<span style=${{ left: `${percent(tick)}%` }}>${tickText(tick, step)}</span>`)}</div></div>
     <div class="rows" ref=${measure} tabIndex=${0} role="region" aria-label="Timeline rows" onScroll=${(/** @type {any} */ event) => (top.value = event.target.scrollTop)}>
       <div style=${{ height: `${first * ROW}px` }}></div>
       ${rows.slice(first, last).map((span) => html`<${Row} key=${span.id + (spans.get(span.id) === span ? "" : " dropped")} span=${span} spans=${spans} gone=${spans.get(span.id) !== span} now=${now} percent=${percent} step=${(step / (to - from)) * 100} offset=${percent(lines[0] ?? 0)}

@@ -71,6 +71,15 @@ test("a clock that was set back takes no time away", () => {
   assert.deepEqual([state.seconds, spans], [4, [[0, 0], [1, 4]]]);
 });
 
+test("a plan that was refused is a failure until there is one", () => {
+  const call = (at) => row(at, "call_finished", { role: "decomposer", task: null, seconds: 1, reply: reply(0) });
+  const rows = [started, call(1), row(1, "plan_refused", { attempt: 1, faults: ["no tasks"] }), call(2), row(2, "plan_refused", { attempt: 2, faults: ["no tasks"] })];
+  const { status, tries } = fold(rows).spans.get("(plan)");
+  assert.deepEqual([status, tries.map((one) => one.status)], ["failed", ["failed", "failed"]]);
+  const made = fold([...rows, call(3), row(3, "plan_made", plan(task("a")))]).spans.get("(plan)");
+  assert.deepEqual([made.status, made.tries.map((one) => one.status)], ["done", ["failed", "failed", "done"]]);
+});
+
 test("a plan that changes keeps what began, and a rewired task waits for the other", () => {
   const state = fold([
     started, row(1, "plan_made", plan(task("a"), task("b", "a"), task("c", "b"))),
@@ -160,6 +169,18 @@ test("every try keeps its place in time, over a stop, a failure and a change of 
   ]);
   assert.equal(timeSpent(state).reduce((sum, one) => sum + one.seconds, 0), state.seconds);
   assert.deepEqual(tally(state.spans), { all: 3, done: 2, failed: 0, unneeded: 0, left: 0 });
+});
+
+test("a try that was broken off at once leads on to what it waited for", () => {
+  const state = fold([
+    started, row(1, "call_finished", { role: "decomposer", task: null, seconds: 1, reply: reply(0) }), row(1, "plan_made", plan(task("a"), task("b", "a"))),
+    row(1, "task_started", { task: "a" }), row(3, "task_finished", { task: "a", status: "done" }), row(4, "task_started", { task: "b" }),
+    row(50, "run_resumed", { settings: {} }), row(51, "task_started", { task: "b" }), row(53, "task_finished", { task: "b", status: "done" }), row(53, "run_finished", { status: "done" }),
+  ]);
+  assert.deepEqual(criticalSegments(state).map(({ step, start, end }) => [step, start, end]), [
+    ["(plan)", 0, 1], ["a", 1, 3], [null, 3, 4], ["b", 4, 4], [null, 4, 5], ["b", 5, 7],
+  ]);
+  assert.deepEqual(criticalPath(state), ["(plan)", "a", "b"]);
 });
 
 test("the time of a task that fanned out is that of the item that it waited for last", () => {

@@ -1,59 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { merged } from "../../../../../weft/web/static/core/merge.js";
-import { ago, bytes, money, seconds, ticks } from "../../../../../weft/web/static/core/format.js";
+import { ago, bytes, money, seconds, ticks, tickText } from "../../../../../weft/web/static/core/format.js";
+import { inPageWords } from "../../../../../weft/web/static/core/page_words.js";
 import { parse, read } from "../../../../../weft/web/static/core/stream.js";
 import { begin, changed, redone, undone } from "../../../../../weft/web/static/goal/history.js";
-import { addTask, outline, relink, removeTask, renameTask } from "../../../../../weft/web/static/goal/plan_text.js";
 import { filePatches } from "../../../../../weft/web/static/run/patch.js";
 import { conversation, detailOf } from "../../../../../weft/web/static/run/detail.js";
-
-const PLAN = `goal: Write it
-tasks:
-- id: survey
-  title: Look around
-  action_type: skill
-  name: cataloging
-  instruction: |
-    - id: not a task
-    depends_on: [nothing]
-- id: brief
-  action_type: llm
-  instruction: Use <<survey.output>>
-  depends_on:
-  - survey
-synthesis: The brief.
-`;
-
-test("tasks are found in a text with their lines, also where it has faults", () => {
-  const tasks = outline(PLAN);
-  assert.deepEqual(tasks.map((task) => [task.id, task.line, task.end]), [["survey", 3, 9], ["brief", 10, 14]]);
-  assert.deepEqual(tasks[1].depends_on, ["survey"]);
-  assert.deepEqual(outline(PLAN + "  broken: [").map((task) => task.id), ["survey", "brief"]);
-  assert.deepEqual(outline('{"tasks": [').length, 0);
-});
-
-test("a rename reaches dependencies and references", () => {
-  const text = renameTask(PLAN, "survey", "look");
-  assert.match(text, /- id: look\n/);
-  assert.match(text, /<<look\.output>>/);
-  assert.match(text, /depends_on:\n {2}- look\n/);
-  assert.match(text, /- id: not a task/);
-});
-
-test("links are written in place of what was there", () => {
-  assert.match(relink(PLAN, "brief", ["survey", "x"]), /depends_on: \[survey, x\]\nsynthesis/);
-  assert.doesNotMatch(relink(PLAN, "brief", []), /depends_on:\n/);
-  assert.deepEqual(outline(relink(PLAN, "survey", ["brief"]))[0].depends_on, ["brief"]);
-});
-
-test("tasks are added behind the others and removed with their links", () => {
-  const { text, id } = addTask(PLAN, ["brief"]);
-  assert.deepEqual(outline(text).map((task) => task.id), ["survey", "brief", id]);
-  assert.match(text, /\nsynthesis: The brief\.\n$/);
-  assert.deepEqual(outline(removeTask(text, "brief")).map((task) => [task.id, task.depends_on]), [["survey", []], [id, []]]);
-  assert.deepEqual(outline(addTask("").text).length, 1);
-});
 
 test("undo goes back by steps, and quick typing is one", () => {
   let history = begin("a");
@@ -73,6 +26,16 @@ test("values read as people write them", () => {
   assert.equal(ago("2026-01-01T00:00:00Z", Date.UTC(2026, 0, 1, 2)), "2 h ago");
   assert.deepEqual(ticks(31), [0, 15, 30]);
   assert.deepEqual(ticks(0), [0]);
+  assert.deepEqual(ticks(0.2).map((tick) => tickText(tick, 0.05)), ["0.00 s", "0.05 s", "0.10 s", "0.15 s", "0.20 s"]);
+  assert.deepEqual([0, 2].map((tick) => tickText(tick, 2)), ["0 s", "2 s"]);
+});
+
+test("what names an option of a command is said in words of the page", () => {
+  assert.equal(inPageWords("try a stronger model with --model, state the goal more plainly, or write a plan and use --plan"), "try a stronger model, state the goal more plainly, or write the plan yourself");
+  assert.equal(inPageWords("add credit, or use another --model"), "add credit, or use another model");
+  assert.equal(inPageWords("all rounds run again with --from fix"), "all rounds run again if you rerun from fix");
+  assert.equal(inPageWords("put the material in a file and pass it with --file"), "put the material in a file and add it under Files");
+  assert.equal(inPageWords("read it first"), "read it first");
 });
 
 test("a stream is read across any cut of its bytes", async () => {
