@@ -6,6 +6,7 @@ mcp_servers    the MCP servers that a client brings for a session
 modes          how far a session may go without asking
 permissions    what a run asks a person, asked through the client
 prompt_blocks  a prompt's text, files and resource links as a goal
+questions      which requests the next prompt answers
 serve          the agent on standard input and output
 session        one conversation, and the turn that runs
 transport      messages by lines, bounded

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -37,6 +39,7 @@ from weft.runs.conversations.conversation import Conversation
 from weft.runs.runtime import Weft
 from weft.runs.stored import records
 from weft.version import __version__
+from weft_executor.stores.errors import UnknownRun
 from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
     from weft.models.open import OpenModel
     from weft.settings.paths import Paths
     from weft.settings.settings import Settings
+    from weft_executor.stores.row import ConversationSummary
 
     T = TypeVar("T")
 
@@ -63,15 +67,23 @@ class _Place:
     settings: Settings
     open_model: OpenModel | None
     wefts: dict[ModeName, Weft] = field(default_factory=dict)
+    _opening: threading.Lock = field(default_factory=threading.Lock)
 
     def weft(self, mode: ModeName) -> Weft:
-        if mode not in self.wefts:
-            journal = next(iter(self.wefts.values())).journal if self.wefts else None
-            settings = modes.settings_for(mode, self.settings)
-            self.wefts[mode] = Weft(
-                self.paths.workspace, settings, open_model=self.open_model, paths=self.paths, journal=journal
-            )
-        return self.wefts[mode]
+        with self._opening:
+            if mode not in self.wefts:
+                journal = next(iter(self.wefts.values())).journal if self.wefts else None
+                settings = modes.settings_for(mode, self.settings)
+                self.wefts[mode] = Weft(
+                    self.paths.workspace, settings, open_model=self.open_model, paths=self.paths, journal=journal
+                )
+            return self.wefts[mode]
+
+    def check(self, session: str) -> None:
+        """Raise if no conversation of its journal has that id."""
+        if all(row.conversation != session for row in _conversations(self.paths, self.settings)):
+            what = f"there is no session {session!r:.100} of the folder {self.paths.workspace}"
+            raise UnknownRun(what, hint="open the folder that it belongs to")
 
 
 class WeftAgent:
@@ -85,6 +97,7 @@ class WeftAgent:
         self._client: Client | None = None
         self._sessions: dict[str, Session] = {}
         self._places: list[_Place] = []
+        self._loading = asyncio.Lock()
         self._going_on: set[asyncio.Task[Any]] = set()
 
     def on_connect(self, conn: Client) -> None:
@@ -133,24 +146,22 @@ class WeftAgent:
     ) -> LoadSessionResponse:
         """Send a conversation's history from the journal; what its last turn waits for is asked again."""
         place = await _answered(self._place(cwd, mcp_servers or []))
-        if session_id in self._sessions:
-            await self._sessions.pop(session_id).close()
-        found = await _answered(asyncio.to_thread(Conversation.open, place.weft(modes.DEFAULT), session_id))
-        if found.id != session_id:
-            raise RequestError.resource_not_found(session_id)
-        session = self._begin(session_id, place)
-        for update in await asyncio.to_thread(lambda: list(history.updates_of(found))):
+        await _answered(asyncio.to_thread(place.check, session_id))
+        async with self._loading:
+            if session_id in self._sessions:
+                await self._sessions[session_id].close()
+            session = self._begin(session_id, place)
+        for update in await asyncio.to_thread(lambda: list(history.updates_of(session.conversation))):
             await self._connected.session_update(session_id=session_id, update=update)
         await self._offer_to_continue(session)
         return LoadSessionResponse(modes=modes.state(session.mode))
 
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> ListSessionsResponse:
         """The conversations of a workspace, the newest first."""
-        place = await _answered(self._place(cwd or ".", []))
-        store = place.weft(modes.DEFAULT).journal.store
-        rows = await asyncio.to_thread(lambda: list(store.conversations(_MOST_SESSIONS)))
-        folder = str(place.paths.workspace)
-        titles = (records.local_text(row.goal, row.first, place.paths)[:200] for row in rows)
+        paths, settings = await _answered(asyncio.to_thread(self._configured, Path(cwd or ".")))
+        rows = await _answered(asyncio.to_thread(_conversations, paths, settings, _MOST_SESSIONS))
+        folder = str(paths.workspace)
+        titles = (records.local_text(row.goal, row.first, paths)[:200] for row in rows)
         return ListSessionsResponse(
             sessions=[
                 SessionInfo(session_id=row.conversation, cwd=folder, title=title)
@@ -232,6 +243,15 @@ class WeftAgent:
                 name=CONTINUE.removeprefix("/"), description="Continue the turn that was cut off or failed"
             )
             await self._connected.session_update(session_id=session.id, update=update_available_commands([command]))
+
+
+def _conversations(paths: Paths, settings: Settings, most: int | None = None) -> list[ConversationSummary]:
+    """The conversations of a workspace, the newest first; looking for them makes no journal."""
+    try:
+        with closing(records.recorded_runs(paths, settings)) as store:
+            return list(store.conversations(most))
+    except UnknownRun:
+        return []
 
 
 def _ended(running: set[asyncio.Task[Any]], task: asyncio.Task[Any]) -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from acp.helpers import update_user_message_text
 
+from weft.acp.questions import is_for_prompt
 from weft.acp.updates import Updates
 from weft.runs.stored import records
-from weft_planner.events import Warned
+from weft_planner.events import ApprovalGiven, RunFinished, RunResumed, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +22,32 @@ def updates_of(conversation: Conversation) -> Iterator[Any]:
     """All turns in their order: what was asked, the plan as it ended, tool calls and answers; no model is called."""
     for turn in conversation.turns():
         yield update_user_message_text(turn.goal)
-        told = Updates(conversation.weft.paths.workspace, turn.run_id)
-        for event in _events(conversation, turn.run_id):
-            if not isinstance(event, Warned):  # they were about that time
-                yield from told.of(event)
+        yield from _turn(_events(conversation, turn.run_id), Updates(conversation.weft.paths.workspace, turn.run_id))
+
+
+def _turn(events: Iterator[Event], told: Updates) -> Iterator[Any]:
+    """A turn, with the answers to its questions; one that was not shown, since the process died, is shown after all."""
+    has_ended = False
+    for event in events:
+        match event:
+            case Warned():  # they were about that time
+                continue
+            case ApprovalGiven(withdrawn=False):
+                yield from _answer(event, told)
+            case RunFinished() | RunResumed():
+                has_ended = isinstance(event, RunFinished)
+        yield from told.of(event)
+    if not has_ended:
+        yield from told.ask()
+
+
+def _answer(event: ApprovalGiven, told: Updates) -> Iterator[Any]:
+    """What a person said to a question."""
+    request = told.requests.asked.get(event.call)
+    if request is not None and is_for_prompt(request):
+        if told.shown != request.id:
+            yield from told.ask(request)
+        yield update_user_message_text(event.text or event.note or event.decision)
 
 
 def last_turn(conversation: Conversation, warned: set[str]) -> Updates:

@@ -9,11 +9,16 @@ from acp.exceptions import RequestError
 from acp.helpers import text_block, tool_content
 from acp.schema import AllowedOutcome, PermissionOption, ToolCallUpdate
 
+from weft.acp.questions import is_for_prompt, page_of
+from weft.acp.updates import call_title
 from weft_planner.approvals import Answer
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from acp.interfaces import Client
 
+    from weft.acp.updates import Updates
     from weft_planner.approvals import ApprovalRequest
     from weft_planner.plan.plan import Plan
 
@@ -25,36 +30,66 @@ _MOST_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """Asks the client of one session; nobody answers for it, and silence leaves a run waiting."""
+    """Asks the client of one session, in a turn of it; nobody answers for it, and silence leaves a run waiting.
+
+    What asks for a call names it as `updates` told it; `heard` returns when the client was told of all events so far.
+    """
 
     client: Client
     session: str
+    updates: Updates
+    heard: Callable[[], Awaitable[None]]
 
     async def approve(self, request: ApprovalRequest) -> Answer | None:
         """The answer to a request; None leaves the run waiting, as a question does, which the next prompt answers."""
-        if request.kind == "question":
+        if is_for_prompt(request):
             return None
-        title = f"{request.tool}" if request.tool else f"Start the task {request.task}"
+        if page := page_of(request):
+            return await self._opened(request, page)
+        await self.heard()
+        title = call_title(request.tool, request.arguments or {}) if request.tool else f"Start the task {request.task}"
         options = [_ALLOW, _ALLOW_REST, _REJECT] if request.tool else [_ALLOW, _REJECT]
-        chosen = await self._ask(request.id, title, request.preview, options, request.arguments)
+        name = self.updates.call_of(request) or self._name(request.id)
+        change = self.updates.change(request.tool or "", request.arguments or {})
+        chosen = await self._ask(name, title, request.preview, options, request.arguments, change or ())
         if chosen is None:
             return None
         if chosen == _REJECT.option_id:
             return Answer("deny", by="acp")
         return Answer("allow_rest" if chosen == _ALLOW_REST.option_id else "allow", by="acp")
 
+    async def _opened(self, request: ApprovalRequest, page: str) -> Answer | None:
+        """Whether the person has opened a page, as a server asks; they see its address first."""
+        text = f"{request.preview}\n\n{page}"
+        chosen = await self._ask(self._name(request.id), "Open this page, then allow", text, [_ALLOW, _REJECT], None)
+        if chosen is None:
+            return None
+        return Answer("answer", text="yes", by="acp") if chosen == _ALLOW.option_id else Answer("deny", by="acp")
+
     async def review(self, plan: Plan) -> Plan | None:
         """The plan if it may run; None if it may not."""
         lines = "\n".join(f"{number}. {task.title or task.id}" for number, task in enumerate(plan.tasks, 1))
-        chosen = await self._ask("plan", "Run this plan?", lines, [_ALLOW, _REJECT], None)
+        chosen = await self._ask(self._name("plan"), "Run this plan?", lines, [_ALLOW, _REJECT], None)
         return plan if chosen == _ALLOW.option_id else None
 
-    async def _ask(self, name: str, title: str, text: str, options: list[PermissionOption], given: Any) -> str | None:
+    def _name(self, about: str) -> str:
+        """An id of what is no tool call: equal requests of several turns are not one."""
+        return f"{self.updates.turn}-{about}"
+
+    async def _ask(
+        self,
+        name: str,
+        title: str,
+        text: str,
+        options: list[PermissionOption],
+        given: Any,
+        change: Sequence[Any] = (),
+    ) -> str | None:
         call = ToolCallUpdate(
-            tool_call_id=f"approval-{name}",
+            tool_call_id=name,
             title=title,
             status="pending",
-            content=[tool_content(text_block(text[:_MOST_TEXT]))] if text else None,
+            content=[*change, *([tool_content(text_block(text[:_MOST_TEXT]))] if text else [])] or None,
             raw_input=dict(given) if given is not None else None,
         )
         try:

@@ -12,6 +12,7 @@ from acp.helpers import update_agent_message_text
 from weft.acp import history, modes
 from weft.acp.permissions import Permissions
 from weft.acp.prompt_blocks import answer_of, goal_of
+from weft.acp.questions import is_for_prompt
 from weft.acp.updates import Updates
 from weft.runs.conversations.conversation import Conversation
 from weft.runs.run_id import new_run_id
@@ -46,6 +47,7 @@ class Session:
     kept: KeptModes
     mode: ModeName = modes.DEFAULT
     _is_prompted: bool = False
+    _is_closed: bool = False
     _stops: list[Stop] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -57,6 +59,8 @@ class Session:
 
     async def prompt(self, blocks: Sequence[Any]) -> Literal["end_turn", "cancelled"]:
         """Run a prompt as the next turn, or as the answer to what the last one asked."""
+        if self._is_closed:
+            raise InputError("the session is being loaded", hint="send the prompt again")
         if self._is_prompted:
             raise InputError("a turn of this session is running", hint="wait for its end, or cancel it")
         self._is_prompted = True
@@ -76,9 +80,8 @@ class Session:
             goal = await asyncio.to_thread(goal_of, blocks, workspace, run_id)
             if goal.text.strip() == CONTINUE:
                 return await self._resume(stop)
-            approve, review = self._asks()
 
-            def turn(record: Record) -> Awaitable[Result | None]:
+            def turn(record: Record, approve: Approve, review: Review | None) -> Awaitable[Result | None]:
                 return conversation.turn(goal, record=record, stop=stop, approve=approve, review=review, run_id=run_id)
 
             return await self._told(turn, stop, Updates(workspace, run_id, self._warned))
@@ -86,7 +89,8 @@ class Session:
     async def go_on(self) -> None:
         """Continue the last turn, which waits; what it waits for is asked again."""
         async with self._running() as stop:
-            await self._resume(stop)
+            if not self._is_closed:
+                await self._resume(stop)
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[Stop]:
@@ -100,18 +104,13 @@ class Session:
 
     async def _resume(self, stop: Stop, answers: Sequence[tuple[str, Answer]] = ()) -> Literal["end_turn", "cancelled"]:
         """Continue the last turn, which is not done."""
-        conversation, (approve, review) = self.conversation, self._asks()
+        conversation = self.conversation
         told = await asyncio.to_thread(lambda: history.last_turn(conversation, self._warned))
 
-        def turn(record: Record) -> Awaitable[Result | None]:
+        def turn(record: Record, approve: Approve, review: Review | None) -> Awaitable[Result | None]:
             return conversation.resume(record=record, stop=stop, approve=approve, review=review, answers=answers)
 
         return await self._told(turn, stop, told)
-
-    def _asks(self) -> tuple[Approve, Review | None]:
-        """What asks the client in this mode: for permissions, and whether a plan may run."""
-        permissions = Permissions(self.client, self.id)
-        return permissions.approve, permissions.review if self.mode == "plan" else None
 
     def cancel(self) -> None:
         """Stop the turn that runs; what was finished stays."""
@@ -125,8 +124,8 @@ class Session:
 
     def waits(self) -> bool:
         """Whether the last turn waits for something that the client can be asked."""
-        kinds = {request.kind for request in self._open()}
-        return bool(kinds) and "question" not in kinds
+        asked = self._open()
+        return bool(asked) and not any(map(is_for_prompt, asked))
 
     @property
     def is_running(self) -> bool:
@@ -134,29 +133,46 @@ class Session:
         return bool(self._stops)
 
     async def close(self) -> None:
-        """Interrupt what runs, and wait for it; it can be continued."""
+        """Interrupt what runs, and wait for it; it can be continued, by a session that takes this one's place."""
+        self._is_closed = True
         for stop in self._stops:
             stop.set()
         async with self._turn:
             pass
 
     async def _told(
-        self, turn: Callable[[Record], Awaitable[Result | None]], stop: Stop, updates: Updates
+        self,
+        turn: Callable[[Record, Approve, Review | None], Awaitable[Result | None]],
+        stop: Stop,
+        updates: Updates,
     ) -> Literal["end_turn", "cancelled"]:
         """Run a turn while the client is told of its events, in their order."""
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
         telling = asyncio.ensure_future(self._tell(events, updates))
+
+        async def heard() -> None:
+            await asyncio.sleep(0)  # what was handed over is in the queue then
+            told = asyncio.ensure_future(events.join())
+            try:
+                await asyncio.wait({told, telling}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                told.cancel()
+
+        permissions = Permissions(self.client, self.id, updates, heard)
+        review = permissions.review if self.mode == "plan" else None
         try:
-            result = await turn(lambda event: loop.call_soon_threadsafe(events.put_nowait, event))
+            result = await turn(
+                lambda event: loop.call_soon_threadsafe(events.put_nowait, event), permissions.approve, review
+            )
             await asyncio.sleep(0)  # what other threads handed over
         finally:
             events.put_nowait(None)
             await telling
         if result is None:
             await self._say("There is nothing to continue: the last turn is done.")
-        elif result.status == "waiting":
-            await self._say(await asyncio.to_thread(self._waiting))
+        elif result.status == "waiting" and updates.question is None:
+            await self._say(_LATER)
         return "cancelled" if stop.by_user else "end_turn"
 
     async def _tell(self, events: asyncio.Queue[Event | None], updates: Updates) -> None:
@@ -164,6 +180,7 @@ class Session:
             for update in updates.of(event):
                 with suppress(ConnectionError):  # the run goes on without its client
                     await self.client.session_update(session_id=self.id, update=update)
+            events.task_done()
 
     async def _say(self, text: str) -> None:
         with suppress(ConnectionError):
@@ -180,8 +197,4 @@ class Session:
 
     def _question(self) -> str | None:
         """The question that the next prompt answers."""
-        return next((request.id for request in self._open() if request.kind == "question"), None)
-
-    def _waiting(self) -> str:
-        asked = [request.preview for request in self._open() if request.kind == "question"]
-        return "\n\n" + "\n".join(asked) if asked else _LATER
+        return next((request.id for request in self._open() if is_for_prompt(request)), None)

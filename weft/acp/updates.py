@@ -19,6 +19,8 @@ from acp.helpers import (
 )
 from acp.schema import ToolCallLocation
 
+from weft.acp.questions import is_for_prompt
+from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.results.artifacts import Artifacts
 from weft_planner.events import (
     CallFailed,
@@ -27,6 +29,7 @@ from weft_planner.events import (
     PlanChanged,
     PlanMade,
     RunFinished,
+    RunResumed,
     TaskFinished,
     TaskReused,
     TaskStarted,
@@ -34,15 +37,18 @@ from weft_planner.events import (
     ToolCalled,
     Warned,
 )
+from weft_planner.events.run import STOPPED_BY_USER
 from weft_planner.plan.task_id import root_of
 from weft_skills.builtin.writing.targets import PREFIX, target_of
 from weft_skills.text.control import printable
 from weft_skills.tools.fault import ToolFault
+from weft_skills.tools.form import described
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from weft_planner.approvals import ApprovalRequest
     from weft_planner.events import Event
     from weft_planner.plan.plan import Plan
     from weft_planner.plan.task import Task
@@ -85,24 +91,32 @@ class _OpenCall(NamedTuple):
     arguments: Mapping[str, Any]
 
 
+_Calls = defaultdict[tuple[str | None, str], list[_OpenCall]]
+
+
 @dataclass(slots=True)
 class Updates:
     """Turns the events of one turn into updates; `streamed` is whether the answer's text was handed on already.
 
-    `warned` has the warnings that the client was told, and is not told again.
+    `warned` has the warnings that the client was told, and is not told again. `requests` is what was asked and what was
+    answered, and `shown` the question that the client was told last.
     """
 
     workspace: Path
     turn: str = ""
     warned: set[str] = field(default_factory=set)
     streamed: bool = False
+    shown: str = ""
+    requests: ApprovalRecord = field(default_factory=ApprovalRecord)
     _plan: Plan | None = None
     _standing: dict[str, Literal["pending", "in_progress", "completed"]] = field(default_factory=dict)
-    _open: dict[tuple[str | None, str], list[_OpenCall]] = field(default_factory=lambda: defaultdict(list))
+    _open: _Calls = field(default_factory=lambda: defaultdict(list))
+    _left: _Calls = field(default_factory=lambda: defaultdict(list))  # not made, unless the turn is continued
     _count: int = 0
 
     def of(self, event: Event) -> list[Any]:
         """What a client is told of an event; mostly nothing."""
+        self.requests.note(event)
         match event:
             case PlanMade(plan=plan) if plan.tasks:
                 self._plan = plan
@@ -129,17 +143,42 @@ class Updates:
             case Warned(message=message) if message not in self.warned:
                 self.warned.add(message)
                 return [update_agent_message_text(f"\n\nWarning: {printable(message)[:_LONGEST_WARNING]}\n\n")]
+            case RunResumed():
+                self._leave("failed")  # the process died, and the client has not heard of an end
             case RunFinished():
                 return self._finished(event)
         return []
 
     def _finished(self, event: RunFinished) -> list[Any]:
-        told: list[Any] = []
+        told = self._leave("pending" if event.status == "waiting" else "failed")
         if event.answer and not self.streamed:
             told.append(update_agent_message_text(event.answer))
         if event.error:
             told.append(update_agent_message_text(f"\n\n{event.error}"))
+        if event.status in ("waiting", "interrupted") and event.code != STOPPED_BY_USER:
+            told += self.ask()
         return told
+
+    @property
+    def question(self) -> ApprovalRequest | None:
+        """The question that the next prompt answers."""
+        return next(filter(is_for_prompt, self.requests.waiting), None)
+
+    def call_of(self, request: ApprovalRequest) -> str | None:
+        """The id of the call that a request is about, if the client was told of it."""
+        key = request.task, request.tool or ""
+        calls = [*self._open[key], *self._left[key]]
+        alike = [call for call in calls if call.arguments == request.arguments] or calls[:1]
+        number = request.id.partition("#")[2]
+        return alike[min(int(number or 1), len(alike)) - 1].id if alike else None
+
+    def ask(self, request: ApprovalRequest | None = None) -> list[Any]:
+        """A question, which is the open one by default."""
+        request = request or self.question
+        if request is None:
+            return []
+        self.shown = request.id
+        return [update_agent_message_text(f"\n\n{_question_text(request)}")]
 
     def _entries(self) -> Any:
         """The whole plan: a client replaces what it shows."""
@@ -166,25 +205,32 @@ class Updates:
         return [self._started(name, task.name, arguments)]
 
     def _started(self, task: str | None, tool: str, arguments: Mapping[str, Any]) -> Any:
+        before = next((call for call in self._left[task, tool] if call.arguments == arguments), None)
+        if before is not None:
+            self._left[task, tool].remove(before)
+            self._open[task, tool].append(before)
+            return update_tool_call(before.id, status="in_progress")
         self._count += 1
         name = f"{self.turn}-{self._count}"
         self._open[task, tool].append(_OpenCall(name, arguments))
         return start_tool_call(
             name,
-            _title(tool, arguments),
+            call_title(tool, arguments),
             kind=_KINDS.get(tool, "other"),  # type: ignore[arg-type]
             status="in_progress",
-            content=self._change(tool, arguments),
+            content=self.change(tool, arguments),
             locations=self._locations(tool, arguments),
             raw_input=dict(arguments),
         )
 
     def _called(self, task: str | None, tool: str, envelope: Mapping[str, Any]) -> list[Any]:
-        waiting = self._open[task, tool]
-        if not waiting:
+        given = envelope.get("context", {}).get("params_input")
+        known = [(calls, call) for calls in (self._open[task, tool], self._left[task, tool]) for call in calls]
+        if not known:
             return []
-        call = _ended_call(waiting, envelope)
-        waiting.remove(call)
+        # Calls side by side end in any order, and an answer says what it was asked, unless a person changed that.
+        calls, call = next((one for one in known if one[1].arguments == given), known[0])
+        calls.remove(call)
         said = str(envelope.get("text") or "")
         status: Literal["completed", "failed"] = "failed" if envelope.get("status") == "error" else "completed"
         content = [tool_content(text_block(said[:_MOST_TEXT]))] if said and not self._is_edit(tool) else None
@@ -192,18 +238,23 @@ class Updates:
 
     def _ended(self, task: str, event: TaskFinished) -> list[Any]:
         """What a task leaves open when it ends: calls that were never made."""
+        return self._leave("completed" if event.status == "done" else "failed", task)
+
+    def _leave(self, status: Literal["pending", "completed", "failed"], task: str | None = None) -> list[Any]:
+        """Tell how the open calls stand, of a task or of all; those not made may be made when the turn is continued."""
         told = []
-        for (owner, _), waiting in self._open.items():
-            while owner == task and waiting:
-                status: Literal["completed", "failed"] = "completed" if event.status == "done" else "failed"
-                told.append(update_tool_call(waiting.pop(0).id, status=status))
+        for (owner, tool), calls in self._open.items():
+            if task in (None, owner):
+                told += [update_tool_call(call.id, status=status) for call in calls]
+                self._left[owner, tool] += calls if status != "completed" else []
+                calls.clear()
         return told
 
     def _locations(self, tool: str, arguments: Mapping[str, Any]) -> list[ToolCallLocation] | None:
         path = self._path(tool, arguments)
         return [ToolCallLocation(path=path)] if path else None
 
-    def _change(self, tool: str, arguments: Mapping[str, Any]) -> list[Any] | None:
+    def change(self, tool: str, arguments: Mapping[str, Any]) -> list[Any] | None:
         """A write as a diff of texts, as far as the call itself has them."""
         path = self._path(tool, arguments)
         if not self._is_edit(tool) or not path:
@@ -232,13 +283,16 @@ class Updates:
         return _KINDS.get(tool) == "edit"
 
 
-def _ended_call(waiting: Sequence[_OpenCall], envelope: Mapping[str, Any]) -> _OpenCall:
-    """The call that an answer is for: calls side by side end in any order, and an answer says what it was asked."""
-    given = envelope.get("context", {}).get("params_input")
-    return next((call for call in waiting if call.arguments == given), waiting[0])
+def _question_text(request: ApprovalRequest) -> str:
+    """A question, and for a form what its fields take."""
+    asked = list(described(request.schema or {}))
+    fields = "\n".join(f"- {line}" for line in asked)
+    how = "Answer with a JSON object of these fields." if len(asked) > 1 else ""
+    return "\n\n".join(filter(None, (request.preview, fields, how)))
 
 
-def _title(tool: str, arguments: Mapping[str, Any]) -> str:
+def call_title(tool: str, arguments: Mapping[str, Any]) -> str:
+    """A tool call in a line."""
     about = next((str(value) for value in arguments.values() if isinstance(value, str) and value), "")
     first = about.strip().splitlines()[0] if about.strip() else ""
     return f"{tool} {first[:100]}".strip()

@@ -7,8 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from weft.cli.view import width
-from weft_skills.text.control import printable
-from weft_skills.tools.form import fields
+from weft_skills.tools.form import described, fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 _SHORT = 8  # characters of a hash, which tell the requests of a run apart
 _MAX_LINES = 60
-_FIELD_LIMIT = 300
 
 
 def short_id(request: ApprovalRequest) -> str:
@@ -79,15 +77,8 @@ def server_of(request: ApprovalRequest) -> str:
 
 
 def form_lines(request: ApprovalRequest) -> Iterator[str]:
-    """The fields of a form, each with what it takes; what a server wrote is one line each."""
-    known = fields(request.schema or {})
-    required = (request.schema or {}).get("required") or ()
-    for name, row in known.items():
-        said = str(row.get("description") or row.get("title") or "")
-        kind = f"one of {', '.join(map(str, row['enum']))}" if isinstance(row.get("enum"), list) else row.get("type")
-        notes = [str(kind or "text"), *(["required"] if name in required else [])]
-        notes += [f"default {json.dumps(row['default'], ensure_ascii=False)}"] if "default" in row else []
-        yield printable(f"  {name} ({', '.join(notes)}){': ' if said else ''}{said}")[:_FIELD_LIMIT]
+    """The fields of a form, each with what it takes."""
+    return (f"  {line}" for line in described(request.schema or {}))
 
 
 def _arguments(arguments: Mapping[str, Any], max_width: int | None) -> Iterator[str]:

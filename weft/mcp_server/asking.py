@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from mcp import MCPError
 from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult, InputRequiredResult
+from pydantic import ValidationError
 
 from weft_planner.approvals import Answer
 
@@ -26,10 +29,14 @@ _DECISION = {
 _TEXT = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
 
 
-def can_ask(ctx: Context[Any]) -> bool:
-    """Whether the client says that it can ask its user."""
-    capabilities = ctx.client_capabilities
-    return capabilities is not None and capabilities.elicitation is not None
+def askable(ctx: Context[Any], waiting: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What the client says that it can ask its user: forms, pages to open, or both; naming neither means forms."""
+    declared = ctx.client_capabilities.elicitation if ctx.client_capabilities is not None else None
+    if declared is None:
+        return []
+    pages, forms = declared.url is not None, declared.form is not None or declared.url is None
+    asked = [row for row in waiting if row["kind"] != "login"]  # which nobody can answer here
+    return [row for row in asked if (pages if _page(row) else forms)]
 
 
 def in_call(ctx: Context[Any]) -> bool:
@@ -50,15 +57,16 @@ def given(ctx: Context[Any]) -> list[tuple[str, Any]]:
 
 
 async def ask_now(ctx: Context[Any], waiting: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:
-    """What the user says to each request, asked in the middle of the call."""
+    """What the user says to each request, asked in the middle of the call; a client that fails is asked no further."""
     session, found = ctx.request_context.session, []
-    for row in waiting[:_MOST]:
-        params = _params(row)
-        if isinstance(params, ElicitRequestURLParams):
-            said = await session.elicit_url(params.message, params.url, row["id"], ctx.request_id)
-        else:
-            said = await session.elicit_form(params.message, params.requested_schema, ctx.request_id)
-        found.append((row["id"], said))
+    with suppress(MCPError, ValidationError):
+        for row in waiting[:_MOST]:
+            params = _params(row)
+            if isinstance(params, ElicitRequestURLParams):
+                said = await session.elicit_url(params.message, params.url, row["id"], ctx.request_id)
+            else:
+                said = await session.elicit_form(params.message, params.requested_schema, ctx.request_id)
+            found.append((row["id"], said))
     return found
 
 
@@ -69,9 +77,13 @@ def answers(said: Sequence[tuple[str, ElicitResult]], waiting: Sequence[Mapping[
     return [(name, answer) for name, answer in found if answer is not None]
 
 
+def _page(row: Mapping[str, Any]) -> str | None:
+    """The address of the page that a question asks to open."""
+    return (row.get("arguments") or {}).get("url") if row["kind"] == "question" else None
+
+
 def _params(row: Mapping[str, Any]) -> ElicitRequestFormParams | ElicitRequestURLParams:
-    url = (row.get("arguments") or {}).get("url") if row["kind"] == "question" else None
-    if url:
+    if url := _page(row):
         return ElicitRequestURLParams(message=row["preview"], url=url, elicitation_id=row["id"])
     schema = row.get("schema") or _TEXT if row["kind"] == "question" else _DECISION
     return ElicitRequestFormParams(message=_message(row), requested_schema=schema)

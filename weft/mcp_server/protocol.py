@@ -99,8 +99,8 @@ async def _with_answers(
     """The result of a run; what it waits for is asked of the client's user, if the client can."""
     brought = bool(ctx.input_responses)
     for _ in range(_MOST_ROUNDS):
-        waiting = [row for row in found.get("waiting") or () if row["kind"] != "login"]
-        if found.get("status") != "waiting" or not waiting or not asking.can_ask(ctx):
+        waiting = asking.askable(ctx, found.get("waiting") or ())
+        if found.get("status") != "waiting" or not waiting:
             break
         if not asking.in_call(ctx):
             is_new = not brought or {row["id"] for row in waiting}.isdisjoint(dict(asking.given(ctx)))

@@ -8,10 +8,13 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from weft_skills.text.control import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _MOST_FIELDS = 50
+_LONGEST_LINE = 300
 _SECRET = re.compile(
     r"pass(?:word|phrase|code)|\bpin\b|secret|credential|api[ _-]?key|access[ _-]?key|private[ _-]?key|\btoken\b"
     r"|card[ _-]?number|\bcvv\b",
@@ -26,6 +29,17 @@ def fields(schema: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     rows = schema.get("properties")
     table = rows if isinstance(rows, dict) else {}
     return {str(name): row if isinstance(row, dict) else {} for name, row in list(table.items())[:_MOST_FIELDS]}
+
+
+def described(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The fields of a form, each with what it takes; what a server wrote is one line each."""
+    required = _required(schema)
+    for name, row in fields(schema).items():
+        said = str(row.get("description") or row.get("title") or "")
+        kind = f"one of {', '.join(map(str, row['enum']))}" if isinstance(row.get("enum"), list) else row.get("type")
+        notes = [str(kind or "text"), *(["required"] if name in required else [])]
+        notes += [f"default {json.dumps(row['default'], ensure_ascii=False)}"] if "default" in row else []
+        yield printable(f"{name} ({', '.join(notes)}){': ' if said else ''}{said}")[:_LONGEST_LINE]
 
 
 def asks_secret(schema: Mapping[str, Any], message: str = "") -> str | None:
@@ -50,14 +64,18 @@ def parse_answer(schema: Mapping[str, Any], text: str) -> tuple[dict[str, Any], 
         names = ", ".join(known) or "no fields"
         return {}, [f"it is not a JSON object of the fields: {names}"]
     values = {name: row["default"] for name, row in known.items() if "default" in row} | given
-    required = schema.get("required")
     faults = [f"{name!r:.60} is not a field of the form" for name in given if name not in known]
-    faults += [f"{name} is missing" for name in required or () if isinstance(name, str) and name not in values]
+    faults += [f"{name} is missing" for name in _required(schema) if name not in values]
     for name, value in list(values.items()):
         if name in known:
             values[name], wrong = _value(known[name], value)
             faults += [f"{name} {fault}" for fault in wrong]
     return values, faults
+
+
+def _required(schema: Mapping[str, Any]) -> list[str]:
+    names = schema.get("required")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _given(known: Mapping[str, Any], text: str) -> dict[str, Any] | None:

@@ -74,6 +74,13 @@ class Editor:
         return self.said(UserMessageChunk)
 
     @property
+    def messages(self) -> list[tuple[str, str]]:
+        """Who said what, in order, without the spaces around it."""
+        chunks = [update for _, update in self.updates if isinstance(update, AgentMessageChunk | UserMessageChunk)]
+        who = ("user" if isinstance(update, UserMessageChunk) else "agent" for update in chunks)
+        return [(name, str(update.content.text).strip()) for name, update in zip(who, chunks, strict=True)]
+
+    @property
     def plans(self) -> list[list[tuple[str, str]]]:
         """Every plan that was sent."""
         plans = [update for _, update in self.updates if isinstance(update, AgentPlanUpdate)]

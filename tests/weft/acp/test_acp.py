@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +18,7 @@ from acp.schema import AvailableCommandsUpdate, EnvVariable, McpServerStdio, Sse
 from tests.fakes import Recorder, ScriptedModel
 from tests.mcp_workspace import small
 from tests.weft.acp.client import Editor, agent, say
-from tests.weft.recorded import store, weft
+from tests.weft.recorded import rows, weft
 from weft.acp import history
 from weft.acp.updates import Updates
 from weft.runs.conversations.conversation import Conversation
@@ -27,6 +30,14 @@ if TYPE_CHECKING:
     from weft_planner.events import Event
     from weft_planner.model import Request
 
+ASKING = Path(__file__).parents[2] / "mcp_asking_server.py"
+HOW = """The MCP server 'asking' asks: How shall the fence be?
+
+- size (integer, required)
+- colour (one of red, blue, default "blue")
+
+Answer with a JSON object of these fields."""
+WHO = "The MCP server 'asking' asks: Who is there?\n\n- name (string, required)"
 TWO: list[dict[str, Any]] = [
     {"id": "one", "title": "First step", "action_type": "llm", "instruction": "First"},
     {"id": "two", "title": "Second step", "action_type": "llm", "instruction": "<<one.output>>", "depends_on": ["one"]},
@@ -61,11 +72,13 @@ async def test_in_plan_mode_nothing_runs_before_a_yes_and_the_mode_survives(work
         assert {request.role for request in model.asked} == {"decomposer"}
         with pytest.raises(RequestError):
             await connection.set_session_mode(session_id=session, mode_id="yolo")
-    async with agent(Editor(), model) as connection:
+    async with agent(editor := Editor(), model) as connection:
         loaded = await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
         assert loaded.modes.current_mode_id == "plan"
         await say(connection, session, "Do two steps again")
+        await say(connection, session, "Do two steps once more")
     assert "task" in {request.role for request in model.asked}
+    assert len({call.tool_call_id for call, _ in editor.asked}) == 2, "of two turns"
 
 
 @pytest.mark.parametrize("first", ["reject", "never"])
@@ -111,6 +124,73 @@ async def test_a_question_is_answered_by_the_next_prompt(workspace: Path, mode: 
     assert [call.title for call, _ in editor.asked] == asked
 
 
+@pytest.mark.parametrize("died", [False, True])
+async def test_questions_and_answers_are_in_the_history_and_an_open_one_is_its_end(workspace: Path, died: bool) -> None:
+    def script(request: Request) -> Reply:
+        if request.role != "decomposer":
+            return Reply("the answer")
+        said = "\n".join(message.content for message in request.messages)
+        wanting = next((one for one in ("colour", "size") if f"my {one}" not in said), None)
+        question: dict[str, Any] = {"tasks": [], "synthesis": None, "clarification": f"Which {wanting}?"}
+        return Reply(plan(*TWO) if wanting is None else json.dumps(question))
+
+    model, live, second, third = ScriptedModel(script), Editor(), Editor(), Editor()
+    async with agent(live, model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await say(connection, session, "Paint it")
+        await say(connection, session, "my colour is blue")
+    assert live.messages == [("agent", "Which colour?"), ("agent", "Which size?")]
+    if died:  # before it could record how the turn ended
+        with closing(sqlite3.connect(workspace / ".agents" / "journal.sqlite")) as journal, journal:
+            journal.execute("DELETE FROM events WHERE id = (SELECT max(id) FROM events WHERE type = 'run_finished')")
+            journal.execute("UPDATE runs SET status = 'interrupted'")
+    async with agent(second, model) as connection:
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+        asked = [("user", "Paint it"), ("agent", "Which colour?"), ("user", "my colour is blue")]
+        assert second.messages == [*asked, ("agent", "Which size?")]
+        await say(connection, session, "my size is 3")
+    async with agent(third, model) as connection:
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+    assert third.messages == [*asked, ("agent", "Which size?"), ("user", "my size is 3"), ("agent", "the answer")]
+
+
+async def test_questions_of_two_tasks_are_asked_one_by_one_with_their_fields(workspace: Path) -> None:
+    server = McpServerStdio(name="asking", command=sys.executable, args=["-S", str(ASKING), "modern"], env=[])
+    calls = [("mcp__asking__paint", {"what": "the fence"}), ("mcp__asking__greet", {})]
+    tasks = [{"id": name, "action_type": "tool", "name": name, "arguments": given} for name, given in calls]
+    editor, given = Editor(), {HOW: '{"size": 3}', WHO: "Ada"}
+    async with agent(editor, ScriptedModel(lambda _: Reply(plan(*tasks)))) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[server])).session_id
+        await say(connection, session, "Paint and greet")
+        asked = [editor.messages[-1][1]]
+        await say(connection, session, given[asked[0]])
+        asked.append(editor.messages[-1][1])
+        await say(connection, session, given[asked[1]])
+    assert set(asked) == set(given)
+    outputs = {row.body["output"] for row in rows(workspace) if row.type == "task_finished"}
+    assert outputs == {"hello Ada", "the fence: accept [('colour', 'blue'), ('size', 3)]"}
+
+
+@pytest.mark.parametrize(("chosen", "came"), [("allow", "accept"), ("reject", "decline")])
+async def test_a_page_that_a_server_asks_to_open_is_shown_and_asks_for_a_yes(
+    workspace: Path, chosen: str, came: str
+) -> None:
+    server = McpServerStdio(name="asking", command=sys.executable, args=["-S", str(ASKING), "modern"], env=[])
+    visit = {"id": "visit", "action_type": "tool", "name": "mcp__asking__visit", "arguments": {}}
+    model = ScriptedModel(lambda _: Reply(plan(visit)))
+    before, after = Editor(lambda _: None), Editor(lambda _: chosen)
+    async with agent(before, model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[server])).session_id
+        await say(connection, session, "Pay")
+    async with agent(after, model) as connection:
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[server])
+        await after.until(lambda: any(row.type == "task_finished" for row in rows(workspace)))
+    for editor in (before, after):
+        (asked,) = (call for call, _ in editor.asked if call.title == "Open this page, then allow")
+        assert asked.content[0].content.text.endswith("Please pay\n\nhttps://pay.example/7")
+    assert [row.body["output"] for row in rows(workspace) if row.type == "task_finished"] == [came]
+
+
 async def test_a_written_artifact_is_shown_where_it_lies(workspace: Path) -> None:
     (workspace / "report.md").write_text("the project's own\n", encoding="utf-8")
     arguments = {"path": "report.md", "content": "# Report\n"}
@@ -148,6 +228,45 @@ async def test_calls_side_by_side_end_in_any_order_and_each_has_its_own_answer(w
     assert "slow.md" in said["ReadFile slow.md"]
 
 
+@pytest.mark.parametrize("is_task", [True, False])
+@pytest.mark.parametrize("first", ["cancelled", "unanswered"])
+async def test_a_write_that_is_allowed_later_ends_the_call_that_asked(
+    workspace: Path, first: str, is_task: bool
+) -> None:
+    arguments = {"path": "workspace:note.md", "content": "noted"}
+    told = {"id": "write", "action_type": "tool", "name": "WriteFile", "arguments": arguments}
+    asks = {"id": "write", "action_type": "llm", "instruction": "Write it"}
+
+    def script(request: Request) -> Reply:
+        if request.role == "decomposer":
+            return Reply(plan(told if is_task else asks))
+        if request.role != "task" or request.messages[-1].role == "tool":
+            return Reply("written")
+        return Reply("", (ToolCall("c", "WriteFile", json.dumps(arguments)),), finish="tool_calls")
+
+    live = Editor(lambda _: "never" if first == "cancelled" else None)
+    async with agent(live, ScriptedModel(script)) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        turn = asyncio.ensure_future(say(connection, session, "Write a note"))
+        await live.until(lambda: live.asked)
+        if first == "cancelled":
+            await connection.cancel(session_id=session)
+        assert await turn == ("cancelled" if first == "cancelled" else "end_turn")
+        ((call, (_, status)),) = live.tool_calls.items()
+        asked = live.asked[0][0]
+        assert (asked.tool_call_id, [part.type for part in asked.content]) == (call, ["diff", "content"])
+        assert status == ("failed" if first == "cancelled" else "pending")
+        live.answer = lambda _: "allow"
+        await say(connection, session, "/continue")
+    assert (workspace / "note.md").read_text(encoding="utf-8") == "noted"
+    assert live.tool_calls == {call: ("WriteFile workspace:note.md", "completed")}
+    assert {asked.tool_call_id for asked, _ in live.asked} == {call}
+    loaded = Editor()
+    async with agent(loaded, ScriptedModel(script)) as connection:
+        await connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[])
+    assert loaded.tool_calls == live.tool_calls
+
+
 async def test_a_turn_that_failed_is_continued(workspace: Path) -> None:
     failing = {"two"}
 
@@ -178,7 +297,40 @@ async def test_a_session_that_cannot_be_loaded_is_none(workspace: Path) -> None:
                 await connection.load_session(cwd=str(workspace), session_id=name, mcp_servers=[])
             with pytest.raises(RequestError):
                 await say(connection, name, "hello")
-    assert not list(store(workspace).conversations())
+    assert not (workspace / ".agents").exists()
+
+
+async def test_a_load_that_fails_leaves_the_turn_that_runs_alone(workspace: Path, tmp_path: Path) -> None:
+    began, gate = asyncio.Event(), asyncio.Event()
+
+    class Slow(ScriptedModel):
+        async def complete(self, request: Request) -> Reply:
+            if request.task == "one":
+                began.set()
+                await gate.wait()
+            return await ScriptedModel.complete(self, request)
+
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    editor = Editor()
+    async with agent(editor, Slow(simple().script)) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        turn = asyncio.ensure_future(say(connection, session, "Do two steps"))
+        await began.wait()
+        for wrong in (elsewhere, elsewhere / "no"):
+            with pytest.raises(RequestError, match=r"no session|does not exist"):
+                await connection.load_session(cwd=str(wrong), session_id=session, mcp_servers=[])
+        gate.set()
+        assert await turn == "end_turn"
+        assert editor.said() == "the answer of two"
+        assert await say(connection, session, "Do two steps") == "end_turn"
+
+
+async def test_sessions_are_listed_and_begun_without_a_trace_in_the_folder(tmp_path: Path) -> None:
+    (folder := tmp_path / "untouched").mkdir()
+    async with agent(Editor(), simple()) as connection:
+        assert (await connection.list_sessions(cwd=str(folder))).sessions == []
+        await connection.new_session(cwd=str(folder), mcp_servers=[])
+    assert list(folder.iterdir()) == []
 
 
 async def test_the_editors_mcp_servers_are_used_and_their_secrets_are_written_nowhere(workspace: Path) -> None:

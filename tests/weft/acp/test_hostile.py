@@ -11,7 +11,7 @@ from acp.helpers import embedded_text_resource, resource_block, resource_link_bl
 
 from tests.fakes import saying
 from tests.weft.acp.client import LIMIT, Editor, agent, agent_streams, say
-from tests.weft.acp.test_acp import simple
+from tests.weft.acp.test_acp import plan, simple
 from weft.acp.prompt_blocks import goal_of
 from weft_skills.errors import InputError
 
@@ -73,6 +73,24 @@ async def test_a_cancel_right_behind_a_prompt_and_two_prompts_at_once_stop_and_r
         ended, refused = await asyncio.gather(first, second, return_exceptions=True)
     assert ended == "cancelled"
     assert "is running" in str(refused)
+
+
+async def test_two_loads_at_once_leave_one_session_whose_turn_a_cancel_reaches(workspace: Path) -> None:
+    arguments = {"path": "workspace:note.md", "content": "noted"}
+    write = {"id": "write", "action_type": "tool", "name": "WriteFile", "arguments": arguments}
+    model = saying(plan(write))
+    async with agent(Editor(lambda _: None), model) as connection:
+        session = (await connection.new_session(cwd=str(workspace), mcp_servers=[])).session_id
+        await say(connection, session, "Write a note")
+    editor = Editor(lambda _: "never")
+    async with agent(editor, model) as connection:
+        loads = [connection.load_session(cwd=str(workspace), session_id=session, mcp_servers=[]) for _ in range(2)]
+        await asyncio.gather(*loads)
+        await editor.until(lambda: editor.asked)
+        await connection.cancel(session_id=session)
+        editor.answer = lambda _: "allow"
+        assert await say(connection, session, "Write it after all") == "end_turn"
+    assert (workspace / "note.md").read_text(encoding="utf-8") == "noted"
 
 
 @pytest.mark.parametrize(

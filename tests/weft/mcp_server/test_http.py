@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
-from mcp import Client, MCPError
+from mcp import Client, ClientSession, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import ElicitResult
+from mcp_types import METHOD_NOT_FOUND, ClientCapabilities, ElicitResult, ErrorData
 
 from tests.fakes import ScriptedModel
 from tests.weft.approving import GOAL, calling, prepare, weft
@@ -126,6 +126,45 @@ async def test_over_http_the_clients_user_is_asked_for_an_approval(workspace: Pa
     assert result is not None
     assert (result["status"], len(heard)) == ("done", 1), result
     assert "May it call" in heard[0]
+
+
+async def test_a_client_that_cannot_ask_after_all_is_told_what_the_run_waits_for(workspace: Path) -> None:
+    prepare(workspace)
+    replies = iter([ElicitResult(action="accept", content={"decision": "allow"})])
+
+    async def user(context: Any, params: Any) -> ElicitResult | ErrorData:
+        return next(replies, ErrorData(code=METHOD_NOT_FOUND, message="Method not found"))
+
+    tools = GoalTools(weft(workspace, calling("one", "two")))
+    async with Client(build(tools), mode="legacy", elicitation_callback=user) as client:
+        result = (await client.call_tool("run_goal", {"goal": GOAL})).structured_content
+    await tools.close()
+    assert result is not None
+    assert (result["status"], len(result["waiting"])) == ("waiting", 1), "what was allowed before counts"
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize(
+    ("declared", "asked"), [({"url": {}}, 0), ({}, 1), ({"form": {}}, 1), ({"form": {}, "url": {}}, 1)]
+)
+async def test_a_client_is_asked_only_in_the_modes_that_it_declares(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, mode: str, declared: dict[str, Any], asked: int
+) -> None:
+    prepare(workspace)
+    heard: list[str] = []
+
+    async def user(context: Any, params: Any) -> ElicitResult:
+        heard.append(params.message)
+        return ElicitResult(action="accept", content={"decision": "allow"})
+
+    capabilities = ClientCapabilities.model_validate({"elicitation": declared})
+    monkeypatch.setattr(ClientSession, "_build_capabilities", lambda *_: capabilities)
+    tools = GoalTools(weft(workspace, calling("one")))
+    async with Client(build(tools), mode=mode, elicitation_callback=user) as client:
+        result = (await client.call_tool("run_goal", {"goal": GOAL})).structured_content
+    await tools.close()
+    assert result is not None
+    assert (len(heard), result["status"]) == (asked, "done" if asked else "waiting")
 
 
 async def test_a_request_state_that_was_tampered_with_reaches_no_run(workspace: Path) -> None:
