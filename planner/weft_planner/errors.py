@@ -176,10 +176,17 @@ class TaskDenied(WeftError):
 
 
 class BudgetSpent(Halted):
-    """A limit that the user set was reached; no further call is made."""
+    """A limit that the user set was reached; no further call is made.
+
+    If what is left does not pay for the next call, that takes so many dollars (`cost`) and `tokens` at least.
+    """
 
     code = "BUDGET_SPENT"
     exit_status = 5
+
+    def __init__(self, message: str, *, hint: str = "", cost: float = 0.0, tokens: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.cost, self.tokens = cost, tokens
 
 
 class PlanError(WeftError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 import signal
 import subprocess
 import threading
@@ -223,6 +224,21 @@ def test_a_budget_and_failures_stop_a_batch_that_can_go_on(folder: Path, serve: 
     ran = weft("batch", "goals.jsonl", "-o", "two.jsonl", "--jobs", "1", "--fail-fast", *MODEL, cwd=folder)
     assert ran.status == 1
     assert len(rows(folder / "two.jsonl")) == 1
+
+
+def test_a_budget_too_small_for_one_call_is_raised_in_the_command_that_continues(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(answering)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--max-tokens", "300", "--json", *MODEL, cwd=folder)
+    assert (ran.status, server.calls) == (5, [])
+    reason = json.loads(ran.out)["reason"]
+    assert reason.startswith("stopped at 0 of --max-tokens 300: the prompt of the next call may take ")
+    assert f"Stopped (budget) {reason.removeprefix('stopped ')}. Continue with:" in ran.err
+    command = shlex.split(ran.err.splitlines()[-1])
+    assert int(command[command.index("--max-tokens") + 1]) > 600
+    again = weft(*command[1:], cwd=folder)
+    assert server.calls, again.err
 
 
 def test_parallel_goals_share_a_budget_that_holds(tmp_path: Path, serve: Serve, weft: Weft) -> None:

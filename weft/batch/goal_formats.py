@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from yaml import Node
+
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
 NOT_A_LIST = "the file must be a list of goals"
 OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
 # Fields may be long, but a quote that is never closed must not read the whole file into memory.
 _LONGEST_FIELD = 1 << 24
+_MERGE = "tag:yaml.org,2002:merge"
 _SPACE = re.compile(r"\s*")
 
 
@@ -84,12 +87,14 @@ def _jsonl(file: IO[str]) -> Iterator[GoalRow | BadRow]:
 class _RepeatedKey(ValueError):
     """An object has a key twice, and only one of the values would count."""
 
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the key {key[:80]!r} stands more than once in an object")
+
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise _RepeatedKey(f"the key {twice[:80]!r} stands more than once in an object")
+        raise _RepeatedKey(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return made
 
 
@@ -136,26 +141,38 @@ def _fields(line: int, header: list[str], fields: list[str]) -> GoalRow | BadRow
 def _json(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     text = file.read()
     try:
-        values = json.loads(text)
+        if is_list := isinstance(json.loads(text), list):
+            items = list(_json_items(text))
+        else:
+            json.loads(text, object_pairs_hook=_object)
+    except _RepeatedKey as error:
+        yield BadRow(1, str(error))
     except json.JSONDecodeError as error:
         yield BadRow(error.lineno, f"not valid JSON: {error.msg}, at column {error.colno}")
-        return
     except (ValueError, RecursionError) as error:
         yield BadRow(1, f"not valid JSON: {error}")
-        return
-    if not isinstance(values, list):
-        yield BadRow(1, NOT_A_LIST)
-        return
-    yield from _items(zip(_lines(text), values, strict=True))
+    else:
+        yield from _items(items) if is_list else [BadRow(1, NOT_A_LIST)]
 
 
-def _lines(text: str) -> Iterator[int]:
-    """The lines on which the items of a JSON list begin."""
-    decoder, line, seen, place = json.JSONDecoder(), 1, 0, text.index("[") + 1
+def _json_items(text: str) -> Iterator[tuple[int, object]]:
+    """The items of a JSON list, each with the line on which it begins; a BadRow for one that has a key twice."""
+    repeated: list[_RepeatedKey] = []
+
+    def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        try:
+            return _object(pairs)
+        except _RepeatedKey as error:  # to be said once it is known where the item ends
+            repeated.append(error)
+            return {}
+
+    decoder, line, seen, place = json.JSONDecoder(object_pairs_hook=read_object), 1, 0, text.index("[") + 1
     while text[place := _blank(text, place)] != "]":
         line, seen = line + text.count("\n", seen, place), place
-        yield line
-        place = _blank(text, decoder.raw_decode(text, place)[1])
+        value, end = decoder.raw_decode(text, place)
+        yield line, BadRow(line, str(repeated[0])) if repeated else value
+        repeated.clear()
+        place = _blank(text, end)
         place += text[place] == ","
 
 
@@ -172,9 +189,13 @@ def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read())
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
-            yield BadRow(1, NOT_A_LIST)
+            yield (root and _repeated_key(root)) or BadRow(1, NOT_A_LIST)
             return
-        values = [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in root.value]
+        repeated = [_repeated_key(node) for node in root.value]  # before `<<` brings in other keys
+        values = [
+            (node.start_mark.line + 1, bad or loader.construct_object(node, deep=True))
+            for node, bad in zip(root.value, repeated, strict=True)
+        ]
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # an invalid date is a ValueError
         mark = getattr(error, "problem_mark", None)
         yield BadRow(mark.line + 1 if mark else 1, f"not valid YAML: {str(error).splitlines()[0]}")
@@ -182,13 +203,40 @@ def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     yield from _items(values)
 
 
-def _items(values: Iterable[tuple[int, object]]) -> Iterator[GoalRow]:
+def _repeated_key(root: Node) -> BadRow | None:
+    """The first key that an object within a node has twice."""
+    from yaml import MappingNode, ScalarNode, SequenceNode
+
+    nodes, seen = [root], {id(root)}
+    while nodes:
+        node, inner = nodes.pop(), list[Any]()
+        if isinstance(node, MappingNode):
+            own = set[str]()
+            for key, value in node.value:
+                if isinstance(key, ScalarNode) and key.tag != _MERGE:
+                    if key.value in own:
+                        what = f"{_RepeatedKey(key.value)}; is a `- ` missing before one of them?"
+                        return BadRow(key.start_mark.line + 1, what)
+                    own.add(key.value)
+                inner += (key, value)
+        elif isinstance(node, SequenceNode):
+            inner = node.value
+        fresh = [one for one in inner if id(one) not in seen]  # an alias may stand for the node that it is in
+        seen.update(map(id, fresh))
+        nodes += reversed(fresh)
+    return None
+
+
+def _items(values: Iterable[tuple[int, object]]) -> Iterator[GoalRow | BadRow]:
     """The items of a list; a string is a goal's text."""
     last = nth = 0
     for line, value in values:
         nth = nth + 1 if line == last else 1
         last = line
-        yield GoalRow(line, {"goal": value} if isinstance(value, str) else value, nth)
+        if isinstance(value, BadRow):
+            yield value
+        else:
+            yield GoalRow(line, {"goal": value} if isinstance(value, str) else value, nth)
 
 
 # How each format is read.

@@ -38,7 +38,8 @@ _MOST_UNUSED = 10
 class BatchGoal:
     """One goal of a file; `plan` is a plan document to run instead of asking a model for one.
 
-    `files` and `settings`, which replace those of the batch, are a program's: a goal file cannot have them.
+    `files` and `settings`, which replace those of the batch, are a program's: a goal file cannot have them. `basis` is
+    what else its result depends on.
     """
 
     id: str
@@ -49,6 +50,7 @@ class BatchGoal:
     plan: Mapping[str, Any] | None = None
     files: tuple[Path, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    basis: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def content_hash(self) -> str:
@@ -56,6 +58,8 @@ class BatchGoal:
         content: list[Any] = [self.text, list(self.skills), self.model, self.plan]
         if self.files or self.settings:
             content += [[str(path) for path in self.files], {key: repr(value) for key, value in self.settings.items()}]
+        if self.basis:
+            content.append(self.basis)
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]
 
 

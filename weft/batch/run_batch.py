@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from weft.batch.preview import BatchPreview, NoteGoal
     from weft.batch.runner import StopReason
     from weft.runs.runtime import Weft
+    from weft_planner.errors import BudgetSpent
 
 _LOOKS = 20
 
@@ -55,17 +56,19 @@ _LOOKS = 20
 class BatchReport:
     """How a batch ended: its summary, and why it stopped early, if it did.
 
-    What was `written_off` of its budget was allotted to workers that died.
+    `spent` is what its budget said, if that stopped it; what was `written_off` of it was allotted to workers that died.
     """
 
     summary: BatchSummary
     stopped: StopReason | None
     output: Path
     written_off: WrittenOff = field(default_factory=WrittenOff)
+    spent: BudgetSpent | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `--json` prints it."""
-        document = self.summary.to_dict() | {"stopped": self.stopped, "output": str(self.output)}
+        reason = self.spent.message if self.spent is not None else None
+        document = self.summary.to_dict() | {"stopped": self.stopped, "reason": reason, "output": str(self.output)}
         if self.written_off.workers:
             workers, cost, tokens = self.written_off
             document["written_off"] = {"workers": workers, "cost_usd": cost, "tokens": int(tokens)}
@@ -160,7 +163,8 @@ class Batch:
         finally:
             await self.engine.close()
             file.close(complete=complete)
-        return BatchReport(self.summary, runner.stopped, self.output, self.engine.budget.written_off)
+        spent = runner.spent if runner.stopped == "budget" else None
+        return BatchReport(self.summary, runner.stopped, self.output, self.engine.budget.written_off, spent)
 
     @property
     def stopped(self) -> StopReason | None:

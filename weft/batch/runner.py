@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft.batch.engine import Job
+from weft.batch.results import EarlierResult
 from weft.runs.goal import BatchPlace
 from weft.runs.run_id import new_run_id
 from weft.runs.stop import Stop
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from weft.batch.engine import Engine
     from weft.batch.goals import BatchGoal
     from weft.batch.options import BatchOptions
-    from weft.batch.results import EarlierResult, Results
+    from weft.batch.results import Results
     from weft.batch.summary import BatchSummary
     from weft.models.budget import Budget
 
@@ -62,7 +63,7 @@ class BatchObserver:
 class BatchRunner:
     """One run over a batch's goals; `earlier` are results, or unfinished runs, of runs before.
 
-    `batch` is the id by which the journal knows the batch.
+    `batch` is the id by which the journal knows the batch; `spent` is what its budget said, if that is spent.
     """
 
     engine: Engine
@@ -74,6 +75,7 @@ class BatchRunner:
     observer: BatchObserver = field(default_factory=BatchObserver)
     batch: str = ""
     stopped: StopReason | None = None
+    spent: BudgetSpent | None = None
     _now: Stop = field(default_factory=Stop)
     _running: set[asyncio.Future[None]] = field(default_factory=set)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -155,8 +157,8 @@ class BatchRunner:
         began, code = self.observer.began(goal), None
         try:
             result = await self.engine.run(job, self._now)
-        except BudgetSpent:
-            self.stopped = self.stopped or "budget"
+        except BudgetSpent as spent:
+            self._note_spent(spent)
             return
         except WeftError as error:
             result, code = failed(goal, error, job.run_id), error.code
@@ -183,10 +185,16 @@ class BatchRunner:
     def _budget_is_spent(self) -> bool:
         try:
             self.budget.check()
-        except BudgetSpent:
-            self.stopped = self.stopped or "budget"
+        except BudgetSpent as spent:
+            self._note_spent(spent)
             return True
         return False
+
+    def _note_spent(self, spent: BudgetSpent) -> None:
+        """Stop, and keep what was said last of the call that needs most: calls under way may have ended since."""
+        self.stopped = self.stopped or "budget"
+        if self.spent is None or spent.tokens >= self.spent.tokens:
+            self.spent = spent
 
     def _too_many_failures(self) -> bool:
         failures, ended = self.summary.failures, self.summary.ended
@@ -213,31 +221,30 @@ def earlier_results_to_redo(
 ) -> set[str]:
     """The ids whose earlier results are dropped and run again; a changed goal is refused unless asked for.
 
-    A goal that waited for a person is continued if its run `goes_on`.
+    A changed goal gets another run, so that its old one is not found again. A goal that waited for a person is
+    continued if its run `goes_on`.
     """
-    changed: list[str] = []
+    changed: dict[str, EarlierResult] = {}
     again: set[str] = set()
     for goal in goals:
         before = earlier.get(goal.id)
         if before is None:
             continue
         if before.content_hash and before.content_hash != goal.content_hash:
-            changed.append(goal.id)
+            changed[goal.id] = EarlierResult(goal.content_hash, new_run_id())
         elif (options.retry_errors and before.status in _RETRIED) or (
             before.status == "waiting" and goes_on(before.run_id)
         ):
             again.add(goal.id)
             earlier[goal.id] = replace(before, status=None, waited=before.status == "waiting")
     if changed and not options.rerun_changed:
-        shown = ", ".join(changed[:10]) + (f" and {len(changed) - 10} more" if len(changed) > 10 else "")
+        shown = ", ".join([*changed][:10]) + (f" and {len(changed) - 10} more" if len(changed) > 10 else "")
         raise InputError(
             f"{counted(len(changed), 'goal')} {plural(len(changed), 'has', 'have')} changed since: {shown}",
             hint="run them again with --rerun-changed, or give them new ids",
         )
-    for name in changed:
-        again.add(name)
-        del earlier[name]
-    return again
+    earlier |= changed
+    return again | changed.keys()
 
 
 def row(goal: BatchGoal, result: Result, code: str | None = None) -> dict[str, Any]:

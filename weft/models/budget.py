@@ -66,6 +66,7 @@ class Budget:
     _kept: int = 0
     _broken: bool = False
     _stopped: str | None = None
+    _needed: Reservation = field(default_factory=Reservation)
     _said: set[str] = field(default_factory=set)
     _prices: dict[str, Price] = field(default_factory=dict)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -143,7 +144,8 @@ class Budget:
         output = call.affordable_output(*self._left())
         if output >= _LEAST_OUTPUT:
             return call.lowered(output)
-        self._stop_unless_under_way(f": the prompt of the next call may take {call.prompt:,} tokens")
+        why = f": the prompt of the next call may take {call.prompt:,} tokens"
+        self._stop_unless_under_way(why, call.lowered(_LEAST_OUTPUT))
         return None
 
     def settle(self, name: str, reservation: Reservation, spent: Spent | None, record: Record) -> None:
@@ -180,19 +182,24 @@ class Budget:
         over = self.max_cost is not None and self.cost >= self.max_cost
         return over or (self.max_tokens is not None and self.usage.tokens >= self.max_tokens)
 
-    def _stop_unless_under_way(self, why: str) -> None:
-        """Wait for the calls under way, so that what is said is what was spent in the end; then stop for good."""
+    def _stop_unless_under_way(self, why: str, needed: Reservation | None = None) -> None:
+        """Wait for the calls under way, so that what is said is what was spent in the end; then stop for good.
+
+        What the next call `needed` at least is more than what is left.
+        """
         if not self._reserved:
-            self._stopped = why
+            self._stopped, self._needed = why, needed or self._needed
             raise self._spent(why)
 
     def _spent(self, why: str) -> BudgetSpent:
-        cost, tokens = self._left()
-        if self.max_tokens is not None and (self.max_cost is None or tokens <= 0 < cost):
+        (cost, tokens), needed = self._left(), self._needed
+        pays, lasts = cost > 0 and cost >= needed.cost, tokens > 0 and tokens >= needed.tokens
+        if self.max_tokens is not None and (self.max_cost is None or (pays and not lasts)):
             flag, at = "--max-tokens", f"{self.usage.tokens:,} of --max-tokens {self.max_tokens:,}"
         else:
             flag, at = "--max-cost", f"${self.cost:.4f} of --max-cost ${self.max_cost:g}"
-        return BudgetSpent(f"stopped at {at}{why}", hint=f"raise {flag} to continue")
+        hint = f"raise {flag} to continue"
+        return BudgetSpent(f"stopped at {at}{why}", hint=hint, cost=needed.cost, tokens=needed.tokens)
 
     def _left(self) -> tuple[float, float]:
         """Dollars and tokens that nothing is set aside of."""

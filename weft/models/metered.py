@@ -50,7 +50,7 @@ class MeteredModel(WrappedModel):
                 error.cost = own.of(error.usage)
             raise
         except asyncio.CancelledError as error:
-            if spent_by(error) is None:  # a meter further in may have noted it
+            if not _is_metered(self.model):  # else that meter noted it, unless nothing was sent
                 usage = estimates.broken(request, "".join(received))
                 setattr(error, _NOTE, Spent(usage, self.prices.at_hand(self.name).of(usage)))
             raise
@@ -70,6 +70,15 @@ class MeteredModel(WrappedModel):
         if usage is reply.usage and cost == reply.cost:
             return reply
         return msgspec.structs.replace(reply, usage=usage, cost=cost)
+
+
+def _is_metered(model: object) -> bool:
+    """Whether there is a meter further in, as there is in a batch: behind it, calls wait for their turn."""
+    while isinstance(model, WrappedModel):
+        if isinstance(model, MeteredModel):
+            return True
+        model = model.model
+    return False
 
 
 def _hearing(request: Request, received: list[str]) -> Request:

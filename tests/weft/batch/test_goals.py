@@ -59,6 +59,13 @@ def test_a_yaml_list_holds_texts_or_objects(tmp_path: Path) -> None:
     assert [(goal.id, goal.text) for goal in goals(path)] == [("line-1", "first"), ("b", "second")]
 
 
+def test_what_a_yaml_object_is_merged_with_may_have_its_keys(tmp_path: Path) -> None:
+    path = tmp_path / "goals.yaml"
+    text = "- &base {goal: first, model: a/b}\n- &more {<<: *base, goal: second}\n- {<<: *more, goal: third}\n"
+    path.write_text(text, encoding="utf-8")
+    assert [(goal.text, goal.model) for goal in goals(path)] == [("first", "a/b"), ("second", "a/b"), ("third", "a/b")]
+
+
 def test_a_goals_line_is_where_it_begins(tmp_path: Path) -> None:
     path = tmp_path / "goals.yaml"
     path.write_text("# goals\n- id: a\n  goal: first\n\n- second\n", encoding="utf-8")
@@ -128,6 +135,16 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ("goals.json", '{"goal": "x"}', "must be a list"),
         ("goals.json", '["a",\n "b"\n "c"]', "line 3: not valid JSON"),
         ("goals.json", "[" * 100_000, "not valid JSON"),
+        (
+            "goals.json",
+            '["a",\n {"goal": "b", "goal": "c"},\n {"goal": "d", "plan": {"tasks": [], "tasks": []}}]',
+            "(?s)line 2: the key 'goal' stands more than once in an object\n.*line 3: the key 'tasks' stands more",
+        ),
+        (
+            "goals.yaml",
+            "- goal: a\n  goal: b\n- goal: c\n  vars:\n    x: 1\n    x: 2\n- d\n",
+            "(?s)line 2: the key 'goal' stands more than once in an object; is a `- ` missing.*line 6: the key 'x'",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path, name: str, text: str, says: str) -> None:

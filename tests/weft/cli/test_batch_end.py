@@ -8,11 +8,13 @@ import click
 import pytest
 
 from weft.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget
+from weft.batch.options import BatchOptions
 from weft.batch.run_batch import BatchReport
 from weft.batch.summary import BatchSummary
 from weft.cli.commands.batches import run
 from weft.cli.view.output_mode import OutputMode
 from weft.models.budget import Budget
+from weft_planner.errors import BudgetSpent
 
 
 def lost_workers(count: int) -> Budget:
@@ -29,7 +31,7 @@ def lost_workers(count: int) -> Budget:
 def end(budget: Budget, capsys: pytest.CaptureFixture[str]) -> str:
     report = BatchReport(BatchSummary(3), "budget", Path("out.jsonl"), written_off=budget.written_off)
     with click.Context(click.Command("batch"), obj=["batch", "goals.txt"]):
-        assert run._show(report, OutputMode()) == 5
+        assert run._show(report, OutputMode(), BatchOptions()) == 5
     return capsys.readouterr().err
 
 
@@ -57,6 +59,31 @@ def test_nothing_is_said_if_nothing_was_written_off(capsys: pytest.CaptureFixtur
 def test_the_command_to_continue_has_no_password(given: list[str], printed: str) -> None:
     with click.Context(click.Command("batch"), obj=["batch", *given]):
         assert run.resume_command() == f"weft batch {printed} --resume"
+
+
+@pytest.mark.parametrize(
+    ("given", "limits", "needed", "printed"),
+    [
+        ("--max-tokens 3000", (None, 3000), (0.0, 11_085), "--max-tokens 22170 --resume"),
+        ("--max-tokens=3000 -- -a.txt", (None, 3000), (0.0, 11_085), "--max-tokens=22170 --resume -- -a.txt"),
+        ("--max-tokens 40000", (None, 40_000), (0.0, 11_085), "--max-tokens 40000 --resume"),
+        ("--max-cost 0.01 --resume", (0.01, None), (0.0277, 11_085), "--max-cost 0.055 --resume"),
+    ],
+)
+def test_the_command_to_continue_has_a_limit_that_pays_for_the_next_call(
+    given: str,
+    limits: tuple[float | None, int | None],
+    needed: tuple[float, int],
+    printed: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = BatchOptions(max_cost=limits[0], max_tokens=limits[1])
+    spent = BudgetSpent("stopped at 0 of 3,000: the next call is long", cost=needed[0], tokens=needed[1])
+    with click.Context(click.Command("batch"), obj=["batch", *given.split()]):
+        run.say_stopped("budget", spent, options)
+    said, command = capsys.readouterr().err.splitlines()
+    assert said == "Stopped (budget) at 0 of 3,000: the next call is long. Continue with:"
+    assert command == f"  weft batch {printed}"
 
 
 def test_json_has_what_was_written_off() -> None:

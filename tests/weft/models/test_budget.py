@@ -126,8 +126,21 @@ async def test_a_prompt_that_cannot_be_paid_is_not_sent() -> None:
     assert provider.calls == []
     assert "stopped at $0.0000" in str(error)
     assert "the next call" in str(error)
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetSpent) as spent:
         budget.check()
+    assert 0.00001 < spent.value.cost < 0.001
+
+
+@pytest.mark.parametrize(
+    ("limits", "flag"),
+    [({"max_cost": 1.0, "max_tokens": 50}, "--max-tokens"), ({"max_cost": 1e-5, "max_tokens": 9_999}, "--max-cost")],
+)
+async def test_of_two_limits_the_one_that_a_call_exceeds_is_named(limits: dict[str, Any], flag: str) -> None:
+    _, (error,), _ = await spend(Provider(), 1, **limits)
+    assert isinstance(error, BudgetSpent)
+    assert f"of {flag}" in error.message
+    assert error.hint == f"raise {flag} to continue"
+    assert error.tokens > 50
 
 
 async def test_a_failed_call_frees_what_was_set_aside() -> None:

@@ -155,8 +155,8 @@ class RayEngine:
                 case GoalRefused(message, hint, code):
                     group.metrics.goal_ended("failed")
                     raise _refusal(message, hint, code)
-                case GoalReturned(why, "budget"):
-                    raise BudgetSpent(why)
+                case GoalReturned(why, "budget", cost, tokens):
+                    raise BudgetSpent(why, cost=cost, tokens=tokens)
                 case GoalReturned(why, "lost"):
                     group.metrics.lease_lost()
                 case GoalReturned(why, "journal"):

@@ -106,10 +106,15 @@ class GoalRefused:
 
 @dataclass(frozen=True, slots=True)
 class GoalReturned:
-    """The goal goes back, and not by its own fault: another process has the run, or the journal is out of reach."""
+    """The goal goes back, and not by its own fault: another process has the run, or the journal is out of reach.
+
+    If the budget is spent, its next call takes so many dollars (`cost`) and `tokens` at least, if that is why.
+    """
 
     why: str
     reason: Literal["held", "lost", "journal", "budget"]
+    cost: float = 0.0
+    tokens: int = 0
 
 
 Outcome = GoalEnded | GoalRefused | GoalReturned

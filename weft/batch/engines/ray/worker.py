@@ -120,7 +120,7 @@ class GoalWorker:
             if result.status == "stopped":
                 engine.budget.check()  # the batch's, not the goal's own
         except BudgetSpent as error:
-            return GoalReturned(error.message, "budget")
+            return GoalReturned(error.message, "budget", error.cost, error.tokens)
         except RunHeld as error:
             return GoalReturned(error.message, "held")
         except LeaseLost as error:

@@ -127,6 +127,6 @@ class WorkerBudget(Budget):
 
     def _spent(self, why: str) -> BudgetSpent:
         """The error, with what the whole batch has spent."""
-        whole = Budget(self.limit_cost, self.limit_tokens)
+        whole = Budget(self.limit_cost, self.limit_tokens, _needed=self._needed)
         whole.cost, whole.usage = self._total.cost, Usage(0, int(self._total.tokens), 0)
         return Budget._spent(whole, why)

@@ -6,22 +6,36 @@ import asyncio
 import shlex
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from weft.cli import execution, model_download
 from weft.cli.dialogs import recipe_choice, trust_prompt
-from weft.cli.given_command import given_arguments
+from weft.cli.given_command import given_arguments, with_values
 from weft.cli.view import output
 from weft.cli.view.batch_progress import watching
 from weft.cli.view.reports import batch as batch_report
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from weft.batch.options import BatchOptions, ClusterOptions
     from weft.batch.run_batch import Batch, BatchReport
     from weft.batch.summary import BatchSummary
     from weft.cli.view.output_mode import OutputMode
+    from weft_planner.errors import BudgetSpent
 
 EXIT_OF_STOP = {"interrupted": 130, "budget": 5, "failures": 1}
+
+
+class Stoppable(Protocol):
+    """Runs goals, and can be told to end."""
+
+    def finish_running(self) -> None:
+        """Start no further goal; those that run end as they will."""
+
+    def stop_now(self) -> None:
+        """Stop the goals that run, too."""
 
 
 def show_preview(batch: Batch, mode: OutputMode) -> int:
@@ -51,16 +65,16 @@ def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> in
 
 
 async def _run(batch: Batch, mode: OutputMode) -> int:
-    stop_on_signals(batch)
+    stop_on_signals(batch, batch.options.cluster)
     with watching(mode, batch.summary, batch.engine.pace) as observer:
         report = await batch.run(observer)
-    status = _show(report, mode)
+    status = _show(report, mode, batch.options)
     if report.stopped == "interrupted" or batch.engine.is_stuck:
         execution.exit_now(status)
     return status
 
 
-def _show(report: BatchReport, mode: OutputMode) -> int:
+def _show(report: BatchReport, mode: OutputMode, options: BatchOptions) -> int:
     if mode.as_json:
         output.print_json(report.to_dict())
     else:
@@ -70,12 +84,30 @@ def _show(report: BatchReport, mode: OutputMode) -> int:
         has = f"{counted(unfinished, 'goal')} from before {plural(unfinished, 'is', 'are')} not done"
         output.say(f"No goal was left to run, but {has}. Run them again with --retry-errors.")
     if report.stopped is not None:
-        output.say(f"Stopped ({report.stopped}){_written_off(report)}. Continue with:\n  {resume_command()}")
+        say_stopped(report.stopped, report.spent, options, _written_off(report))
     elif waiting := report.summary.statuses["waiting"] + report.summary.skipped_waiting:
         goals = counted(waiting, "goal")
         output.say(f"{goals} waiting for an answer; see `weft approvals`. Once answered, continue with:")
         output.say(f"  {resume_command()}")
     return EXIT_OF_STOP.get(report.stopped or "", _exit_status(report.summary))
+
+
+def say_stopped(stopped: str, spent: BudgetSpent | None, options: BatchOptions, more: str = "") -> None:
+    """Print why a batch or an evaluation was stopped, with `more` about it, and the command that continues it."""
+    why = spent.message.removeprefix("stopped") if spent is not None else ""
+    if more:
+        why += f"{';' if ':' in why else ':'} {more}"
+    output.say(f"Stopped ({stopped}){why}. Continue with:\n  {resume_command(_raised_limits(spent, options))}")
+
+
+def _raised_limits(spent: BudgetSpent | None, options: BatchOptions) -> dict[str, str]:
+    """The limits that do not pay for the next call even if nothing is spent yet, each with twice what that takes."""
+    raised: dict[str, str] = {}
+    if spent is not None and options.max_cost is not None and spent.cost > options.max_cost:
+        raised["--max-cost"] = f"{float(f'{2 * spent.cost:.2g}'):g}"
+    if spent is not None and options.max_tokens is not None and spent.tokens > options.max_tokens:
+        raised["--max-tokens"] = str(2 * spent.tokens)
+    return raised
 
 
 def _written_off(report: BatchReport) -> str:
@@ -85,7 +117,7 @@ def _written_off(report: BatchReport) -> str:
         return ""
     amounts = [f"${cost:.4f}"] * (cost > 0) + [counted(int(tokens), "token")] * (tokens > 0)
     died = f"{counted(workers, 'worker')} that died"
-    return f": {' and '.join(amounts)} of it was written off for {died}, since what they had spent is not known"
+    return f"{' and '.join(amounts)} of it was written off for {died}, since what they had spent is not known"
 
 
 def _exit_status(summary: BatchSummary) -> int:
@@ -94,12 +126,12 @@ def _exit_status(summary: BatchSummary) -> int:
     return 0 if summary.all_done else 1
 
 
-def stop_on_signals(batch: Batch) -> None:
+def stop_on_signals(batch: Stoppable, cluster: ClusterOptions | None = None) -> None:
     """The first Ctrl-C lets running goals finish, the second stops them, the third ends the program.
 
     On a cluster, they have some time to finish, also after SIGTERM; elsewhere that stops them.
     """
-    loop, cluster = asyncio.get_running_loop(), batch.options.cluster
+    loop = asyncio.get_running_loop()
 
     def drain() -> None:
         batch.finish_running()
@@ -122,7 +154,9 @@ def stop_on_signals(batch: Batch) -> None:
         loop.add_signal_handler(signal.SIGTERM, drain if cluster is not None else batch.stop_now)
 
 
-def resume_command() -> str:
-    """The command that resumes what was interrupted."""
-    given = given_arguments(["batch", "…"])
-    return shlex.join([output.program(), *given, *([] if "--resume" in given else ["--resume"])])
+def resume_command(values: Mapping[str, str] | None = None) -> str:
+    """The command that resumes what was interrupted, with other values for some of its options."""
+    given = with_values(given_arguments(["batch", "…"]), values or {})
+    end = given.index("--") if "--" in given else len(given)
+    resume = [] if "--resume" in given[:end] else ["--resume"]
+    return shlex.join([output.program(), *given[:end], *resume, *given[end:]])

@@ -149,8 +149,9 @@ async def test_refusals_budgets_and_stops_are_passed_on(running: Running) -> Non
     with pytest.raises(WeftError, match="no such skill") as refused:
         await running.run(GoalRefused("no such skill", "name another", "NOT_FOUND"))
     assert (refused.value.code, refused.value.hint) == ("NOT_FOUND", "name another")
-    with pytest.raises(BudgetSpent, match="all spent"):
-        await running.run(GoalReturned("all spent", "budget"))
+    with pytest.raises(BudgetSpent, match="all spent") as spent:
+        await running.run(GoalReturned("all spent", "budget", 0.25, 9_000))
+    assert (spent.value.cost, spent.value.tokens) == (0.25, 9_000)
     running.group.placement.workers[0].held_back = "memory"
     waiting = asyncio.ensure_future(running.run())
     await asyncio.sleep(0.02)
