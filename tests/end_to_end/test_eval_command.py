@@ -12,6 +12,7 @@ from tests.conftest import add_skill
 from tests.evaluated import SKILL, TEXT, answering, is_judge, is_pairwise, letters, part, write_cases
 from tests.nursery import Ran
 from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script
+from weft.evaluation.store import EvaluationFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +102,38 @@ def test_a_skill_that_helps_is_found_and_the_worse_cases_are_listed(folder: Path
     assert weft("eval", "show", "last", "--check", "--min-pass", ".8", cwd=folder).status == 0
 
 
+@pytest.mark.parametrize("bound", [("--no-worse",), ("--max-cost-ratio", "1.1")])
+def test_a_bound_that_compares_needs_two_variants(
+    bound: tuple[str, ...], folder: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(answering(greets_with_skill))
+    write_cases(folder / "cases.jsonl", *letters(1))
+    ran = weft("eval", "cases.jsonl", *MODEL, "--check", *bound, cwd=folder)
+    assert (ran.status, server.calls, f"{bound[0]} compares variants" in ran.err) == (2, [], True), ran.err
+    run = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"][0]["run_id"]
+    for arguments in (("show",), ("score", run, "--cases", "cases.jsonl")):
+        ran = weft("eval", *arguments, "--json", "--check", *bound, cwd=folder)
+        assert (ran.status, json.loads(ran.out)["error"]["hint"]) == (2, "name two with --variant")
+
+
+def test_a_comparison_without_checks_does_not_show_that_nothing_is_worse(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(answering(greets_with_skill))
+    (folder / "goals.txt").write_text("Write a letter to Ann\n", encoding="utf-8")
+    ran = weft("eval", "goals.txt", *MODEL, *VARIANTS, "--repeat", "1", "--check", "--no-worse", cwd=folder)
+    assert (ran.status, "no case shows whether it is worse than without" in ran.err) == (1, True), ran.err
+
+
+def test_the_same_are_cases_that_both_variants_have_runs_of(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering(lambda goal, _: f"Dear customer, about: {goal}"))
+    write_cases(folder / "cases.jsonl", *letters(3))
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1")
+    rows = [row for row in found["rows"] if (row["case"], row["variant"]) != ("letter-2", "with")]
+    EvaluationFolder(folder, found["eval_id"]).end(found | {"rows": rows, "stopped": "interrupted"})
+    assert "0 cases better, 0 worse, 2 the same" in weft("eval", "show", "last", cwd=folder).out
+
+
 def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serve, weft: Weft) -> None:
     def judge(call: Call) -> str:
         quote = "Dear customer" if "greets" in part(call, "expectation") else "Yours faithfully"
@@ -127,9 +160,11 @@ def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serv
 
 def test_a_judge_that_answers_nonsense_is_a_no(folder: Path, serve: Serve, weft: Weft) -> None:
     serve(answering(greets_with_skill, lambda _: "I think it is rather good."))
-    write_cases(folder / "cases.jsonl", {"id": "a", "goal": "Write a letter", "expectations": ["It is kind"]})
+    case = {"id": "a", "goal": "Write a letter", "expectations": ["It is kind"], "owner": "Ann"}
+    write_cases(folder / "cases.jsonl", case)
     ran = weft("eval", "cases.jsonl", *MODEL, "--json", cwd=folder)
     assert "judges its own answers" in ran.err
+    assert "case a: unknown key 'owner'; it is ignored" in ran.err
     (row,) = json.loads(ran.out)["rows"]
     assert (row["passed"], "form asked for" in row["checks"][0]["evidence"]) == (False, True)
 
@@ -148,6 +183,45 @@ def test_an_answer_that_the_judges_provider_refuses_fails_alone(folder: Path, se
     judged = {row["case"]: row["checks"][-1] for row in found["rows"]}
     assert judged["letter-0"]["evidence"].startswith("the judge gave no verdict: openai/test-model refused the content")
     assert (judged["letter-0"]["passed"], judged["letter-1"]["passed"]) == (False, True)
+
+
+def refusing(script: Script, status: int, wanted: Callable[[Call], bool]) -> Script:
+    """Answers, but refuses the judge's questions that are `wanted`."""
+    return lambda call: Fail(status, "the server says no") if is_judge(call) and wanted(call) else script(call)
+
+
+def test_a_question_that_is_refused_is_no_verdict_and_the_others_are_paid_once(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(refusing(answering(greets_with_skill), 400, lambda call: "customer 0" in call.user))
+    write_cases(folder / "cases.jsonl", *(one | {"expectations": ["It is kind"]} for one in letters(4)))
+    arguments = ("cases.jsonl", *MODEL, "--judge", "openai/judge")
+    found = evaluated(weft, folder, *arguments)
+    assert [row["passed"] for row in found["rows"]] == [False, True, True, True]
+    assert "the judge gave no verdict: openai/judge refused the request" in found["rows"][0]["checks"][-1]["evidence"]
+    assert "no verdict on 1 question" in found["warnings"][-1]
+    before = len(server.calls)
+    assert evaluated(weft, folder, *arguments, "--resume")["rows"] == found["rows"]
+    assert len(server.calls) == before + 1
+
+
+@pytest.mark.parametrize(("status", "refused"), [(401, "customer 0"), (400, "customer")])
+def test_a_judge_that_cannot_be_asked_is_named_and_what_it_said_is_kept(
+    status: int, refused: str, folder: Path, serve: Serve, weft: Weft
+) -> None:
+    script = answering(greets_with_skill)
+    server = serve(refusing(script, status, lambda call: refused in call.user))
+    write_cases(folder / "cases.jsonl", *(one | {"expectations": ["It is kind"]} for one in letters(4)))
+    arguments = ("cases.jsonl", *MODEL, "--judge", "openai/judge")
+    error = evaluated(weft, folder, *arguments, status=4)["error"]
+    assert error["message"].startswith("the judge of evaluation 2")
+    assert "--model" not in error["hint"]
+    assert "continue with --resume" in error["hint"]
+    server.script = script
+    found = evaluated(weft, folder, *arguments, "--resume")
+    assert [row["passed"] for row in found["rows"]] == [True] * 4
+    again = 1 if status == 401 else 4
+    assert len([call for call in server.calls if is_judge(call)]) == 4 + again
 
 
 def test_pairwise_answers_are_compared_in_both_orders(folder: Path, serve: Serve, weft: Weft) -> None:
@@ -219,11 +293,54 @@ def test_an_evaluation_goes_on_where_it_stopped(folder: Path, serve: Serve, weft
     assert stopped.status == 5, stopped.err
     before = len(server.calls)
     assert before < 24
+    shown = weft("eval", "show", "last", "--check", "--no-worse", cwd=folder)
+    assert (shown.status, "was stopped (budget)" in shown.err) == (5, True), shown.err
     found = evaluated(weft, folder, *arguments, "--resume")
     assert (len(found["rows"]), found["stopped"]) == (12, None)
     assert len(server.calls) == 24
     again = evaluated(weft, folder, *arguments, "--resume")
     assert (again["variants"], len(server.calls)) == (found["variants"], 24)
+
+
+def test_results_of_another_model_are_not_shown_as_those_of_this_one(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering(greets_with_skill))
+    write_cases(folder / "cases.jsonl", *letters(2), letters(3)[2] | {"model": "openai/own"})
+    found = evaluated(weft, folder, "cases.jsonl", *MODEL, "--timeout", "99")
+    paid = len(server.calls)
+    other = ("cases.jsonl", "--model", "openai/other", "--resume")
+    refused = weft("eval", *other, cwd=folder)
+    assert (refused.status, len(server.calls)) == (2, paid)
+    assert "model was openai/test-model and is openai/other" in refused.err
+    again = evaluated(weft, folder, *other, "--rerun-changed")
+    assert (again["eval_id"], len(server.calls)) == (found["eval_id"], paid + 4), "a case's own model is the same"
+    rows = [{row["case"]: row["run_id"] for row in document["rows"]} for document in (found, again)]
+    assert [name for name in rows[0] if rows[0][name] == rows[1][name]] == ["letter-2"]
+    evaluated(weft, folder, *other, "--judge", "openai/judge", "--timeout", "50")
+    assert len(server.calls) == paid + 4
+
+
+def test_results_of_a_skill_that_was_changed_are_not_shown_as_those_of_the_new_one(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(answering(greets_with_skill))
+    skill = folder / "skills" / SKILL
+    (skill / "evals").mkdir()
+    rows = [{"id": case["id"], "prompt": case["goal"], "checks": case["checks"]} for case in letters(3)]
+    (skill / "evals" / "evals.json").write_text(json.dumps({"evals": rows}), encoding="utf-8")
+    arguments = ["skills", "compare", SKILL, *MODEL, "--repeat", "1", "--json"]
+    first = weft(*arguments, cwd=folder)
+    assert json.loads(first.out)["differences"][0]["verdict"] == "helps", first.err
+    assert weft("eval", f"skills/{SKILL}", *MODEL, cwd=folder).status == 0
+    paid = len(server.calls)
+    (skill / "SKILL.md").write_text(TEXT.replace("Polite letters", "Short letters"), encoding="utf-8")
+    (skill / "evals" / "notes.md").write_text("no task sees this", encoding="utf-8")
+    for command in (arguments, ["eval", f"skills/{SKILL}", *MODEL]):
+        refused = weft(*command, "--resume", cwd=folder)
+        said = refused.err + refused.out
+        assert (refused.status, f"the skill '{SKILL}' has changed" in said) == (2, True), said
+    again = weft(*arguments, "--resume", "--rerun-changed", "--check", "--min-pass", "1", cwd=folder)
+    assert (again.status, len(server.calls)) == (1, paid + 6), "it runs again with the skill, not without it"
+    assert json.loads(again.out)["differences"][0]["verdict"] == "no difference shown"
 
 
 def test_a_command_runs_only_once_its_folder_is_trusted(folder: Path, serve: Serve, weft: Weft) -> None:

@@ -75,6 +75,11 @@ def test_a_stopped_evaluation_exits_with_130_says_what_is_free_and_goes_on(
     assert "12 expectations left out of the scores" in found["warnings"][-1]
     assert {check["check"] for row in found["rows"] for check in row["checks"]} <= {"contains: Dear"}
     assert len(found["rows"]) == 6 if judging else len(found["rows"]) < 6
+    shown = weft("eval", "show", "last", "--check", "--min-pass", "0", "--html", "page.html", cwd=tmp_path)
+    assert (shown.status, "was stopped (interrupted)" in shown.err) == (130, True), shown.err
+    assert weft("eval", "show", "last", cwd=tmp_path).status == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("it was stopped (interrupted)" in page, "12 expectations left out" in page) == (True, True)
     again = weft(*arguments, "--resume", "--json", cwd=tmp_path)
     assert again.status == 0, again.err
     document = json.loads(again.out)
@@ -92,8 +97,10 @@ def test_a_budget_that_ends_while_judging_exits_with_5_and_the_rest_is_paid_late
     arguments = ["eval", "cases.jsonl", *MODEL, "--judge", "openai/judge", "--max-calls", "1", "--json"]
     first = weft(*arguments, "--max-tokens", "200", cwd=tmp_path)
 
-    assert (first.status, json.loads(first.out)["stopped"]) == (5, "budget"), first.err
-    assert "Continue with" in first.err
+    report = json.loads(first.out)
+    assert (first.status, report["stopped"]) == (5, "budget"), first.err
+    assert " of --max-tokens 200" in report["reason"]
+    assert f"Stopped (budget) {report['reason'].removeprefix('stopped ')}. Continue with" in first.err
     again = weft(*arguments, "--resume", cwd=tmp_path)
     assert (again.status, json.loads(again.out)["stopped"]) == (0, None), again.err
     asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)

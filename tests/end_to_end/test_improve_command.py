@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +20,8 @@ from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.nursery import Nursery
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +100,53 @@ def test_an_edit_that_helps_is_accepted_and_written_only_if_asked(folder: Path, 
     assert GOOD in file.read_text(encoding="utf-8")
 
 
+def test_a_file_that_changed_meanwhile_is_not_written_and_the_report_is_still_one_document(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    file = folder / "skills" / SKILL / "SKILL.md"
+    work = proposing(edit(GOOD))
+
+    def script(call: Call) -> Answer:
+        if is_proposal(call):
+            file.write_text(f"{TEXT}\nBe brief.\n", encoding="utf-8")
+        return work(call)
+
+    serve(script)
+    write_cases(folder / "cases.jsonl", *signed(9))
+    arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--repeat", "1", "--json", "--apply", "--yes"]
+    ran = weft("skills", "improve", SKILL, *arguments, cwd=folder)
+    assert ran.status == 2, ran.err
+    assert "+Close with a signature." in json.loads(ran.out)["patch"]
+    assert "has changed meanwhile" in ran.err
+    assert file.read_text(encoding="utf-8") == f"{TEXT}\nBe brief.\n"
+
+
+def test_an_edit_of_several_lines_fits_a_file_with_other_line_ends(folder: Path, serve: Serve, weft: Weft) -> None:
+    old = f"# Polite letters\n\n{STEP}"
+    server = serve(proposing(edit(f"{old}\nClose with a signature.", old=old)))
+    write_cases(folder / "cases.jsonl", *signed(9))
+    file = folder / "skills" / SKILL / "SKILL.md"
+    before = TEXT.replace("\n", "\r\n").encode()
+    file.write_bytes(before)
+    arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--repeat", "1", "--apply", "--yes"]
+    ran = weft("skills", "improve", SKILL, *arguments, cwd=folder)
+    assert ran.status == 0, ran.err
+    assert file.read_bytes() == before.replace(STEP.encode(), f"{STEP}\r\nClose with a signature.".encode()), ran.out
+    (asked,) = [call for call in server.calls if is_proposal(call)]
+    assert old in asked.user
+
+
+def test_a_skill_that_fails_its_check_is_refused_before_any_call(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(proposing(edit(GOOD)))
+    write_cases(folder / "cases.jsonl", *signed(9))
+    file = folder / "skills" / SKILL / "SKILL.md"
+    file.write_bytes(before := TEXT.encode() + b"caf\xe9 \xc3\xa9\n")
+    arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--apply", "--yes"]
+    ran = weft("skills", "improve", SKILL, *arguments, cwd=folder)
+    assert (ran.status, "is not UTF-8 text" in ran.err) == (2, True), ran.err
+    assert (server.calls, file.read_bytes()) == ([], before)
+
+
 def test_each_gate_refuses_with_its_reason_and_the_next_round_is_told(folder: Path, serve: Serve, weft: Weft) -> None:
     gaming = edit(f"{STEP}\nAlways write that the letter is signed by the sender.")
     bad_form = edit("name: other-name", old="name: polite-letters")
@@ -120,10 +173,65 @@ def test_fewer_than_nine_cases_are_refused_and_a_budget_is_asked_for(folder: Pat
     write_cases(folder / "cases.jsonl", *signed(8))
     ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, *SPEND, cwd=folder)
     assert (ran.status, "9 are needed" in ran.err) == (2, True)
+    unchecked = [case | {"checks": []} for case in letters(4, start=20)]
+    write_cases(folder / "cases.jsonl", *signed(8), *unchecked)
+    ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, *SPEND, cwd=folder)
+    assert (ran.status, "12 cases, of which 8 have checks" in ran.err) == (2, True), ran.err
     write_cases(folder / "cases.jsonl", *signed(9))
     ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, cwd=folder)
     assert (ran.status, "--max-cost is missing" in ran.err) == (2, True)
     assert server.calls == []
+
+
+def test_a_budget_of_tokens_counts_over_all_steps(folder: Path, serve: Serve, weft: Weft) -> None:
+    work = proposing(edit(GOOD))
+
+    def script(call: Call) -> Answer:
+        said = work(call)
+        return Say(said.text, tokens=(1_000, 500)) if isinstance(said, Say) else said
+
+    server = serve(script)
+    write_cases(folder / "cases.jsonl", *signed(9))
+    arguments = ["--cases", "cases.jsonl", *MODEL, "--repeat", "1", "--jobs", "1", "--yes", "--max-tokens", "40000"]
+    ran = weft("skills", "improve", SKILL, *arguments, cwd=folder)
+    assert ran.status == 5, ran.err
+    assert any(map(is_proposal, server.calls)), "the first step leaves something of it"
+    assert len(server.calls) * 1_500 <= 40_000
+    assert "of --max-tokens 40,000" in ran.err
+    assert "the prompt of the next call may take" in ran.err
+    assert "raise --max-tokens to continue, with --resume" in ran.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_while_an_edit_is_proposed_ends_it_without_another_call(
+    number: signal.Signals, folder: Path, serve: Serve, nursery: Nursery
+) -> None:
+    answered = threading.Event()
+
+    def script(call: Call) -> Answer:
+        return Say(json.dumps(edit(GOOD)), once=answered) if is_proposal(call) else answering(signs)(call)
+
+    server = serve(script)
+    write_cases(folder / "cases.jsonl", *signed(9))
+    arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--repeat", "1", "--json", "--apply", "--yes"]
+    process = nursery.start(
+        ["-m", "weft", "skills", "improve", SKILL, *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=-3,
+        env=dict(os.environ),
+    )
+    while process.poll() is None and not any(map(is_proposal, server.calls)):
+        time.sleep(0.02)
+    calls = len(server.calls)
+    os.kill(process.pid, number)
+    try:
+        out, _ = process.communicate(timeout=60)
+    finally:
+        answered.set()
+    assert (process.returncode, json.loads(out)["error"]["code"]) == (130, "INTERRUPTED")
+    assert len(server.calls) == calls
+    assert (folder / "skills" / SKILL / "SKILL.md").read_text(encoding="utf-8") == TEXT
 
 
 def test_a_skill_is_compared_with_its_absence_after_what_is_free(folder: Path, serve: Serve, weft: Weft) -> None:
@@ -192,6 +300,30 @@ def test_an_old_version_is_taken_from_git_or_a_folder(folder: Path, serve: Serve
     assert (ran.status, "neither a path nor known to git" in ran.err) == (2, True)
     ran = weft("skills", "compare", "no-skill", *arguments, cwd=folder)
     assert (ran.status, "there is no skill" in ran.err) == (2, True)
+
+
+def test_the_other_skills_of_a_folder_of_skills_stay_beside_another_version(
+    tmp_path: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(proposing(edit(GOOD)))
+    mine, work = tmp_path / "mine" / "skills", tmp_path / "work"
+    work.mkdir()
+    add_skill(tmp_path / "mine", f"letters/{SKILL}", TEXT)
+    contracts = "---\nname: formal-contracts\ndescription: Draw up formal contracts with suppliers.\n---\nBe exact.\n"
+    add_skill(tmp_path / "mine", "formal-contracts", contracts)
+    add_skill(tmp_path / "old", SKILL, TEXT)
+    env = {"WEFT_SKILLS_DIR": str(mine)}
+    goal = "Draw up a formal contract with a supplier, and a polite letter to a customer"
+    ran = weft("run", *MODEL, "--json", goal, cwd=work, env=env)
+    assert set(json.loads(ran.out)["skills"]) == {SKILL, "formal-contracts"}, ran.err
+    old = str(tmp_path / "old" / "skills" / SKILL)
+    ran = weft("skills", "compare", SKILL, "--old", old, *MODEL, "--free", "--json", cwd=work, env=env)
+    assert json.loads(ran.out)["free"]["selections"] == [], ran.err
+    write_cases(work / "cases.jsonl", *signed(9))
+    arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--repeat", "1", "--json", "--apply", "--yes"]
+    ran = weft("skills", "improve", SKILL, *arguments, cwd=work, env=env)
+    assert json.loads(ran.out)["accepted"] is True, ran.out
+    assert GOOD in (mine / "letters" / SKILL / "SKILL.md").read_text(encoding="utf-8")
 
 
 def test_a_folder_of_skills_counts_before_the_workspaces_own_wherever_it_is_named(

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class Case:
     """A goal with its files, its checks, and tags by which cases are split evenly.
 
-    `expected` is what the author says a good answer has; it is shown to no model. `folder` is where its file is.
+    `expected` is what the author says a good answer has; it is shown to no model. `folder` is where its file is,
+    `unused` are its keys that have no meaning.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Case:
     expected: str = ""
     folder: Path = field(default_factory=Path)
     line: int = 0
+    unused: tuple[str, ...] = ()
 
     @property
     def expectations(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from weft.batch.goals import filled
 from weft.evaluation.case import Case
 from weft.evaluation.checks.check import BadCheck, read_check
 from weft_skills import untrusted_files
+from weft_skills.discovery.readers import READERS
 from weft_skills.errors import InputError
 from weft_skills.text.surrogates import join_surrogates
 
@@ -32,11 +33,15 @@ if TYPE_CHECKING:
 
 SKILL_EVALS = Path("evals") / "evals.json"
 _MOST_FAULTS = 20
+_ALIKE = 0.81
 _MOST_CASES = 10_000
 _LARGEST = 64 * 1024**2
 # What authors of evals.json write for the same.
 _EXPECTATIONS = ("expectations", "assertions")
-_CHECKED = ("checks", *_EXPECTATIONS)
+_KEYS = (
+    *("id", "custom_id", "goal", "vars", "files", "checks", *_EXPECTATIONS),
+    *("expected_output", "tags", "skills", "model", "plan"),
+)
 _GOAL = ("goal", "prompt", "query", "input", "task")
 _SENTENCE = ("text", "description", "expectation", "assertion")
 _LIST = ("evals", "cases", "test_cases")
@@ -133,8 +138,7 @@ class _Survey:
     def read(self, path: Path) -> None:
         """Take every case of a file."""
         folder = path.absolute().parent
-        home = folder.parent if folder.name == SKILL_EVALS.parent.name else folder
-        self.take_all(_rows(path), str(path), folder, home, path.resolve())
+        self.take_all(_rows(path), str(path), folder, _home(path.absolute()), path.resolve())
 
     def take_all(
         self, rows: Iterable[GoalRow | BadRow], name: str, folder: Path, home: Path, file: Path | None = None
@@ -197,6 +201,13 @@ class _Survey:
             raise InputError(
                 "there are no cases", hint='a case is {"id": "a", "goal": "…", "checks": [{"contains": "…"}]}'
             )
+
+
+def _home(file: Path) -> Path:
+    """The folder whose files its cases may name: its own, or that of the skill whose `evals/evals.json` it is."""
+    skill = file.parent.parent
+    is_skills = file.parts[-2:] == SKILL_EVALS.parts and any((skill / name).is_file() for name in READERS)
+    return skill if is_skills else file.parent
 
 
 def _told_apart(files: Sequence[Path]) -> list[str]:
@@ -277,8 +288,9 @@ def _case(row: GoalRow, folder: Path, home: Path) -> Case:
     if not isinstance(expected, str):
         raise BadCheck("'expected_output' must be a text")
     checks = tuple(_checks(value, expected))
-    if not checks and "goal" in value:
-        _refuse_misspelt(value)
+    own = "goal" in value  # what other authors write has keys for other programs
+    if own:
+        _refuse_wrong(value)
     numbered = f"line-{row.line}" if row.nth == 1 else f"line-{row.line}.{row.nth}"
     return Case(
         id=str(name) if name is not None else numbered,
@@ -292,15 +304,20 @@ def _case(row: GoalRow, folder: Path, home: Path) -> Case:
         expected=expected,
         folder=folder,
         line=row.line,
+        unused=tuple(key for key in map(str, value) if key not in _KEYS) if own else (),
     )
 
 
-def _refuse_misspelt(value: Mapping[Any, Any]) -> None:
-    """Raise if a case without checks has a list whose name is nearly that of checks: nothing would be checked."""
+def _refuse_wrong(value: Mapping[Any, Any]) -> None:
+    """Raise if a key is misspelt, or has a value of another kind: it would be ignored."""
     for key in value:
-        if key not in _CHECKED and isinstance(key, str) and isinstance(value[key], list):
-            for meant in get_close_matches(key, _CHECKED, 1, 0.8):
-                raise BadCheck(f"there is no key {key!r}; did you mean {meant!r}?")
+        for meant in get_close_matches(str(key), _KEYS, 1, _ALIKE) if key not in _KEYS else ():
+            raise BadCheck(f"there is no key {key!r}; did you mean {meant!r}?")
+    if value.get("model") is not None and not isinstance(value["model"], str):
+        raise BadCheck("'model' must be a text")
+    for key in ("vars", "plan"):
+        if value.get(key) is not None and not isinstance(value[key], Mapping):
+            raise BadCheck(f"'{key}' must be an object")
 
 
 def _checks(value: Mapping[Any, Any], expected: str) -> Iterator[CaseCheck]:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +22,21 @@ from weft.batch.goal_check import goal_check
 from weft.batch.options import BatchOptions
 from weft.batch.run_batch import Batch, started_batch
 from weft.evaluation import store
+from weft.evaluation.basis import basis_of, refuse_changed
 from weft.evaluation.case import Case
 from weft.evaluation.case_files import case_file, read_cases, with_stdin
 from weft.evaluation.checks.command_check import check_trust
-from weft.evaluation.judge import judge_settings
+from weft.evaluation.judge import judge_failed, judge_settings
 from weft.evaluation.judging import judging
-from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, differences, left_out
-from weft.evaluation.scoring import ScoredRun
+from weft.evaluation.report import (
+    EvaluationReport,
+    JudgeFigures,
+    VariantFigures,
+    differences,
+    left_out,
+    without_verdict,
+)
+from weft.evaluation.scoring import ScoredRun, all_of
 from weft.evaluation.trials import Trials
 from weft.evaluation.variant import ONLY, Variant, check_names
 from weft.models.unpriced import check_prices
@@ -37,7 +46,7 @@ from weft.settings.settings import Settings, resolve
 from weft.settings.untrusted import is_trusted
 from weft.telemetry.exporter import SpanExporter
 from weft.telemetry.score_spans import score_spans
-from weft_planner.errors import BudgetSpent
+from weft_planner.errors import BudgetSpent, ModelError
 from weft_skills.errors import InputError, SetupError
 from weft_skills.functions import installed
 from weft_skills.preferences import switchable
@@ -51,10 +60,12 @@ if TYPE_CHECKING:
     from weft.evaluation.case_files import Source
     from weft.evaluation.judge import Judge, Preference
     from weft.evaluation.scoring import RunScorer, Score
+    from weft.models.budget import Budget
 
     Scored = tuple[list[Score], dict[str, list[Preference]] | None]
 
 REPEAT = 3
+_MOST_UNUSED = 10
 _LOOK = 0.2  # seconds between two looks whether it was stopped
 
 
@@ -84,7 +95,7 @@ class EvaluationOptions:
 
 @dataclass(slots=True)
 class OpenEvaluation:
-    """A checked evaluation; its `batch` runs the trials."""
+    """A checked evaluation; its `batch` runs the trials. `spent` is what its budget said, if that stopped it."""
 
     trials: Trials
     folder: store.EvaluationFolder
@@ -92,6 +103,13 @@ class OpenEvaluation:
     settings: Settings
     options: EvaluationOptions
     warnings: list[str] = field(default_factory=list)
+    spent: BudgetSpent | None = None
+    _budget: Budget | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """What its runs and its judge spent, as far as they have come."""
+        return self._budget or self.batch.engine.budget
 
     @property
     def judged(self) -> bool:
@@ -107,11 +125,13 @@ class OpenEvaluation:
     async def run(self, observer: BatchObserver | None = None) -> EvaluationReport:
         """Run what is left and score all of it. Call it within the batch's `locked`."""
         trials, variants = self.trials, self.trials.variants
-        asked = {"cases": [case.to_dict() for case in trials.cases], "repeat": trials.repeat}
+        asked = {"cases": [case.to_dict() for case in trials.cases], "repeat": trials.repeat, "basis": trials.basis}
         self.folder.begin(asked_for(trials) | asked)
         ended = await self.batch.run(observer)
-        home, judge_name = self.batch.weft.paths.workspace, self.options.judge
-        async with judging(home, self.settings, self._limits(), judge=judge_name) as (scorer, judge):
+        self.spent = ended.spent
+        home, limits, spent = self.batch.weft.paths.workspace, self.options.batch, self.batch.engine.budget
+        async with judging(home, self.settings, limits, judge=self.options.judge, after=spent) as (scorer, judge):
+            self._budget = judge.budget
             scored, stopped = await self._scored(scorer, judge) if ended.stopped is None else (None, ended.stopped)
             if scored is None:  # stopped: what costs nothing is still said
                 scored = await replace(scorer, judge=None).score_all(self._runs()), None
@@ -126,6 +146,7 @@ class OpenEvaluation:
                 JudgeFigures(judge.model.name, judge.usage.calls, judge.cost) if self.judged else None,
                 stopped,
                 tuple(self.warnings),
+                self.spent.message if self.spent is not None else None,
             )
         if self.settings.send_spans and (problem := await SpanExporter().send_spans(score_spans(report.to_dict()))):
             report = replace(report, warnings=(*report.warnings, problem))
@@ -141,8 +162,12 @@ class OpenEvaluation:
                 if not work.done() and self.batch.stopped is not None:
                     return None, self.batch.stopped
             return work.result(), None
-        except BudgetSpent:
+        except BudgetSpent as spent:
+            self.spent = spent
             return None, "budget"
+        except ModelError as error:
+            what = f"the judge of evaluation {self.folder.id} cannot be asked"
+            raise judge_failed(error, what, "continue with --resume: runs and verdicts are kept") from error
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
@@ -150,7 +175,10 @@ class OpenEvaluation:
     async def _judged(self, scorer: RunScorer, judge: Judge) -> Scored:
         scores = await scorer.score_all(self._runs())
         wanted = self.options.pairwise
-        return scores, await _preferences(judge, self.trials.variants, scores) if wanted else None
+        preferences = await _preferences(judge, self.trials.variants, scores) if wanted else None
+        judge.check_verdicts()
+        self.warnings += without_verdict(judge.refused)
+        return scores, preferences
 
     def check_models(self) -> None:
         """Raise if a model cannot be called at all, the judge's included, before anything is spent."""
@@ -160,12 +188,6 @@ class OpenEvaluation:
                 raise SetupError(problem.what, hint=problem.remedy)
         limit = self.options.batch.max_cost
         check_prices(self.models, self.batch.weft.settings, limit)
-
-    def _limits(self) -> BatchOptions:
-        """The limits of the judge: what the runs have left of the evaluation's budget."""
-        limits, spent = self.options.batch, self.batch.engine.budget
-        cost, tokens = _left(limits.max_cost, spent.cost), _left(limits.max_tokens, spent.usage.tokens)
-        return replace(limits, max_cost=cost, max_tokens=tokens)
 
     def _runs(self) -> list[ScoredRun]:
         """The trials that have a line of results."""
@@ -196,13 +218,8 @@ async def _preferences(
             for (case, variant, repeat), before in by_trial.items()
             if variant == first.name and (after := by_trial.get((case, other.name, repeat))) is not None
         ]
-        found[other.name] = list(await asyncio.gather(*(judge.prefer(before, after) for before, after in pairs)))
+        found[other.name] = await all_of(judge.prefer(before, after) for before, after in pairs)
     return found
-
-
-def _left(limit: float | None, spent: float) -> Any:
-    """What is left of a limit; next to nothing if it is used up, since a limit must be above 0."""
-    return None if limit is None else type(limit)(max(limit - spent, 1 if isinstance(limit, int) else 1e-9))
 
 
 @contextmanager
@@ -235,13 +252,26 @@ def open_evaluation(
     engine = open_engine(home, settings, batch_options, given)
     _check(trials, engine)
     check_trust(trials.cases, engine.runtime(), trust=options.trust)
+    trials = replace(trials, basis=(basis := basis_of(trials, engine)))
+    if earlier is not None and not batch_options.rerun_changed:
+        refuse_changed((earlier.asked() or {}).get("basis"), basis)
     folder.path.mkdir(parents=True, exist_ok=True)
     batch = Batch(trials, folder.results, batch_options, engine, id=folder.id)
     with started_batch(batch):
         evaluation = OpenEvaluation(trials, folder, batch, settings, replace(options, batch=batch_options))
+        evaluation.warnings += _unused(trials.cases)
         if evaluation.judged:
             evaluation.warnings += _judge_warnings(evaluation)
         yield evaluation
+
+
+def _unused(cases: Sequence[Case]) -> list[str]:
+    """What to say of keys without a meaning, each once."""
+    first: dict[str, str] = {}
+    for case in cases:
+        for key in case.unused:
+            first.setdefault(key, case.id)
+    return [f"case {case}: unknown key {key!r}; it is ignored" for key, case in islice(first.items(), _MOST_UNUSED)]
 
 
 def _judge_warnings(evaluation: OpenEvaluation) -> list[str]:

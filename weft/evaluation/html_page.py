@@ -29,8 +29,22 @@ def page(document: Mapping[str, Any]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<style>{_STYLE}</style><h1>Evaluation {name}</h1>"
-        f"{''.join(_variants(document))}{''.join(_differences(document))}{''.join(_cases(document))}</html>\n"
+        f"{''.join(_parts(document))}</html>\n"
     )
+
+
+def _parts(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from _notes(document)
+    yield from _variants(document)
+    yield from _differences(document)
+    yield from _cases(document)
+
+
+def _notes(document: Mapping[str, Any]) -> Iterator[str]:
+    """Whether it is complete, and what else to know of it."""
+    if document["stopped"] is not None:
+        yield f'<p class="fail"><strong>Not complete: it was stopped ({escape(document["stopped"])}).</strong>'
+    yield from (f"<p>warning: {escape(text)}" for text in document["warnings"])
 
 
 def _variants(document: Mapping[str, Any]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from weft.models.roles import RoleModels
 from weft.runs.stored import records
 from weft.runs.stored.claim import claim, release
 from weft_executor.results.memo import Memo
-from weft_planner.errors import ContentRefused, PromptTooLong
+from weft_planner.errors import ContentRefused, ModelError, PromptTooLong, RequestRefused, TooSlow
 from weft_planner.events import AnswerJudged, Event, decode
 from weft_planner.model import Message, Reply, Request, Usage
 from weft_planner.plan.json_answer import NotJson, extract
@@ -47,8 +47,8 @@ _CHOICE = {
     "required": ["better", "why"],
     "additionalProperties": False,
 }
-# A provider refuses one text, and not the judge: the others are judged all the same.
-_NO_VERDICT = (ContentRefused, PromptTooLong)
+# One question is refused, and not the judge: the others are asked all the same.
+_NO_VERDICT = (ContentRefused, RequestRefused, TooSlow)
 _SPACE = re.compile(r"\s+")
 _TAGS = re.compile(r"<(/?)(goal|answer|result|file|expectation|first_answer|second_answer)\b", re.IGNORECASE)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "..."})
@@ -121,13 +121,21 @@ def _shown(name: str, text: str, most: int) -> dict[str, str]:
 class Judge:
     """Asks a model about runs; what it was asked before is taken from their records.
 
-    `calls` and `cost` are those of this time; `cost` is None if the price is not known.
+    `usage` and `cost` are those of this time; `cost` is None if the price is not known. `budget` is that of
+    the whole evaluation. `refused` counts the questions without a verdict. Once it cannot be asked at
+    all, no further question leaves; those under way are waited for.
     """
 
     weft: Weft
     settings: Settings
+    budget: Budget = field(default_factory=Budget)
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
+    refused: int = 0
+    _answered: bool = False
+    _refusal: RequestRefused | None = None
+    _failure: Exception | None = None
+    _recording: set[asyncio.Future[None]] = field(default_factory=set)
     _model: Model | None = None
     _known: dict[str, dict[str, Reply]] = field(default_factory=dict)
     _turns: dict[str, asyncio.Lock] = field(default_factory=dict)
@@ -148,6 +156,7 @@ class Judge:
         try:
             verdict = await self._answer(result.run_id, messages, _VERDICT)
         except _NO_VERDICT as error:
+            self._note(error)
             told = f"the judge gave no verdict: {error.message}"
             return CheckResult(name, passed=False, evidence=shorten(told, EVIDENCE))
         passed, quote = verdict.get("passed"), verdict.get("evidence")
@@ -172,13 +181,29 @@ class Judge:
         messages = self.weft.workspace.prompts().messages("pairwise", variables)
         try:
             choice = (await self._answer(one.run_id, messages, _CHOICE)).get("better")
-        except _NO_VERDICT:
+        except _NO_VERDICT as error:
+            self._note(error)
             return "neither"
         return choice if choice in ("first", "second") else "neither"
+
+    def check_verdicts(self) -> None:
+        """Raise if the provider takes no question at all: it is the judge, then, and not what it was asked."""
+        if self._refusal is not None and not self._answered:
+            raise self._refusal
+
+    async def settle(self) -> None:
+        """Wait until every reply is recorded, also those whose question was given up meanwhile."""
+        await asyncio.gather(*self._recording, return_exceptions=True)
+
+    def _note(self, error: Exception) -> None:
+        self.refused += 1
+        if isinstance(error, RequestRefused) and not isinstance(error, PromptTooLong):
+            self._refusal = error
 
     async def _answer(self, run_id: str, messages: tuple[Message, ...], schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """The object in the judge's reply; empty if there is none."""
         reply = await self._asked(run_id, Request(messages, schema=schema, role="judge"))
+        self._answered = True
         try:
             value = extract(reply.text, *schema["properties"])
         except (NotJson, RecursionError):
@@ -186,18 +211,32 @@ class Judge:
         return value if isinstance(value, dict) else {}
 
     async def _asked(self, run_id: str, request: Request) -> Reply:
-        """The recorded reply, or else a new one, recorded before it is returned."""
+        """The recorded reply, or else a new one."""
         capture = records.capture(self.weft.paths, run_id)
         rows = [[message.role, message.content] for message in request.messages]
         key = capture.hash(["judge", self.model.name, rows, request.schema])
         if key in (known := await self._replies(run_id)):
             return known[key]
+        if self._failure is not None:
+            raise self._failure
+        try:
+            known[key] = await self._new_reply(run_id, request, key)
+        except _NO_VERDICT:
+            raise
+        except Exception as error:
+            self._failure = error
+            raise
+        return known[key]
+
+    async def _new_reply(self, run_id: str, request: Request, key: str) -> Reply:
+        """A reply that is paid for, recorded before it is returned, even if its question is given up meanwhile."""
         reply = await self.model.complete(request)
         self.usage += reply.usage
         self.cost = None if self.cost is None or reply.cost is None else self.cost + reply.cost
-        known[key] = reply
-        async with self._turns.setdefault(run_id, asyncio.Lock()):
-            await self._record(run_id, AnswerJudged(self.model.name, request.messages, reply, key))
+        event = AnswerJudged(self.model.name, request.messages, reply, key)
+        self._recording.add(recording := asyncio.ensure_future(self._record(run_id, event)))
+        recording.add_done_callback(self._recording.discard)
+        await asyncio.shield(recording)
         return reply
 
     async def _replies(self, run_id: str) -> dict[str, Reply]:
@@ -214,15 +253,16 @@ class Judge:
 
     async def _record(self, run_id: str, event: AnswerJudged) -> None:
         journal = self.weft.journal
-        await claim(journal, run_id)
-        try:
-            summary = await asyncio.to_thread(journal.store.find, run_id)
-            last = await asyncio.to_thread(self._last_event, run_id)
-            log = journal.add_to(summary, records.capture(self.weft.paths, run_id), last)
-            log.record(event)
-            await log.settle()
-        finally:
-            await release(journal, run_id)
+        async with self._turns.setdefault(run_id, asyncio.Lock()):
+            await claim(journal, run_id)
+            try:
+                summary = await asyncio.to_thread(journal.store.find, run_id)
+                last = await asyncio.to_thread(self._last_event, run_id)
+                log = journal.add_to(summary, records.capture(self.weft.paths, run_id), last)
+                log.record(event)
+                await log.settle()
+            finally:
+                await release(journal, run_id)
 
     def _last_event(self, run_id: str) -> int:
         """The number of a run's last event; another process may have added some since."""
@@ -234,6 +274,12 @@ class Judge:
 
 def _judged(events: Iterable[Event | None]) -> Iterable[AnswerJudged]:
     return (event for event in events if isinstance(event, AnswerJudged))
+
+
+def judge_failed(error: ModelError, what: str, then: str) -> ModelError:
+    """The same error, told of a judge: what it leaves undone, and what to do then."""
+    remedy = error.hint.replace("--model", "--judge")
+    return type(error)(f"{what}: {error.message}", hint=f"{remedy}; then {then}" if remedy else then, model=error.model)
 
 
 def judge_settings(settings: Settings, judge: str | None) -> tuple[Settings, str]:

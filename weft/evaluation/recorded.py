@@ -9,15 +9,17 @@ from weft.evaluation import store
 from weft.evaluation.case_files import read_cases, with_stdin
 from weft.evaluation.checks.command_check import check_trust
 from weft.evaluation.evaluate import EvaluationOptions, named
+from weft.evaluation.judge import judge_failed
 from weft.evaluation.judging import judging
-from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, left_out
+from weft.evaluation.report import EvaluationReport, JudgeFigures, VariantFigures, left_out, without_verdict
 from weft.evaluation.scoring import ScoredRun
 from weft.evaluation.variant import ONLY
 from weft.runs.stored import records
+from weft_planner.errors import ModelError
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from weft.evaluation.case import Case
@@ -45,10 +47,14 @@ async def score_runs(
         weft = scorer.weft
         check_trust(cases, weft, trust=options.trust)
         wanted = _matched(cases, [records.local_summary(weft.journal.store.find(run), weft.paths) for run in runs])
-        scores = await (scorer if judged else replace(scorer, judge=None)).score_all(wanted)
+        try:
+            scores = await (scorer if judged else replace(scorer, judge=None)).score_all(wanted)
+            judge.check_verdicts()
+        except ModelError as error:
+            raise judge_failed(error, "the judge cannot be asked", "score again: verdicts are kept") from error
         figures = JudgeFigures(judge.model.name, judge.usage.calls, judge.cost) if judged else None
     folder, variants = store.new_evaluation(workspace), (VariantFigures.of(ONLY.name, scores),)
-    warnings = () if judged else left_out(cases)
+    warnings = without_verdict(judge.refused) if judged else left_out(cases)
     count = len({run.case.id for run in wanted})
     report = EvaluationReport(folder.id, count, variants, (), tuple(scores), figures, warnings=warnings)
     folder.begin({"sources": named(sources), "variants": [], "cases": [case.to_dict() for case in cases]})
@@ -57,18 +63,38 @@ async def score_runs(
 
 
 def _matched(cases: Sequence[Case], runs: Sequence[RunSummary]) -> list[ScoredRun]:
-    """The runs with their cases: by the goal's text, or by the id of a batch's goal."""
-    by_goal = {case.goal: case for case in cases}
+    """The runs with their cases."""
+    by_goal: dict[str, list[Case]] = {}
+    for case in cases:
+        by_goal.setdefault(case.goal, []).append(case)
     by_id = {case.id: case for case in cases}
     times: dict[str, int] = {}
     found: list[ScoredRun] = []
     for run in runs:
-        case = by_goal.get(run.goal) or by_id.get((run.batch_goal or "").rpartition("@")[0])
-        if case is None:
-            raise InputError(
-                f"no case has the goal of run {run.run_id}: {run.goal[:100]!r}",
-                hint="name the file with its case in --cases, or leave the run out",
-            )
+        case = _case_of(run, by_goal.get(run.goal, []), by_id)
         times[case.id] = times.get(case.id, 0) + 1
         found.append(ScoredRun(case, ONLY.name, times[case.id], run.run_id))
     return found
+
+
+def _case_of(run: RunSummary, same_goal: Sequence[Case], by_id: Mapping[str, Case]) -> Case:
+    """The case of a run: the one that has its goal; of several, or of none, the one whose id its batch recorded.
+
+    Evaluations add the variant and the repeat to the id. Other files may have the same ids, so the goal counts first.
+    """
+    goal_id = run.batch_goal or ""
+    recorded = next(filter(None, map(by_id.get, (goal_id, goal_id.rpartition("@")[0]))), None)
+    if recorded is not None and (recorded in same_goal or not same_goal):
+        return recorded
+    if len(same_goal) == 1:
+        return same_goal[0]
+    if same_goal:
+        names = ", ".join(repr(case.id) for case in same_goal)
+        raise InputError(
+            f"run {run.run_id} may be of any of the cases {names}: they have the same goal",
+            hint="leave all but one of them out of --cases",
+        )
+    raise InputError(
+        f"no case has the goal of run {run.run_id}: {run.goal[:100]!r}",
+        hint="name the file with its case in --cases, or leave the run out",
+    )

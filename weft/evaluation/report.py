@@ -96,7 +96,7 @@ class JudgeFigures:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationReport:
-    """What `weft eval` prints; `stopped` says why it is not complete, if it is not."""
+    """What `weft eval` prints; `stopped` says why it is not complete, if it is not, `reason` what its budget said."""
 
     eval_id: str
     cases: int
@@ -106,6 +106,7 @@ class EvaluationReport:
     judge: JudgeFigures | None = None
     stopped: str | None = None
     warnings: tuple[str, ...] = ()
+    reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The report as `--json` prints it."""
@@ -119,6 +120,7 @@ class EvaluationReport:
             "rows": [score.to_dict() for score in self.scores],
             "judge": judged,
             "stopped": self.stopped,
+            "reason": self.reason,
             "warnings": list(self.warnings),
         }
 
@@ -127,6 +129,12 @@ def left_out(cases: Iterable[Case]) -> tuple[str, ...]:
     """What to say of expectations that no judge was asked about: a run may have passed without them."""
     count = sum(len(case.expectations) for case in cases)
     return (f"no judge was asked: {counted(count, 'expectation')} left out of the scores",) if count else ()
+
+
+def without_verdict(questions: int) -> tuple[str, ...]:
+    """What to say of questions that the judge's provider refused."""
+    asked = counted(questions, "question")
+    return (f"the judge gave no verdict on {asked}: expectations count as not passed, pairs as ties",) * bool(questions)
 
 
 def differences(

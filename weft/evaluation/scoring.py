@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from weft.evaluation.checks.answer_checks import CHECKS, EVIDENCE, CheckResult, answer_check
 from weft.evaluation.checks.file_check import file_check
@@ -22,11 +22,13 @@ from weft_planner.model import Usage
 from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Coroutine, Iterable, Mapping, Sequence
 
     from weft.evaluation.case import Case
     from weft.evaluation.checks.command_check import CommandCheck
     from weft.runs.runtime import Weft
+
+T = TypeVar("T")
 
 # A run that ended so has an answer to look at.
 _ANSWERED = ("done", "partial")
@@ -89,13 +91,7 @@ class RunScorer:
             async with room:
                 return await self.score(run)
 
-        pending = [asyncio.ensure_future(one(run)) for run in runs]
-        try:
-            return await asyncio.gather(*pending)
-        finally:
-            for work in pending:
-                work.cancel()
-            await asyncio.gather(*pending, return_exceptions=True)
+        return await all_of(map(one, runs))
 
     async def score(self, run: ScoredRun) -> Score:
         """One run against the checks of its case."""
@@ -151,6 +147,19 @@ def _from_row(run: ScoredRun) -> Result:
     row = run.row or {}
     error = str(row.get("error") or "the journal does not have this run")
     return Result(run.run_id, "failed", run.case.goal, None, error, None, (), (), Usage(), row.get("cost_usd"), None)
+
+
+async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """The results, in order. One that fails is raised once the others have ended: what they pay for is not lost."""
+    pending = [asyncio.ensure_future(one) for one in work]
+    try:
+        if pending:
+            await asyncio.wait(pending)
+        return [one.result() for one in pending]
+    finally:
+        for one in pending:
+            one.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
 
 
 def passed_by_case(scores: Iterable[Score], variant: str) -> dict[str, list[bool]]:

@@ -9,26 +9,27 @@ from weft.evaluation.versions import kept, old_files
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from weft.evaluation.versions import KeptVersion
+    from weft.settings.paths import Paths
     from weft.settings.settings import Settings
     from weft_skills.skill import Skill
 
 
-def skill_variants(skill: Skill, old: str | None, cache: Path, settings: Settings) -> tuple[Variant, Variant]:
+def skill_variants(skill: Skill, old: str | None, paths: Paths, settings: Settings) -> tuple[Variant, Variant]:
     """Without and with the skill; with `old`, that version of it and the present one."""
     if old is not None:
         check_replaceable(skill)
-        folder = kept(cache, skill.name, old_files(skill, old))
-        return version("old", skill.name, folder, f"--old {old}"), Variant("new", {}, (skill.name,))
+        where = paths.with_skills(settings.skills_dir)
+        other = kept(where.cache, skill, old_files(skill, old), where.skills_dir)
+        return version("old", skill.name, other, f"--old {old}"), Variant("new", {}, (skill.name,))
     names = tuple(dict.fromkeys((*settings.skills_without, skill.name)))
     without = Variant("without", {"skills_without": names}, (), f"--without {skill.name}")
     return without, Variant("with", {}, (skill.name,), f"--skill {skill.name}")
 
 
-def version(name: str, skill: str, folder: Path, flags: str = "") -> Variant:
-    """A variant in which the skill is the one in a folder of skills."""
-    return Variant(name, {"skills_dir": str(folder)}, (skill,), flags)
+def version(name: str, skill: str, kept: KeptVersion, flags: str = "") -> Variant:
+    """A variant with another version of the skill; all other skills are the same."""
+    return Variant(name, {"skills_dir": str(kept.root)}, (skill,), flags)
 
 
 def check_replaceable(skill: Skill) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 DRAWS = 10_000
+# Of fewer cases, equal variants differ by chance in all of them too often.
+FEWEST = 3
 SEED = 20_261_116
 _Z = 1.959964
 _NEGLIGIBLE = 1e-15
@@ -82,6 +84,8 @@ def compare(cases: Mapping[str, Pair]) -> Comparison | None:
     mean = sum(differences.values()) / len(differences)
     low, high = bootstrap(list(pairs.values()))
     verdict: Verdict = "helps" if low > 0 else "hurts" if high < 0 else "no difference shown"
+    if len(pairs) < FEWEST:
+        verdict = "no difference shown"
     better = tuple(case for case, difference in differences.items() if difference > 0)
     worse = tuple(case for case, difference in differences.items() if difference < 0)
     same = len(pairs) - len(better) - len(worse)
@@ -111,7 +115,7 @@ def _needed(mean: float, half: float, cases: int) -> int | None:
     """How many further cases would leave 0 out of an interval as wide as this one, which shrinks with their root."""
     if not mean:
         return None
-    return max(math.ceil(cases * (half / abs(mean)) ** 2) - cases, 1)
+    return max(math.ceil(cases * (half / abs(mean)) ** 2) - cases, FEWEST - cases, 1)
 
 
 def _one_case(pairs: Sequence[Pair], unit: int) -> dict[int, float]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORM = 1
+_FILES = ("evaluation.json", "report.json")
 _LARGEST = 256 * 1024**2
 
 
@@ -92,7 +93,9 @@ def new_evaluation(workspace: Path) -> EvaluationFolder:
 def evaluations(workspace: Path) -> Iterator[EvaluationFolder]:
     """The evaluations of a workspace, newest first."""
     home = _home(workspace)
-    names = sorted((path.name for path in home.iterdir() if path.is_dir()), reverse=True) if home.is_dir() else []
+    found = home.iterdir() if home.is_dir() else ()
+    # One that could not begin, or was killed before it did, has no file.
+    names = sorted((path.name for path in found if any((path / file).is_file() for file in _FILES)), reverse=True)
     return (EvaluationFolder(workspace, name) for name in names)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.batch.goals import BatchGoal
 
@@ -21,6 +21,7 @@ class Trial:
     case: Case
     variant: Variant
     repeat: int
+    basis: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -33,18 +34,22 @@ class Trial:
         case, settings = self.case, self.variant.settings
         skills = tuple(dict.fromkeys((*self.variant.skills, *case.skills)))
         model = None if "model" in settings else case.model
-        return BatchGoal(self.id, case.line, case.goal, skills, model, case.plan, case.files, settings)
+        return BatchGoal(self.id, case.line, case.goal, skills, model, case.plan, case.files, settings, self.basis)
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """All trials, interleaved: a provider that gets slower, or drifts, treats all variants alike."""
+    """All trials, interleaved: a provider that gets slower, or drifts, treats all variants alike.
+
+    `basis` is what the runs of each case depend on with each variant.
+    """
 
     cases: Sequence[Case]
     variants: Sequence[Variant]
     repeat: int
     name: str = "cases"
     unused: Mapping[str, int] = field(default_factory=dict)
+    basis: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -57,7 +62,7 @@ class Trials:
             for number, case in enumerate(self.cases):
                 first = (number + repeat) % len(self.variants)
                 for variant in (*self.variants[first:], *self.variants[:first]):
-                    yield Trial(case, variant, repeat)
+                    yield Trial(case, variant, repeat, self.basis.get(variant.name, {}).get(case.id, {}))
 
     def __iter__(self) -> Iterator[BatchGoal]:
         return (trial.goal for trial in self.each())

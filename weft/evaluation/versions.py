@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -73,21 +75,57 @@ def old_files(skill: Skill, old: str) -> Files:
     return found
 
 
-def kept(cache: Path, name: str, files: Mapping[str, tuple[bytes, bool]]) -> Path:
-    """A folder to be used as `skills_dir`, in which the skill has these files."""
-    digest = hashlib.sha256(name.encode())
+@dataclass(frozen=True, slots=True)
+class KeptVersion:
+    """A version on disk: the skill is in `folder`, and `root` is to be used as `skills_dir`."""
+
+    root: Path
+    folder: Path
+
+
+def kept(cache: Path, skill: Skill, files: Mapping[str, tuple[bytes, bool]], skills_dir: Path | None) -> KeptVersion:
+    """Write these files as a version of the skill; the other skills of `skills_dir` are linked beside it."""
+    digest = hashlib.sha256(skill.name.encode())
+    place = _place(skill, skills_dir)
+    if skills_dir is not None:
+        digest.update(f"\0{skills_dir}\0{place}".encode(errors="surrogateescape"))
     for path, (data, runs) in sorted(files.items()):
         digest.update(f"\0{path}\0{runs}\0{len(data)}\0".encode() + data)
     home = cache / "versions" / digest.hexdigest()[:32]
     for path, (data, runs) in files.items():
-        target = home / name / path
+        target = home / place / path
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-            raise InputError(f"a file of {name} leads out of its folder: {path}", hint="remove it")
+            raise InputError(f"a file of {skill.name} leads out of its folder: {path}", hint="remove it")
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.is_file() or target.read_bytes() != data:
             target.write_bytes(data)
         target.chmod(0o755 if runs else 0o644)
-    return home
+    if skills_dir is not None and skill.base_dir != skills_dir:
+        _link_others(home, skills_dir, place, Path(os.path.realpath(skill.base_dir)))
+    return KeptVersion(home, home / place)
+
+
+def _place(skill: Skill, skills_dir: Path | None) -> Path:
+    """Where a version is below its root: where the skill is in `skills_dir`, so that all skills keep their order."""
+    if skills_dir is None or skill.base_dir == skills_dir:
+        return Path(skill.name)
+    if skill.base_dir.is_relative_to(skills_dir):
+        return skill.base_dir.relative_to(skills_dir)
+    place = Path(skill.name)
+    while os.path.lexists(skills_dir / place):
+        place = "_" / place
+    return place
+
+
+def _link_others(home: Path, skills_dir: Path, place: Path, real: Path) -> None:
+    """Link what is in `skills_dir` beside a place in it; not what leads to the skill by another way."""
+    here, there = home, skills_dir
+    for part in place.parts:
+        for entry in there.iterdir() if there.is_dir() else ():
+            if entry.name != part and not real.is_relative_to(os.path.realpath(entry)):
+                with suppress(FileExistsError):
+                    (here / entry.name).symlink_to(entry)
+        here, there = here / part, there / part
 
 
 def _in_git(folder: Path, ref: str) -> Files:

@@ -76,6 +76,8 @@ def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
     [
         ("c.json", '{"evals": 3}', "neither a list of cases nor an object with one"),
         ("c.json", '{"evals": [', "line 1: not valid JSON"),
+        ("c.json", '{"evals": [{"goal": "a", "goal": "b"}]}', "line 1: the key 'goal' stands more than once"),
+        ("c.yaml", "evals:\n- goal: a\n  goal: b\n", "line 3: the key 'goal' stands more than once"),
         ("c.yaml", "- goal: [", "not valid YAML"),
         ("c.yaml", "- 7\n", "a case is an object"),
         ("c.jsonl", '{"goal": "x", "tags": 3}', "'tags' must be a list of texts"),
@@ -151,8 +153,39 @@ def test_goals_on_stdin_are_cases_without_checks(monkeypatch: pytest.MonkeyPatch
     ]
 
 
-@pytest.mark.parametrize(("key", "meant"), [("chekcs", "checks"), ("check", "checks"), ("expectation", "expectations")])
-def test_a_misspelt_list_of_checks_is_refused_where_nothing_else_is_checked(key: str, meant: str) -> None:
-    with pytest.raises(InputError, match=f"there is no key '{key}'; did you mean '{meant}'"):
-        read_cases([{"goal": "x", key: ["a"]}])
-    assert len(read_cases([{"goal": "x", "notes": ["a"], "choices": []}])[0].checks) == 0
+@pytest.mark.parametrize(
+    ("key", "value", "meant"),
+    [
+        ("chekcs", ["a"], "checks"),
+        ("check", ["a"], "checks"),
+        ("expectation", ["a"], "expectations"),
+        ("expectation", "It is kind", "expectations"),
+        ("skils", ["a"], "skills"),
+        ("file", ["a"], "files"),
+    ],
+)
+def test_a_misspelt_key_is_refused_with_the_one_that_is_meant(key: str, value: object, meant: str) -> None:
+    for more in ({}, {"checks": [{"contains": "x"}]}):
+        with pytest.raises(InputError, match=f"there is no key '{key}'; did you mean '{meant}'"):
+            read_cases([{"goal": "x", key: value, **more}])
+    assert len(read_cases([{"prompt": "x", key: value}])) == 1, "other authors have keys for other programs"
+
+
+def test_other_keys_have_no_meaning_and_are_noted() -> None:
+    case = read_cases([{"goal": "x", "notes": ["a"], "choices": [], "idx": 1}])[0]
+    assert (case.checks, case.unused) == ((), ("notes", "choices", "idx"))
+    assert read_cases([{"prompt": "x", "notes": ["a"]}])[0].unused == ()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"model": 5}, "'model' must be a text"),
+        ({"plan": "plan.yaml"}, "'plan' must be an object"),
+        ({"vars": ["a"]}, "'vars' must be an object"),
+    ],
+)
+def test_a_value_that_would_be_ignored_is_refused_as_in_a_batch(wrong: dict[str, object], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        read_cases([{"goal": "x", **wrong}])
+    assert read_cases([{"goal": "x", **dict.fromkeys(wrong)}])[0].model is None

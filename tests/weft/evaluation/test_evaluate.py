@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import add_skill
-from tests.evaluated import SKILL, TEXT, answering, goal_of, letters, write_cases
+from tests.evaluated import SKILL, TEXT, answering, goal_of, is_judge, letters, write_cases
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
-from weft import EvaluationOptions, evaluate
+from weft import BatchOptions, EvaluationOptions, evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,8 +132,6 @@ async def test_five_comparisons_of_equals_end_to_end(tmp_path: Path, serve: Serv
 
 async def test_trials_are_interleaved_so_that_no_variant_goes_first_throughout(tmp_path: Path, serve: Serve) -> None:
     server = serve(answering(lambda goal, _: goal))
-    from weft import BatchOptions
-
     options = EvaluationOptions(repeat=2, batch=BatchOptions(jobs=1))
     variants = {"a": {"model": "openai/a"}, "b": {"model": "openai/b"}}
     await evaluate(letters(2), variants, workspace=tmp_path, options=options)
@@ -148,3 +146,19 @@ async def test_repeats_of_a_case_are_planned_each_though_a_batch_of_like_goals_w
     options = EvaluationOptions(repeat=3)
     await evaluate(letters(2), model=MODEL, workspace=tmp_path, settings={"recipes": "auto"}, options=options)
     assert sum(call.role == "decomposer" for call in server.calls) == 6
+
+
+async def test_a_whole_number_of_dollars_is_left_to_the_judge_as_dollars(tmp_path: Path, serve: Serve) -> None:
+    script = answering(lambda goal, _: f"Dear Ann, about: {goal}")
+
+    def costly(call: Call) -> Answer:
+        said = script(call)
+        assert isinstance(said, Say)
+        return replace(said, tokens=(1_000_000, 0))
+
+    server = serve(costly)
+    case = letters(1)[0] | {"expectations": [f"It is kind to {name}" for name in "abcd"]}
+    price = {MODEL: {"input": 0.4, "output": 0.4}}
+    options = EvaluationOptions(batch=BatchOptions(max_cost=1))
+    report = await evaluate([case], model=MODEL, workspace=tmp_path, settings={"prices": price}, options=options)
+    assert (report.stopped, sum(map(is_judge, server.calls))) == ("budget", 1), "0.80 was spent before it"

@@ -46,20 +46,23 @@ def test_aliases_that_grow_to_billions_are_not_unfolded(tmp_path: Path) -> None:
         read_cases([tmp_path / "cases.yaml"])
 
 
+@pytest.mark.parametrize("file", ["cases/cases.jsonl", "evals/cases.jsonl", "evals/evals.json"])
 @pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "link.txt"])
-def test_a_file_outside_of_the_folder_is_not_sent_to_a_model(name: str, tmp_path: Path) -> None:
+def test_a_file_outside_of_the_folder_is_not_sent_to_a_model(name: str, file: str, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("key", encoding="utf-8")
-    home = tmp_path / "cases"
-    home.mkdir()
-    (home / "link.txt").symlink_to(tmp_path / "secret.txt")
-    (home / "cases.jsonl").write_text(json.dumps({"goal": "x", "files": [name]}), encoding="utf-8")
+    cases = tmp_path / file
+    cases.parent.mkdir()
+    (cases.parent / "link.txt").symlink_to(tmp_path / "secret.txt")
+    row = {"goal": "x", "files": [name]}
+    cases.write_text(json.dumps([row] if cases.suffix == ".json" else row), encoding="utf-8")
     with pytest.raises(InputError, match="leads out of"):
-        read_cases([home / "cases.jsonl"])
+        read_cases([cases])
 
 
 def test_a_skills_cases_may_name_files_of_the_skill_and_no_others(tmp_path: Path) -> None:
     home = tmp_path / "skill" / "evals"
     home.mkdir(parents=True)
+    (tmp_path / "skill" / "SKILL.md").write_text("", encoding="utf-8")
     (tmp_path / "skill" / "data.csv").write_text("1", encoding="utf-8")
     (tmp_path / "secret.txt").write_text("key", encoding="utf-8")
     row: dict[str, Any] = {"id": 1, "prompt": "x", "files": ["data.csv"]}
@@ -68,6 +71,9 @@ def test_a_skills_cases_may_name_files_of_the_skill_and_no_others(tmp_path: Path
     (home / "evals.json").write_text(json.dumps({"evals": [row | {"files": ["../../secret.txt"]}]}), encoding="utf-8")
     with pytest.raises(InputError, match="leads out of"):
         read_cases([tmp_path / "skill"])
+    (home / "cases.json").write_text(json.dumps([row | {"files": ["../data.csv"]}]), encoding="utf-8")
+    with pytest.raises(InputError, match="leads out of"):
+        read_cases([home / "cases.json"])
 
 
 def test_a_case_cannot_say_that_its_programs_lie_in_a_trusted_folder(tmp_path: Path) -> None:

@@ -13,16 +13,23 @@ from tests.evaluated import SKILL, TEXT, answering, letters, schema_of
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script
 from weft import EvaluationOptions, Weft
 from weft.evaluation.case_files import read_cases
+from weft.evaluation.free_part import workspace_of
 from weft.evaluation.improve import gates
 from weft.evaluation.improve.edit import BadEdit, Edit, applied, patch
 from weft.evaluation.improve.improve import Improvement, ImproveOptions, Improver
 from weft.evaluation.improve.split import split
+from weft.evaluation.skill_variants import skill_variants
 from weft.evaluation.versions import find_skill
+from weft.settings.paths import Paths
+from weft.settings.settings import resolve
+from weft.workspace.skills import WorkspaceSkills
 from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from weft.evaluation.variant import Variant
 
 STEP = "Begin with a greeting."
 
@@ -65,12 +72,42 @@ async def test_without_the_held_out_gate_the_skill_gets_worse_and_with_it_does_n
     assert gated.rounds[0].gate in ("working", "held-out")
 
 
+def test_a_version_takes_the_place_of_its_skill_among_the_others_of_a_folder(tmp_path: Path) -> None:
+    def named(name: str) -> str:
+        return TEXT.replace(SKILL, name)
+
+    work, mine = tmp_path / "work", tmp_path / "mine" / "skills"
+    work.mkdir()
+    for name in ("a", f"group/{SKILL}", "group/b", "group/deep/c", "z"):
+        add_skill(tmp_path / "mine", name, named(name.rpartition("/")[2]))
+    (mine / "linked").symlink_to(mine / "group")
+    settings = resolve({"skills_dir": str(mine)}, {}, work, tmp_path / "config.toml").settings
+    paths = Paths.of(work, {})
+
+    def found(variant: Variant) -> list[tuple[str, bytes]]:
+        skills = workspace_of(variant, paths, settings).skills
+        ours = [skill for skill in skills.active() if skill.source == "project"]
+        return [(skill.name, skill.path.read_bytes()) for skill in ours]
+
+    skill = find_skill(WorkspaceSkills(paths, settings), SKILL)
+    (tmp_path / "SKILL.md").write_text(TEXT.replace(STEP, "Bow."), encoding="utf-8")
+    old, new = skill_variants(skill, str(tmp_path / "SKILL.md"), paths, settings)
+    now = found(new)
+    assert [name for name, _ in now] == ["a", "b", "c", SKILL, "z"]
+    assert found(old) == [(name, text.replace(STEP.encode(), b"Bow.") if name == SKILL else text) for name, text in now]
+    add_skill(work, "outside", named("outside"))
+    outside = find_skill(WorkspaceSkills(paths, settings), "outside")
+    old, new = skill_variants(outside, str(outside.base_dir), paths, settings)
+    assert sorted(found(old)) == sorted(found(new))
+
+
 def test_a_third_of_the_cases_is_held_out_of_every_tag_alike() -> None:
     cases = [replace(case, tags=("ab"[number % 2],)) for number, case in enumerate(read_cases(letters(24)))]
     work, held = split(cases)
     assert (len(work), len(held)) == (16, 8)
     assert [sum(case.tags == (tag,) for case in held) for tag in "ab"] == [4, 4]
     assert split(cases) == (work, held)
+    assert split([*cases, replace(cases[0], id="unchecked", checks=())]) == (work, held)
     with pytest.raises(InputError, match="9 are needed"):
         split(cases[:8])
 
@@ -93,6 +130,14 @@ def test_an_edit_is_one_bounded_change_of_one_place(edit: Edit, told: str | None
         return
     with pytest.raises(BadEdit, match=told):
         applied(edit, TEXT, most_lines=40, description=False)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_an_edit_fits_any_line_ends_and_leaves_all_others_as_they_are(newline: str) -> None:
+    old, new = f"letters\n\n{STEP}", f"letters\n\n{STEP}\nClose with a bow."
+    text = TEXT.replace("\n", newline) + "one\ntwo\r\n"
+    changed = applied(Edit(old, new), text, most_lines=40, description=False)
+    assert changed == TEXT.replace(old, new).replace("\n", newline) + "one\ntwo\r\n"
 
 
 def test_the_description_may_change_if_it_is_asked_for() -> None:

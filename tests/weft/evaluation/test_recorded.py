@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.evaluated import answering
-from weft import Weft
+from weft import Weft, evaluate
 from weft.evaluation.recorded import score_runs
 from weft.settings.settings import Settings
 from weft_executor.stores.row import Row
@@ -56,3 +56,20 @@ async def test_a_run_without_a_case_is_named(workspace: Path, serve: Callable[[S
     case = {"id": "bob", "goal": "Write a letter to Bob", "checks": [{"contains": "Dear"}]}
     with pytest.raises(InputError, match=f"no case has the goal of run {run.run_id}"):
         await score_runs([case], [run.run_id], workspace=workspace, settings=Settings())
+
+
+async def test_runs_of_cases_that_share_a_goal_are_scored_each_by_its_own(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
+    cases = [{"id": name, "goal": GOAL, "checks": [{"contains": name}]} for name in ("Dear", "Hello")]
+    made = await evaluate(cases, model="openai/test-model", workspace=workspace)
+    runs = [score.result.run_id for score in made.scores]
+    report = await score_runs(cases, runs, workspace=workspace, settings=Settings())
+    assert [(score.case, score.passed) for score in report.scores] == [("Dear", True), ("Hello", False)]
+    other = await score_runs([cases[0] | {"id": "other"}], runs, workspace=workspace, settings=Settings())
+    assert [(score.case, score.passed) for score in other.scores] == [("other", True)] * 2
+    async with Weft(workspace, {"model": "openai/test-model"}) as weft:
+        run = await weft.run(GOAL)
+    with pytest.raises(InputError, match=f"run {run.run_id} may be of any of the cases 'Dear', 'Hello'"):
+        await score_runs(cases, [run.run_id], workspace=workspace, settings=Settings())

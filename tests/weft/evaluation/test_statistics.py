@@ -89,6 +89,15 @@ def test_more_cases_are_asked_for_where_a_difference_is_seen_but_not_shown() -> 
     assert shown.verdict == "helps"
 
 
+def test_fewer_than_three_cases_show_no_difference() -> None:
+    pairs: dict[str, Pair] = {}
+    for number, expected in enumerate((("no difference shown", 2), ("no difference shown", 1), ("helps", 0)), 1):
+        pairs[f"case-{number}"] = ([False], [True])
+        comparison = compare(pairs)
+        assert comparison is not None
+        assert (comparison.verdict, comparison.needed_cases, comparison.difference.mean) == (*expected, 1)
+
+
 def test_a_rate_of_all_or_none_still_has_an_interval() -> None:
     every, none = rate([[True] * 3] * 4), rate([[False]] * 4)
     assert every is not None

@@ -30,6 +30,14 @@ def test_a_report_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert find(tmp_path, "last").report() == GOOD
 
 
+def test_an_evaluation_that_did_not_begin_is_not_the_last_one(tmp_path: Path) -> None:
+    EvaluationFolder(tmp_path, "e").end(GOOD)
+    EvaluationFolder(tmp_path, "f").path.mkdir()
+    assert find(tmp_path, "last").id == "e"
+    EvaluationFolder(tmp_path, "g").begin({"sources": "cases.jsonl"})
+    assert find(tmp_path, "last").id == "g"
+
+
 @pytest.mark.parametrize(
     "change",
     [

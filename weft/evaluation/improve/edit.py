@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ SCHEMA = {
     "additionalProperties": False,
 }
 _LONGEST = 20_000
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 class BadEdit(ValueError):
@@ -52,10 +55,12 @@ def read_edit(value: Any) -> Edit:
 
 def applied(edit: Edit, text: str, *, most_lines: int, description: bool) -> str:
     """The SKILL.md with the edit; raises BadEdit if it is not one bounded change of one place."""
-    times = text.count(edit.old) if edit.old.strip() else 0
-    if times != 1:
-        raise BadEdit(f"'old' stands {times} times in the SKILL.md, and must stand there once")
-    changed = text.replace(edit.old, edit.new)
+    places = list(_passage(edit.old).finditer(text)) if edit.old.strip() else []
+    if len(places) != 1:
+        raise BadEdit(f"'old' stands {len(places)} times in the SKILL.md, and must stand there once")
+    start, end = places[0].span()
+    used = _NEWLINE.search(text, start, end) or _NEWLINE.search(text)
+    changed = text[:start] + _NEWLINE.sub(used[0] if used else "\n", edit.new) + text[end:]
     if changed == text:
         raise BadEdit("it changes nothing")
     lines = changed_lines(text, changed)
@@ -72,6 +77,11 @@ def applied(edit: Edit, text: str, *, most_lines: int, description: bool) -> str
     return changed
 
 
+def plain(text: str) -> str:
+    """A text with plain line ends, as a model is shown it and quotes it."""
+    return _NEWLINE.sub("\n", text)
+
+
 def changed_lines(before: str, after: str) -> int:
     """How many lines are removed or added."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
@@ -80,10 +90,13 @@ def changed_lines(before: str, after: str) -> int:
 
 def patch(before: str, after: str, path: str) -> str:
     """The change as a unified diff."""
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
-    )
+    lines = difflib.unified_diff(_LINE.findall(before), _LINE.findall(after), f"a/{path}", f"b/{path}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _passage(text: str) -> re.Pattern[str]:
+    """Finds a passage, whatever its line ends are."""
+    return re.compile(f"(?:{_NEWLINE.pattern})".join(map(re.escape, _NEWLINE.split(text))))
 
 
 def _head(text: str) -> dict[str, str]:

@@ -5,6 +5,7 @@ split the cases → score the skill as it is → propose → check, judge-text, 
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +19,23 @@ from weft.evaluation.improve.split import split
 from weft.evaluation.scoring import passed_by_case
 from weft.evaluation.skill_variants import version
 from weft.evaluation.versions import FILE, files_of, kept
+from weft.models.budget import Budget
 from weft_planner.errors import BudgetSpent
 from weft_skills import safe_files
-from weft_skills.errors import WeftError
+from weft_skills.errors import InputError, WeftError
 from weft_skills.format import frontmatter
+from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from weft.batch.options import BatchOptions
     from weft.batch.run_batch import Batch
-    from weft.batch.runner import BatchObserver
     from weft.evaluation.case import Case
     from weft.evaluation.improve.gates import Gate, Outcomes
     from weft.evaluation.report import EvaluationReport
+    from weft.evaluation.versions import Files, KeptVersion
     from weft.runs.runtime import Weft
     from weft_skills.skill import Skill
 
@@ -118,26 +122,68 @@ class _Refused(Exception):
 
 @dataclass(slots=True)
 class Improver:
-    """Improves one skill; `observe` is asked for who watches each batch, `say` hears of each step."""
+    """Improves one skill; `say` hears of each step. It can be stopped at any of them, as a batch can."""
 
     weft: Weft
     skill: Skill
     cases: Sequence[Case]
     options: ImproveOptions
-    observe: Callable[[Batch], BatchObserver | None] = lambda _: None
     say: Callable[[str], None] = lambda _: None
     _spent: float | None = 0.0
-    _counted: float = 0.0
+    _budget: Budget = field(init=False)
     _working: tuple[float, float | None] = (0.0, None)
     _held_out: tuple[float, float | None] = (0.0, None)
+    _batch: Batch | None = None
+    _proposal: asyncio.Future[Edit] | None = None
+    _stopped: bool = False
+
+    def __post_init__(self) -> None:
+        limits = self.options.evaluation.batch
+        self._budget = Budget(limits.max_cost, limits.max_tokens)
+
+    def finish_running(self) -> None:
+        """Go no further: a proposal is given up, goals that run end as they will."""
+        self._stopped = True
+        if self._proposal is not None:
+            self._proposal.cancel()
+        if self._batch is not None:
+            self._batch.finish_running()
+
+    def stop_now(self) -> None:
+        """Stop the goals that run, too."""
+        self.finish_running()
+        if self._batch is not None:
+            self._batch.stop_now()
 
     async def improve(self) -> Improvement:
         """Rounds until an edit passes every gate. The same folder of the skill is left as it is."""
+        try:
+            return await self._improved()
+        except BudgetSpent as step:
+            raise self._spent_by(step) from step
+
+    def _spent_by(self, step: BudgetSpent) -> BudgetSpent:
+        """What is said of the whole budget, where a step names what it had left of it."""
+        _, found, reason = step.message.partition(": ")
+        self._budget.stop(found + reason)
+        try:
+            self._budget.check()
+        except BudgetSpent as whole:
+            hint = f"{whole.hint}, with --resume: runs that ended are not paid for again"
+            return BudgetSpent(whole.message, hint=hint, cost=step.cost, tokens=step.tokens)
+        return step
+
+    async def _improved(self) -> Improvement:
         work, held = split(self.cases)
-        self.say(f"{len(work)} working cases, {len(held)} held out")
+        unchecked = len(self.cases) - len(work) - len(held)
+        left_out = f"; {counted(unchecked, 'case')} without checks left out" if unchecked else ""
+        self.say(f"{len(work)} working cases, {len(held)} held out{left_out}")
         files = files_of(self.skill.base_dir)
+        if problem := gates.check(self._kept(files).folder / FILE):
+            what = f"{self.skill.base_dir / FILE} fails `weft skills check`, and so would every edit: {problem}"
+            raise InputError(what, hint="repair it first")
         text = frontmatter.decode(files[FILE][0])
-        before = await self._scored([*work, *held], text, files)
+        before = await self._scored([*work, *held], files)
         outcomes = passed_by_case(before.scores, _VARIANT)
         first = _of(outcomes, work), _of(outcomes, held)
         self._working, self._held_out = (gates.share(first[0]), None), (gates.share(first[1]), None)
@@ -149,6 +195,7 @@ class Improver:
             one, changed = await self._round(text, files, (work, held), first, failed, rounds)
             rounds.append(one)
             self.say(f"round {len(rounds)}: {f'refused by {one.gate}: {one.reason}' if one.gate else 'accepted'}")
+        self._check_stopped()
         diff = patch(text, changed, self._shown_path()) if changed is not None else None
         return Improvement(
             self.skill.name,
@@ -165,7 +212,7 @@ class Improver:
     async def _round(
         self,
         text: str,
-        files: dict[str, tuple[bytes, bool]],
+        files: Files,
         cases: tuple[list[Case], list[Case]],
         first: tuple[Outcomes, Outcomes],
         failed: Sequence[Any],
@@ -184,82 +231,103 @@ class Improver:
         return Round(edit, None, edit.why), changed
 
     async def _proposed(self, text: str, failed: Sequence[Any], rounds: Sequence[Round]) -> Edit:
+        self._check_stopped()
         rejected = [Rejected(one.edit, one.gate or "", one.reason) for one in rounds if one.edit is not None]
         engine = InProcess.of(self.weft.paths.workspace, self.weft.settings, self._limits())
         weft = engine.runtime()
         model = weft.models.settings().model or weft.models.default.model
         proposer = Proposer(weft, model, self.options.most_lines, self.options.description)
         try:
-            return await proposer.propose(text, failed, rejected)
+            self._proposal = asyncio.ensure_future(proposer.propose(text, failed, rejected))
+            return await self._proposal
+        except asyncio.CancelledError:
+            self._check_stopped()
+            raise
         finally:
-            self._spend(proposer.cost, engine.budget.cost)
+            self._proposal = None
+            self._spend(proposer.cost, engine.budget)
             await engine.close()
 
     async def _pass(
         self,
         edit: Edit,
         changed: str,
-        files: dict[str, tuple[bytes, bool]],
+        files: Files,
         cases: tuple[list[Case], list[Case]],
         first: tuple[Outcomes, Outcomes],
     ) -> None:
         """Raise with the first gate that refuses."""
         name = self.skill.name
         edited = files | {FILE: (changed.encode(), files[FILE][1])}
-        folder = kept(self.weft.paths.cache, name, edited)
-        _refuse("check", gates.check(folder / name / FILE))
+        with_edit = self._kept(edited)
+        _refuse("check", gates.check(with_edit.folder / FILE))
         if not self.options.gated:
-            self._working = self._working[0], await self._share(cases[0], changed, edited)
-            self._held_out = self._held_out[0], await self._share(cases[1], changed, edited)
+            self._working = self._working[0], await self._share(cases[0], edited)
+            self._held_out = self._held_out[0], await self._share(cases[1], edited)
             return
         _refuse("judge-text", gates.judge_text(edit, *cases))
         here = self.weft.workspace
-        there = workspace_of(version(_VARIANT, name, folder), self.weft.paths, self.weft.settings)
+        there = workspace_of(version(_VARIANT, name, with_edit), self.weft.paths, self.weft.settings)
         _refuse("selection", gates.selection(name, here, there))
-        after = passed_by_case((await self._scored(cases[0], changed, edited)).scores, _VARIANT)
+        after = passed_by_case((await self._scored(cases[0], edited)).scores, _VARIANT)
         self._working = self._working[0], gates.share(after)
         _refuse("working", gates.working(first[0], after))
-        after = passed_by_case((await self._scored(cases[1], changed, edited)).scores, _VARIANT)
+        after = passed_by_case((await self._scored(cases[1], edited)).scores, _VARIANT)
         self._held_out = self._held_out[0], gates.share(after)
         _refuse("held-out", gates.held_out(first[1], after))
 
-    async def _share(self, cases: Sequence[Case], text: str, files: dict[str, tuple[bytes, bool]]) -> float:
-        return gates.share(passed_by_case((await self._scored(cases, text, files)).scores, _VARIANT))
+    async def _share(self, cases: Sequence[Case], files: Files) -> float:
+        return gates.share(passed_by_case((await self._scored(cases, files)).scores, _VARIANT))
 
-    async def _scored(self, cases: Sequence[Case], text: str, files: dict[str, tuple[bytes, bool]]) -> EvaluationReport:
-        """The cases with the skill as `text` has it."""
-        name = self.skill.name
-        folder = kept(self.weft.paths.cache, name, files | {FILE: (text.encode(), files[FILE][1])})
+    def _kept(self, files: Files) -> KeptVersion:
+        return kept(self.weft.paths.cache, self.skill, files, self.weft.paths.skills_dir)
+
+    async def _scored(self, cases: Sequence[Case], files: Files) -> EvaluationReport:
+        """The cases with the skill as these files have it."""
+        self._check_stopped()
         options = replace(self.options.evaluation, batch=self._limits())
         with open_evaluation(
             cases,
-            [version(_VARIANT, name, folder)],
+            [version(_VARIANT, self.skill.name, self._kept(files))],
             workspace=self.weft.paths.workspace,
             settings=self.weft.settings,
             options=options,
         ) as evaluation:
             evaluation.check_models()
+            self._batch = evaluation.batch
             with evaluation.batch.locked():
-                report = await evaluation.run(self.observe(evaluation.batch))
+                report = await evaluation.run()
+            self._batch = None
         costs = [score.result.cost_usd for score in report.scores]
         judged = report.judge.cost_usd if report.judge else 0.0
         known = None if None in costs or judged is None else sum(filter(None, costs)) + judged
-        self._spend(known, evaluation.batch.engine.budget.cost + (judged or 0.0))
+        self._spend(known, evaluation.budget)
         if report.stopped == "budget":
-            raise BudgetSpent("the budget is used up; raise --max-cost to continue")
-        if report.stopped is not None:
-            raise Interrupted("interrupted", hint="the same command with --resume continues; nothing is paid twice")
+            raise evaluation.spent or BudgetSpent("the budget is used up")
+        self._stopped = self._stopped or report.stopped is not None
+        self._check_stopped()
         return report
 
-    def _limits(self) -> Any:
-        """The limits of what comes next: what is left of the budget."""
-        batch = self.options.evaluation.batch
-        return batch if batch.max_cost is None else replace(batch, max_cost=max(batch.max_cost - self._counted, 1e-9))
+    def _check_stopped(self) -> None:
+        if self._stopped:
+            hint = "the same command with --resume continues; runs that ended are not paid for again"
+            raise Interrupted("interrupted", hint=hint)
 
-    def _spend(self, cost: float | None, counted: float) -> None:
+    def _limits(self) -> BatchOptions:
+        """The limits of the next step: what is left of the budget, which must be something."""
+        self._budget.check()
+        limits, cost, tokens = self.options.evaluation.batch, self._budget.cost, self._budget.usage.tokens
+        return replace(
+            limits,
+            max_cost=None if limits.max_cost is None else limits.max_cost - cost,
+            max_tokens=None if limits.max_tokens is None else limits.max_tokens - tokens,
+        )
+
+    def _spend(self, cost: float | None, budget: Budget) -> None:
         """Count what was spent: what is known, and what the budget counts, which estimates the rest."""
         self._spent = None if self._spent is None or cost is None else self._spent + cost
-        self._counted += counted
+        self._budget.cost += budget.cost
+        self._budget.usage += budget.usage
 
     def _shown_path(self) -> str:
         file, workspace = self.skill.base_dir / FILE, self.weft.paths.workspace

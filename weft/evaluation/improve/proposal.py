@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft.evaluation.improve.edit import SCHEMA, BadEdit, Edit, read_edit
+from weft.evaluation.improve.edit import SCHEMA, BadEdit, Edit, plain, read_edit
 from weft.models.budget import Budget
 from weft.models.roles import RoleModels
 from weft_executor.results.memo import Memo
@@ -49,7 +49,7 @@ class Proposer:
     async def propose(self, skill: str, failed: Sequence[Score], rejected: Sequence[Rejected]) -> Edit:
         """An edit; raises BadEdit if the model gives none in two answers."""
         shown = {
-            "skill": clip(skill, _MOST_SKILL),
+            "skill": clip(plain(skill), _MOST_SKILL),
             "failures": [_failure(score) for score in failed[:_MOST_FAILURES]],
             "rejected": [one.edit.to_dict() | {"gate": one.gate, "reason": one.reason} for one in rejected],
         }

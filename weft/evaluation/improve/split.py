@@ -17,12 +17,16 @@ SEED = 20_261_116
 
 
 def split(cases: Sequence[Case], seed: int = SEED) -> tuple[list[Case], list[Case]]:
-    """The working and the held-out cases, each in their order; the same ones each time."""
+    """Working and held-out cases, each in their order, the same ones each time; those without checks are in neither."""
+    every, cases = len(cases), [case for case in cases if case.checks]
     if len(cases) < FEWEST:
+        there = f"there are {every} cases"
+        if every > len(cases):
+            there += f", of which {len(cases)} have checks or expectations"
         raise InputError(
-            f"there are {len(cases)} cases, and {FEWEST} are needed: with fewer, a change that helps cannot be told "
-            "from luck on the cases that are held out",
-            hint="write more cases; several of each kind, with tags",
+            f"{there}, and {FEWEST} are needed: with fewer, a change that helps cannot be told from luck on the cases "
+            "that are held out",
+            hint="write more cases with checks; several of each kind, with tags",
         )
     dice = random.Random(seed)  # noqa: S311 - not a secret
     groups: dict[tuple[str, ...], list[Case]] = {}

@@ -60,6 +60,12 @@ class CheckFlags:
         if self.check and not wanted:
             raise InputError("--check needs a bound", hint="add --min-pass .8, --no-worse or --max-cost-ratio 1.5")
 
+    def check_variants(self, count: int) -> None:
+        """Raise if there are not two variants to compare where a bound compares them."""
+        if count < 2 and (self.no_worse or self.max_cost_ratio is not None):
+            flag = "--no-worse" if self.no_worse else "--max-cost-ratio"
+            raise InputError(f"{flag} compares variants, and there is only one", hint="name two with --variant")
+
     def missed(self, document: Mapping[str, Any]) -> Iterator[str]:
         """Every bound that a report misses. The variants that are held to it are all but the first of several."""
         first, *others = document["variants"]
@@ -71,7 +77,9 @@ class CheckFlags:
         for variant in others if self.max_cost_ratio is not None else ():
             yield from self._costs(first, variant)
         for difference in document["differences"] if self.no_worse else ():
-            if difference["worse"]:
+            if difference["mean"] is None:
+                yield f"{difference['variant']}: no case shows whether it is worse than {difference['against']}"
+            elif difference["worse"]:
                 yield f"{difference['variant']}: worse than {difference['against']} in {', '.join(difference['worse'])}"
 
     def _costs(self, first: Mapping[str, Any], variant: Mapping[str, Any]) -> Iterator[str]:
@@ -93,7 +101,9 @@ _limits = option_value(
     options.call_rates,
     click.option("--resume", is_flag=True, help="Continue the last evaluation of these cases and variants."),
     click.option("--retry-errors", is_flag=True, help="With --resume: run again what failed."),
-    click.option("--rerun-changed", is_flag=True, help="With --resume: run cases again that have changed since."),
+    click.option(
+        "--rerun-changed", is_flag=True, help="With --resume: run again what has changed since: cases, models, skills."
+    ),
     click.option("--max-cost", type=options.ABOVE_ZERO, metavar="USD", help="Budget in US dollars, judges included."),
     click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Budget in tokens, judges included."),
 )

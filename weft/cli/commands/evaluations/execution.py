@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import execution, model_download
-from weft.cli.commands.batches.run import EXIT_OF_STOP, resume_command, stop_on_signals
+from weft.cli.commands.batches.run import EXIT_OF_STOP, say_stopped, stop_on_signals
 from weft.cli.dialogs import trust_prompt
 from weft.cli.view import output
 from weft.cli.view.batch_progress import watching
@@ -43,7 +43,7 @@ def run_to_exit(
         said = tuple(evaluation.warnings)
         report = await _run(evaluation, mode)
         _warn([text for text in report.warnings if text not in said], mode)
-        status = _show_all(report.to_dict() | dict(more or {}), mode, check, html)
+        status = _show_all(evaluation, report.to_dict() | dict(more or {}), mode, check, html)
         if report.stopped == "interrupted" or batch.engine.is_stuck:
             execution.exit_now(status)
         return status
@@ -64,26 +64,34 @@ def _warn(warnings: Iterable[str], mode: OutputMode) -> None:
 async def _run(evaluation: OpenEvaluation, mode: OutputMode) -> EvaluationReport:
     """Run the evaluation with progress on stderr."""
     batch = evaluation.batch
-    stop_on_signals(batch)
+    stop_on_signals(batch, batch.options.cluster)
     with watching(mode, batch.summary, batch.engine.pace) as observer:
         return await evaluation.run(observer)
 
 
-def _show_all(document: Mapping[str, Any], mode: OutputMode, check: CheckFlags | None, html: Path | None) -> int:
+def _show_all(
+    evaluation: OpenEvaluation,
+    document: Mapping[str, Any],
+    mode: OutputMode,
+    check: CheckFlags | None,
+    html: Path | None,
+) -> int:
     """Print a report, and write it as a page if that is wanted; returns the exit status."""
     if html is not None:
         evaluation_report.write_page(document, html)
     _print(document, mode)
     if document["stopped"] is None:
         return verdict(document, check)
-    output.say(f"Stopped ({document['stopped']}). Continue with:\n  {resume_command()}")
-    return EXIT_OF_STOP[document["stopped"]]
+    say_stopped(document["stopped"], evaluation.spent, evaluation.options.batch)
+    return _exit_of_stop(document)
 
 
 def show(document: Mapping[str, Any], mode: OutputMode) -> None:
-    """Print a report that is on record, with its warnings."""
+    """Print a report that is on record, with its warnings, and whether it is complete."""
     _warn(document.get("warnings", ()), mode)
     _print(document, mode)
+    if document["stopped"] is not None:
+        output.say(f"This evaluation was stopped ({document['stopped']}): its command with --resume continues it.")
 
 
 def _print(document: Mapping[str, Any], mode: OutputMode) -> None:
@@ -94,8 +102,17 @@ def _print(document: Mapping[str, Any], mode: OutputMode) -> None:
 
 
 def verdict(document: Mapping[str, Any], check: CheckFlags | None) -> int:
-    """The exit status of a report: 1 if a bound is missed."""
-    missed = list(check.missed(document)) if check is not None and check.check else []
+    """The exit status of a report: 1 if a bound is missed; one that was stopped meets none."""
+    if check is None or not check.check:
+        return 0
+    if document["stopped"] is not None:
+        output.say("check failed: the evaluation is not complete")
+        return _exit_of_stop(document)
+    missed = list(check.missed(document))
     for text in missed:
         output.say(f"check failed: {text}")
     return 1 if missed else 0
+
+
+def _exit_of_stop(document: Mapping[str, Any]) -> int:
+    return EXIT_OF_STOP.get(document["stopped"], 1)  # a report on disk may say anything

@@ -80,6 +80,7 @@ def run(
     from weft.cli.dialogs import trust_prompt
     from weft.evaluation.evaluate import EvaluationOptions, open_evaluation
 
+    check_flags.check_variants(len(variants))
     where = configuration.paths(workspace)
     if trust:
         trust_prompt.trust_settings(where)

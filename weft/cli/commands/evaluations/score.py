@@ -51,6 +51,7 @@ def score(
     from weft.evaluation.evaluate import EvaluationOptions
     from weft.evaluation.recorded import score_runs
 
+    check_flags.check_variants(1)
     where = configuration.paths(workspace)
     resolved = configuration.settings(where, flags, quiet=mode.quiet)
     scoring = score_runs(

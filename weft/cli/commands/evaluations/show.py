@@ -29,12 +29,15 @@ def show(evaluation: str, workspace: Path, html: Path | None, check_flags: Check
       weft eval show last -v
       weft eval show last --html report.html
       weft eval show last --check --no-worse
+
+    Exit status: as `weft eval` for --check, also if the evaluation was stopped; 0 without it.
     """
     from weft.cli.commands.evaluations import execution
     from weft.cli.view.reports import evaluation as evaluation_report
     from weft.evaluation import store
 
     document = store.find(configuration.paths(workspace).workspace, evaluation).report()
+    check_flags.check_variants(len(document["variants"]))
     if html is not None:
         evaluation_report.write_page(document, html)
     execution.show(document, mode)

@@ -94,7 +94,7 @@ def compare(
         trust_prompt.trust_settings(where)
     settings = batch_settings(configuration.settings(where, flags, quiet=mode.quiet))
     skill = find_skill(WorkspaceSkills(where, settings), name)
-    variants = skill_variants(skill, old, where.cache, settings)
+    variants = skill_variants(skill, old, where, settings)
     known = asyncio.run(free_part(variants[0], variants[1], name, where, settings))
     if free:
         _show_free(known, mode)

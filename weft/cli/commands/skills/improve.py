@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli import configuration, options
+from weft.cli import configuration, execution, options
 from weft.cli.commands.evaluations import eval_flags
 from weft.cli.dialogs import confirm
 from weft.cli.view import output
-from weft_skills.errors import InputError
+from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft.batch.run_batch import Batch
-    from weft.batch.runner import BatchObserver
     from weft.cli.commands.evaluations.eval_flags import LimitFlags
     from weft.cli.configuration import SettingFlags
     from weft.cli.view.output_mode import OutputMode
@@ -78,8 +76,8 @@ def improve(
       weft skills improve release-notes --cases cases.jsonl --max-cost 2
       weft skills improve release-notes --cases cases.jsonl --max-cost 2 --rounds 5 --apply
 
-    Exit status: 0 whether an edit was accepted or not; 2 wrong usage or input, or fewer than 9 cases; 4 no model or
-    key; 5 stopped by the budget; 130 interrupted.
+    Exit status: 0 whether an edit was accepted or not; 2 wrong usage or input, fewer than 9 cases with checks, or a
+    SKILL.md that changed meanwhile; 4 no model or key; 5 stopped by the budget; 130 interrupted.
     """
     from weft.batch.batch_settings import batch_settings
     from weft.cli.dialogs import trust_prompt
@@ -105,12 +103,10 @@ def improve(
     batch = limit_flags.options(approve_all=approve_all)
     chosen = EvaluationOptions(repeat, judge, trust=trust, batch=batch)
     say = (lambda _: None) if mode.quiet else output.say
-    improver = Improver(weft, skill, found, ImproveOptions(rounds, max_lines, description, chosen), _watched, say)
-    result = asyncio.run(_improved(improver))
+    improver = Improver(weft, skill, found, ImproveOptions(rounds, max_lines, description, chosen), say)
+    result = asyncio.run(_improved(improver, mode))
     _show(result, mode)
-    if apply and result.patch is not None:
-        _apply(result, mode, yes=yes)
-    return 0
+    return _apply(result, mode, yes=yes) if apply and result.patch is not None else 0
 
 
 def _check_cost(max_cost: float | None, *, yes: bool) -> None:
@@ -118,16 +114,20 @@ def _check_cost(max_cost: float | None, *, yes: bool) -> None:
         raise InputError("--max-cost is missing: rounds of evaluations can cost much", hint="add it, or --yes")
 
 
-async def _improved(improver: Improver) -> Improvement:
-    async with improver.weft:
-        return await improver.improve()
-
-
-def _watched(batch: Batch) -> BatchObserver | None:
+async def _improved(improver: Improver, mode: OutputMode) -> Improvement:
+    """Improve the skill; if it is interrupted, the program exits here."""
     from weft.cli.commands.batches.run import stop_on_signals
+    from weft.evaluation.improve.improve import Interrupted
 
-    stop_on_signals(batch)
-    return None
+    stop_on_signals(improver)
+    try:
+        async with improver.weft:
+            return await improver.improve()
+    except Interrupted as error:
+        status = error.exit_status
+        output.say_error(error.message, error.hint, code=error.code, status=status, as_json=mode.as_json)
+        execution.exit_now(status)
+        raise
 
 
 def _show(result: Improvement, mode: OutputMode) -> None:
@@ -143,15 +143,21 @@ def _show(result: Improvement, mode: OutputMode) -> None:
         output.print_text(f"{words}: {before:.2f} before" + ("" if after is None else f", {after:.2f} after"))
     cost = "not known" if document["cost_usd"] is None else f"${document['cost_usd']:.4f}"
     output.print_text(f"cost: {cost}")
-    output.print_text(document["patch"] or "No change was accepted.")
+    output.print_result(document["patch"] or "No change was accepted.")
 
 
-def _apply(result: Improvement, mode: OutputMode, *, yes: bool) -> None:
-    """Write the change after the person has seen it."""
+def _apply(result: Improvement, mode: OutputMode, *, yes: bool) -> int:
+    """Write the change after the person has seen it; returns the exit status."""
     if mode.as_json or mode.quiet:
         output.say(result.patch or "")
     if not confirm.confirmed(f"Write this change to {result.file}?", yes=yes):
         output.say("Not written: nobody agreed. --yes agrees in advance.")
-        return
-    result.write()
+        return 0
+    try:
+        result.write()
+    except (WeftError, OSError) as error:  # the report is printed, and stdout has one document
+        status = error.exit_status if isinstance(error, WeftError) else 1
+        hint = "the report has the change as a patch"
+        return output.say_error(f"not written: {error}", hint, code="", status=status, as_json=False)
     output.say(f"wrote {result.file}")
+    return 0

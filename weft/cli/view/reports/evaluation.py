@@ -73,15 +73,20 @@ def _difference(document: Mapping[str, Any], difference: Mapping[str, Any]) -> s
     better, worse = len(difference["better"]), len(difference["worse"])
     parts = []
     if difference["mean"] is not None:
-        cases = {row["case"] for row in document["rows"] if row["passed"] is not None}
+        before, after = (_checked(document, difference[key]) for key in ("against", "variant"))
         low, high = _signed(difference["low"]), _signed(difference["high"])
-        counts = f"{counted(better, 'case')} better, {worse} worse, {len(cases) - better - worse} the same"
+        counts = f"{counted(better, 'case')} better, {worse} worse, {len(before & after) - better - worse} the same"
         parts.append(f"{_signed(difference['mean'])} ({low}–{high}) {difference['verdict']}: {counts}")
         if difference["verdict"] == "no difference shown" and difference["needed_cases"]:
             parts.append(f"about {counted(difference['needed_cases'], 'more case')} would show a difference this large")
     if (pairs := difference.get("pairwise")) is not None:
         parts.append(f"the judge prefers it {pairs['better']} to {pairs['worse']}, with {counted(pairs['tie'], 'tie')}")
     return "; ".join(parts) or "no checks to compare by"
+
+
+def _checked(document: Mapping[str, Any], variant: str) -> set[str]:
+    """The cases that have a checked run with a variant."""
+    return {row["case"] for row in document["rows"] if row["variant"] == variant and row["passed"] is not None}
 
 
 def _worse(document: Mapping[str, Any], difference: Mapping[str, Any]) -> Iterator[str]:
