@@ -96,6 +96,7 @@ ROUTES = (
     Path("POST", "/replay", "traces.replay_selections"),
     Path("POST", "/plan", "plans.plan_goal", changes=True),
     Path("POST", "/plan/check", "plans.check_plan"),
+    Path("POST", "/plan/edit", "plans.edit_plan"),
     Path("POST", "/preview", "plans.preview"),
     Path("POST", "/files", "skill_imports.upload_file", changes=True),
     Path("GET", "/skills", "skills.list_skills"),

@@ -57,7 +57,8 @@ _INPUTS = tuple(
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
 PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal", unused_skills.KEY, "joined")
 _MOST_QUOTED = 200
-_LISTS = ("steps", "subtasks", "nodes", "plan")
+# What else a plan may call the list of its tasks.
+TASK_LISTS = ("steps", "subtasks", "nodes", "plan")
 _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
 _READ_AS = {key: (key, *aliases) for key, aliases in (_ALIASES | ADAPTIVE).items()}
 _RIGHT_KEY = {folded(alias): key for key, aliases in _READ_AS.items() for alias in aliases}
@@ -97,6 +98,11 @@ def normal_form(document: Any) -> NormalForm:
     return form
 
 
+def right_key(name: str) -> str | None:
+    """The key of a task that a name means, however it is spelled; None if it means none."""
+    return _RIGHT_KEY.get(folded(name))
+
+
 def _unwrapped(document: Any) -> Any:
     """The plan inside a tool call, a single outer key, or a bare list of tasks."""
     for _ in range(4):
@@ -127,7 +133,7 @@ def _inner(document: Mapping[str, Any]) -> Any:
     if len(document) == 1:
         (value,) = document.values()
         if isinstance(value, Mapping) and (
-            _key_in(value, "tasks") or any(isinstance(value.get(key), list) for key in _LISTS)
+            _key_in(value, "tasks") or any(isinstance(value.get(key), list) for key in TASK_LISTS)
         ):
             return value
     return None
@@ -150,7 +156,7 @@ def _with_tasks(form: NormalForm) -> Mapping[str, Any]:
             document = {(key if name == cased else name): value for name, value in document.items()}
             form.repairs.append(f"'{cased}' read as '{key}'")
     if "tasks" not in document:
-        lists = [key for key in document if folded(str(key)) in _LISTS and _lists_tasks(document[key])]
+        lists = [key for key in document if folded(str(key)) in TASK_LISTS and _lists_tasks(document[key])]
         if len(lists) == 1:
             document = {("tasks" if key == lists[0] else key): value for key, value in document.items()}
             form.repairs.append(f"'{lists[0]}' read as 'tasks'")

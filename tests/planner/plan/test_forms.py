@@ -204,6 +204,11 @@ def test_keys_of_today_are_kept_and_misspelt_ones_told() -> None:
     assert read.repairs == ("task 'a': the unknown key 'checks' was dropped",)
 
 
+def test_a_key_that_is_a_number_is_an_unknown_one() -> None:
+    plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "Do it.", 1: "z"}]}
+    assert read_plan(plan, KNOWN).repairs == ("task 'a': the unknown key '1' was dropped",)
+
+
 def test_only_full_plans_are_asked_for_with_these_keys() -> None:
     assert {"output_schema", "check", "model"} <= plan_schema()["properties"]["tasks"]["items"]["properties"].keys()
     assert "output_schema" not in json.dumps(SHAPES["numbered"].schema(AskedPlan("do this, then that", ["a"], 3)))

@@ -493,6 +493,40 @@ async def test_a_plan_is_checked_as_it_is_typed(workspace: Path) -> None:
         assert [task["id"] for task in right["plan"]["tasks"]] == ["survey", "notes", "brief"]
 
 
+async def test_the_tasks_of_a_plan_are_told_with_their_lines_in_whatever_form_it_is(workspace: Path) -> None:
+    mixed = (
+        "tasks:\n- id: a\n  action_type: llm\n  instruction: |\n    - id: x\n\n    depends_on: [c]\n\n# and then\n"
+        "- {id: b, type: llm, task: Do it.}\n- id: c\n  depends_on: [a, 'b']  # both\n  action_type: none\n"
+    )
+    async with asking(workspace) as asked:
+        found = (await asked.post("/plan/check", json={"text": mixed})).json()
+        tasks = [(task["id"], task["depends_on"], task["line"], task["end"]) for task in found["tasks"]]
+        assert tasks == [("a", [], 2, 7), ("b", [], 10, 10), ("c", ["a", "b"], 11, 13)]
+        assert ({fault["task"] for fault in found["faults"]}, found["editable"]) == ({"c"}, True)
+        found = (await asked.post("/plan/check", json={"text": json.dumps(PLAN)})).json()
+        assert [task["id"] for task in found["tasks"]] == ["survey", "notes", "brief"]
+        found = (await asked.post("/plan/check", json={"text": "tasks: ["})).json()
+        assert (found["tasks"], found["editable"]) == (None, False)
+
+
+async def test_a_change_of_a_plan_comes_back_with_its_check(workspace: Path) -> None:
+    text = "tasks:\n- id: a\n  action_type: llm\n  instruction: Do it.\n"
+    async with asking(workspace) as asked:
+
+        async def edited(**change: str) -> dict[str, Any]:
+            found: dict[str, Any] = (await asked.post("/plan/edit", json={"text": text} | change)).json()
+            return found
+
+        found = await edited(change="add", task="a")
+        assert (found["task"], found["plan"]["tasks"][1]["depends_on"]) == ("task-2", ["a"])
+        text = found["text"]
+        assert (await edited(change="rename", task="a", to="b"))["plan"]["tasks"][1]["depends_on"] == ["b"]
+        assert (await edited(change="unlink", task="task-2", to="a"))["plan"]["tasks"][1]["depends_on"] == []
+        assert [task["id"] for task in (await edited(change="remove", task="a"))["tasks"]] == ["task-2"]
+        assert "no single task" in (await edited(change="remove", task="x"))["error"]["message"]
+        assert "there is no change" in (await edited(change="turn"))["error"]["message"]
+
+
 async def test_a_preview_selects_skills_and_calls_no_model(workspace: Path) -> None:
     model = ScriptedModel(answering)
     async with asking(workspace, model) as asked:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from weft.runs.plans.plan_file import load
+from weft.runs.plans.plan_nodes import PlanNodes, id_of, pairs
+from weft.runs.plans.plan_outline import OutlinedTask, outline
+from weft.runs.plans.plan_text import is_editable
 from weft_planner.plan.plan import Plan
 from weft_planner.plan.reading import read_plan
-from weft_skills.format.safe_yaml import JsonLoader
+from weft_skills.text.nesting import is_too_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from weft_planner.plan.validate import Known
 
 _NUMBER = re.compile(r"^task number (\d+)")
 _NAMED = re.compile(r"^(?:task(?: id)?|the id) '([^']*)'")
 _CIRCLE = re.compile(r"in a circle: (\S+) →")
-_TASKS = ("tasks", "steps", "subtasks")
 # Which key of a task a fault is about, by words in the fault.
 _KEYS = (
     ("'repeat", "repeat"), ("'when'", "when"), ("'for_each'", "for_each"), ("'width'", "width"), ("'first'", "first"),
@@ -35,28 +35,37 @@ _KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class PlanFault:
-    """One fault, with the line of the text where it is."""
+    """One fault, with the line of the text where it is, and the id of the task that it is about, if it is about one."""
 
     line: int
     message: str
+    task: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PlanCheck:
-    """A plan that can run, if there are no faults; `goal` is the one that the text names."""
+    """A plan that can run, if there are no faults; `goal` is the one that the text names.
+
+    `tasks` are those that can be read, faults or not; None if the text is no document at all. If it is `editable`,
+    the changes of `plan_text` can be made to it.
+    """
 
     plan: Plan | None
     faults: tuple[PlanFault, ...] = ()
     goal: str = ""
     repairs: tuple[str, ...] = ()
+    tasks: tuple[OutlinedTask, ...] | None = None
+    editable: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """The check as JSON."""
         return {
             "plan": self.plan.to_dict() if self.plan is not None else None,
             "goal": self.goal,
-            "faults": [{"line": fault.line, "message": fault.message} for fault in self.faults],
+            "faults": [{"line": fault.line, "message": fault.message, "task": fault.task} for fault in self.faults],
             "repairs": list(self.repairs),
+            "tasks": [task.to_dict() for task in self.tasks] if self.tasks is not None else None,
+            "editable": self.editable,
         }
 
 
@@ -71,27 +80,24 @@ def check(text: str, known: Known) -> PlanCheck:
     except RecursionError:
         return PlanCheck(None, (PlanFault(1, "the plan is nested too deeply to be read"),))
     reading = read_plan(document, known)
+    nodes = None if is_too_deep(document) else PlanNodes.of(text)
+    tasks, editable = outline(reading.document, nodes), is_editable(nodes, document)
     if reading.faults:
-        lines = _Lines(text)
-        return PlanCheck(None, tuple(PlanFault(lines.of(fault), fault) for fault in reading.faults))
+        lines = _Lines(nodes)
+        faults = tuple(PlanFault(lines.of(fault), fault, lines.task_of(fault)) for fault in reading.faults)
+        return PlanCheck(None, faults, tasks=tasks, editable=editable)
     goal = reading.document.get("goal")
-    return PlanCheck(Plan.from_dict(reading.document), (), goal if isinstance(goal, str) else "", reading.repairs)
+    goal = goal if isinstance(goal, str) else ""
+    return PlanCheck(Plan.from_dict(reading.document), (), goal, reading.repairs, tasks, editable)
 
 
 class _Lines:
     """Where the tasks of a plan and their keys stand in its text."""
 
-    def __init__(self, text: str) -> None:
-        self._tasks: list[yaml.MappingNode | None] = []
-        self._top = 1
-        try:
-            root = yaml.compose(text, JsonLoader)
-        except (yaml.YAMLError, RecursionError):  # JSON that is not YAML
-            return
-        for key, value in _pairs(root):
-            if key.value in _TASKS and isinstance(value, yaml.SequenceNode):
-                self._top = key.start_mark.line + 1
-                self._tasks = [node if isinstance(node, yaml.MappingNode) else None for node in value.value]
+    def __init__(self, nodes: PlanNodes | None) -> None:
+        self._tasks = nodes.tasks if nodes is not None else []
+        self._by_id = {id_of(node): node for node in self._tasks}
+        self._top = nodes.key.start_mark.line + 1 if nodes is not None and nodes.key is not None else 1
 
     def of(self, fault: str) -> int:
         """The line that a fault is about, as far as its words tell."""
@@ -99,24 +105,17 @@ class _Lines:
         if node is None:
             return self._top
         wanted = next((key for words, key in _KEYS if words in fault), "id")
-        line = next((key.start_mark.line for key, _ in _pairs(node) if key.value == wanted), node.start_mark.line)
+        line = next((key.start_mark.line for key, _ in pairs(node) if key.value == wanted), node.start_mark.line)
         return int(line) + 1
 
-    def _node(self, fault: str) -> yaml.MappingNode | None:
+    def task_of(self, fault: str) -> str | None:
+        """The id of the task that a fault is about."""
+        node = self._node(fault)
+        return id_of(node) if node is not None else None
+
+    def _node(self, fault: str) -> yaml.Node | None:
         if number := _NUMBER.match(fault):
             at = int(number[1]) - 1
             return self._tasks[at] if at < len(self._tasks) else None
         named = _NAMED.match(fault) or _CIRCLE.search(fault)
-        if named is None:
-            return None
-        same = [node for node in self._tasks if node is not None and _id(node) == named[1]]
-        return same[-1] if same else None
-
-
-def _pairs(node: Any) -> Iterator[tuple[yaml.ScalarNode, Any]]:
-    if isinstance(node, yaml.MappingNode):
-        yield from ((key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode))
-
-
-def _id(node: yaml.MappingNode) -> str | None:
-    return next((value.value for key, value in _pairs(node) if key.value in ("id", "task_id")), None)
+        return self._by_id.get(named[1]) if named is not None else None

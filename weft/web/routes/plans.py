@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from weft.runs.plans import plan_check, plan_file
+from weft.runs.plans import plan_check, plan_file, plan_text
 from weft.runs.plans.plan_edit import plan_in_hand
 from weft.runs.stored import records
 from weft.web import bodies, errors
@@ -14,7 +14,7 @@ from weft.web.routes.steer import GOAL_KEYS, check_local, files_in, goal_in
 from weft_executor.history.run_history import RunHistory
 from weft_planner.events import Event, TextStreamed
 from weft_planner.events import to_dict as event_dict
-from weft_skills.errors import WeftError
+from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -66,13 +66,43 @@ def _planned(work: asyncio.Future[Plan], goal: Goal) -> bytes:
 
 
 async def check_plan(site: Site, request: Request) -> Response:
-    """Every fault of a plan's text, with its line; the plan if there is none."""
+    """Every fault of a plan's text, with its line; the plan if there is none; and its tasks as far as they are read."""
     text = bodies.text(await bodies.document(request, "text", limit=bodies.PLAN), "text")
 
     def check() -> dict[str, Any]:
         return plan_check.check(text, site.workspace.known()).to_dict()
 
     return json_reply(await asyncio.to_thread(check))
+
+
+async def edit_plan(site: Site, request: Request) -> Response:
+    """The text of a plan with one change, and what a check of it finds; nothing is kept."""
+    body = await bodies.document(request, "text", "change", "task", "to", limit=bodies.PLAN)
+    text, change, task, to = (bodies.text(body, key) for key in ("text", "change", "task", "to"))
+
+    def edit() -> dict[str, Any]:
+        now, made = _edited(text, change, task, to)
+        return {"text": now, "task": made} | plan_check.check(now, site.workspace.known()).to_dict()
+
+    return json_reply(await asyncio.to_thread(edit))
+
+
+def _edited(text: str, change: str, task: str, to: str) -> tuple[str, str | None]:
+    """The text with a change, and the id of the task that it is about; None if that one is gone."""
+    match change:
+        case "add":
+            return plan_text.add_task(text, (task,) if task else ())
+        case "rename":
+            return plan_text.rename_task(text, task, to), to
+        case "link":
+            return plan_text.link_task(text, task, to), task
+        case "unlink":
+            return plan_text.unlink_task(text, task, to), task
+        case "remove":
+            return plan_text.remove_task(text, task), None
+        case _:
+            known = "add, rename, link, unlink, remove"
+            raise InputError(f"there is no change {change[:40]!r}", hint=f"known changes: {known}")
 
 
 @in_thread

@@ -3,7 +3,6 @@ import { render } from "./vendor/preact.js";
 import { signal } from "./vendor/signals.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 import { readAbout } from "./core/about.js";
-import { Notes } from "./core/announce.js";
 import { followToken, trouble, useToken } from "./core/api.js";
 import { DialogPlace } from "./core/dialog.js";
 import { Empty } from "./core/empty.js";
@@ -65,7 +64,7 @@ function NoToken() {
 function App() {
   useKeys({ n: () => go("/new"), t: () => void nextTheme(), "?": () => void showKeys() });
   if (trouble.value === "token") return html`<${NoToken} />`;
-  return html`<a class="skip" href="#main">Skip to the page</a><div class="shell"><${Rail} places=${PLACES} />${view(place.value.path)}</div><${DialogPlace} /><${Notes} />
+  return html`<a class="skip" href="#main">Skip to the page</a><div class="shell"><${Rail} places=${PLACES} />${view(place.value.path)}</div><${DialogPlace} />
     ${trouble.value === "lost" && html`<div class="banner" role="alert">The server does not answer. Trying again…</div>`}`;
 }
 

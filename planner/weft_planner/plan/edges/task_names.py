@@ -17,9 +17,9 @@ _BETWEEN = re.compile(r"[,;\n|]|\s+(?:and|und|then)\s+|\s*[&+]\s*|\s*(?:[-=~.]+>
 _FOLDED = re.compile(r"[\s_\-./]+")
 
 
-def folded(key: str) -> str:
-    """A key without its case and its separators: `Depends-On` is `dependson`."""
-    return _FOLDED.sub("", key).casefold()
+def folded(key: object) -> str:
+    """A key without its case and its separators: `Depends-On` is `dependson`; in YAML, it may be a number."""
+    return _FOLDED.sub("", str(key)).casefold()
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import re
 import socket
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.needs import needs_chromium
-from tests.weft.web.static.served_page import GOAL, PageModel, go, run_id_of, served
+from tests.weft.web.static.served_page import GOAL, PLAN, PageModel, go, run_id_of, served
 from tests.weft.web.static.test_run_page import finished, run_goal
 from tests.weft.web.static.written_runs import BIG, at, big_rows, write
 from weft_executor.stores.row import Row
@@ -153,6 +154,61 @@ async def test_a_plan_first_then_edited_to_a_fault_and_back_and_run(workspace: P
         await page.wait_for_url("**/runs/*")
         await finished(page)
         await expect(page.locator(".facts")).to_contain_text("5 of 5 tasks")
+
+
+TRICKY = """\
+tasks:
+- id: t1
+  action_type: llm
+  instruction: Make a list.
+- id: t2
+  action_type: llm
+  instruction: |
+    Write these lines:
+    depends_on: [build]
+    id: t1
+  when: <<t1.status>> == "done"
+  depends_on: [t1]
+- {id: x-1, action_type: llm, instruction: Do it.}
+- id: t4
+  action_type: llm
+  instruction: Do it.
+  depends_on: [t1, 'x-1']  # note
+"""
+
+
+async def test_the_graph_and_the_buttons_of_a_plan_go_by_what_the_server_reads(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/plan"))
+        text = page.get_by_role("textbox", name="The plan, in YAML or JSON")
+        said = page.locator(".faults")
+        await text.fill(TRICKY)
+        await expect(said).to_contain_text("4 tasks, no faults")
+        await page.get_by_role("button", name=re.compile("^t4,")).click()
+        needs = page.get_by_role("group", name="Depends on")
+        await expect(needs.locator(".chip button")).to_have_count(2)
+        await page.get_by_role("button", name=re.compile("^t2,")).click()
+        await page.get_by_role("button", name="No longer depend on t1").click()
+        await expect(text).to_have_value(TRICKY.replace("  depends_on: [t1]\n", ""))
+        await text.press("Control+z")
+        await expect(text).to_have_value(TRICKY)
+        await page.get_by_role("button", name=re.compile("^t1,")).click()
+        await page.get_by_role("textbox", name="Id of the task").fill("alpha")
+        await page.get_by_role("button", name="Rename").click()
+        renamed = TRICKY.replace("- id: t1", "- id: alpha").replace("<<t1", "<<alpha").replace("[t1", "[alpha")
+        await expect(text).to_have_value(renamed)
+        await expect(page.get_by_role("region", name="Task alpha")).to_be_visible()
+        await text.fill(json.dumps(PLAN, indent=2))
+        await expect(said).to_contain_text("4 tasks, no faults")
+        await page.get_by_role("button", name="Add a task").click()
+        await expect(said).to_contain_text("5 tasks, no faults")
+        assert json.loads(await text.input_value())["tasks"][-1]["id"] == "task-5"
+        await text.fill("tasks: [")
+        await expect(said).to_contain_text("neither YAML nor JSON")
+        await expect(page.get_by_role("button", name="Add a task")).to_be_disabled()
+        await expect(page.get_by_role("region", name="Task task-5")).to_contain_text("change its text")
 
 
 async def test_files_and_skills_reach_the_run(workspace: Path, open_page: OpenPage, tmp_path: Path) -> None:

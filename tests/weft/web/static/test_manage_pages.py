@@ -147,6 +147,20 @@ async def test_a_batch_shows_how_far_it_is_and_why_goals_failed(full: Served, op
     await expect(page.locator(".empty p")).to_have_text("Nothing recorded here has all these words.")
 
 
+async def test_a_batch_that_was_stopped_says_what_is_left_and_how_to_continue(
+    full: Served, open_page: OpenPage
+) -> None:
+    page = await open_page(full.at("/batches"))
+    batch = {"batch": texts.BATCH, "goals": 12, "runs": 4, "statuses": {"interrupted": 3, "waiting": 1}, "failures": []}
+    batch |= {"seconds": 4.0, "cost_usd": 0.0, "started": "2026-11-18T10:00:00Z", "goal": "Summarise it"}
+    await page.route("**/api/batches/*", lambda route: route.fulfill(json=batch))
+    await page.get_by_role("link", name=texts.BATCH).click()
+    await expect(page.locator(".facts")).to_contain_text("0 of 12 goals ended")
+    terminal = page.get_by_role("region", name="In a terminal")
+    await expect(terminal).to_contain_text("8 goals have not begun.")
+    await expect(terminal).to_contain_text("--resume --retry-errors")
+
+
 async def test_settings_and_doctor_say_where_and_what_to_do(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at("/settings"))
     await expect(page.get_by_role("row", name=re.compile("^model "))).to_contain_text("scripted")

@@ -17,6 +17,7 @@ from tests.record_version import packed
 from tests.test_recorded_versions import VERSIONS
 from tests.weft.recorded import rows as recorded
 from tests.weft.runs.adaptive import Adaptive, Answers, llm, planned
+from tests.weft.traces import test_timeline
 from weft.traces.timeline import TYPES
 from weft.web import shapes
 from weft_executor.journal import trace_file
@@ -61,6 +62,15 @@ async def test_the_page_folds_rounds_to_what_the_server_says_of_them(workspace: 
     result = await Adaptive(workspace).run(planned(llm("draft", repeat=repeat), each, llm("end", "each")), answers)
     assert result.status == "partial"
     check_fold([recorded(workspace)], tmp_path)
+
+
+@needs_es_modules
+def test_the_page_folds_a_run_whose_process_died_to_what_the_server_says_of_it(tmp_path: Path) -> None:
+    late = test_timeline.event("10:00:06", "task_started", task="b", inputs="y")
+    again = ("18:00:00", *late[1:])
+    begun, resumed = (*test_timeline.BEGUN[:5], late), test_timeline.RESUMED
+    died = [(*begun, *resumed), (*begun, resumed[0], again, *resumed), (*begun, resumed[0], again)]
+    check_fold([list(test_timeline.rows(*events)) for events in died], tmp_path)
 
 
 def check_fold(runs: list[list[Row]], tmp_path: Path) -> None:

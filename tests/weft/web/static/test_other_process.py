@@ -109,7 +109,10 @@ async def test_a_long_change_is_shown_and_edited_whole_while_other_tasks_work(
         drawer = page.get_by_role("complementary", name="The run")
         patch = drawer.get_by_role("region", name="Change of LIST.md")
         await expect(patch.locator(".added")).to_have_count(200)
+        rest = drawer.get_by_role("button", name="Allow for the rest of the run")
+        await expect(rest).to_be_visible()
         await drawer.get_by_role("button", name="Edit…").click()
+        await expect(rest).to_have_count(0)  # it would allow the call as it was asked for, and drop the edit
         field = drawer.get_by_role("textbox", name="Arguments")
         given = json.loads(await field.input_value())
         assert given["content"] == lines

@@ -13,6 +13,7 @@ from playwright.async_api import expect
 
 from tests.end_to_end.test_kept_outputs import program
 from tests.needs import needs_chromium
+from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import GOAL, PageModel, eventually, go, prepare, run_id_of, served, task
 from weft_planner.errors import RequestRefused
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     OpenPage = Callable[..., Awaitable[Page]]
 
+# Notes of what went wrong go away by themselves, after a time that a busy machine may need for a click.
+KEEP_NOTES = "() => { const set = setTimeout; window.setTimeout = (work, ms) => (ms === 8000 ? 0 : set(work, ms)); }"
 RUNNING = re.compile("^Profile Redis, skill · comparing-options, .*Running$")
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -196,6 +199,49 @@ async def test_a_run_is_rerun_with_an_edited_output(workspace: Path, open_page: 
         await eventually(lambda: "/runs/" in page.url)
         panel = page.get_by_role("complementary", name="The run")
         await expect(panel.get_by_role("link", name=again)).to_have_attribute("href", f"/runs/{again}")
+
+
+async def test_what_a_dialog_cannot_do_is_said_in_it_and_nothing_that_was_typed_is_lost(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    async with served(workspace, allow_unknown_cost=False) as server:
+        page = await open_page(server.at("/new"), troubled=True, axe=True)
+        first = await run_goal(page)
+        await finished(page)
+        await go(page, f"/runs/{first}?task=redis")
+        await page.get_by_role("button", name="Rerun with this output edited…").click()
+        dialog = page.get_by_role("dialog", name="Rerun with another output of redis")
+        output = dialog.get_by_role("textbox", name="Output of redis")
+        await output.fill("Redis is full.")
+        cost = dialog.get_by_role("spinbutton", name="Cost, at most ($)")
+        await cost.fill("1")
+        await dialog.get_by_role("button", name="Start").click()
+        said = dialog.get_by_role("alert")
+        await expect(said).to_contain_text("a limit on cost cannot hold")
+        await expect(said).to_contain_text("set allow_unknown_cost = true there")
+        await expect(said).not_to_contain_text("--")
+        await clean(page)
+        await page.mouse.click(10, 10)  # beside the dialog
+        await expect(output).to_have_value("Redis is full.")
+        await cost.fill("")
+        await dialog.get_by_role("button", name="Start").click()
+        await eventually(lambda: run_id_of(page.url) != first)
+        await finished(page)
+        await page.evaluate(KEEP_NOTES)
+        await page.route("**/export?*", lambda route: route.fulfill(status=503, json={"error": {"message": "Not now"}}))
+        for item in ("Export as JSON lines", "Change the plan…"):
+            await page.get_by_role("button", name="More", exact=True).click()
+            await page.get_by_role("menuitem", name=item).click()
+        await page.get_by_role("button", name="Close this note").click()
+        await expect(page.locator(".toast")).to_have_count(0)
+        replan = page.get_by_role("dialog", name="Change the plan")
+        await page.route(
+            "**/replan", lambda route: route.fulfill(status=409, json={"error": {"message": "It is held"}})
+        )
+        await replan.get_by_role("textbox", name="What to change").fill("Leave out Redis")
+        await replan.get_by_role("button", name="Change and continue").click()
+        await expect(replan.get_by_role("alert")).to_contain_text("It is held")
+        await expect(replan.get_by_role("textbox", name="What to change")).to_have_value("Leave out Redis")
 
 
 async def test_a_run_is_stopped_and_resumed_without_paying_twice(workspace: Path, open_page: OpenPage) -> None:

@@ -108,8 +108,8 @@ def hostile_evaluation() -> dict[str, Any]:
     found |= {"better": [], "worse": [LINE], "needed_cases": 0}
     variants = [{"name": name, **figures} for name in names]
     return {"eval_id": RUN, "cases": 1, "variants": variants, "differences": [found], "rows": rows, "judge": None} | {
-        "stopped": None,
-        "warnings": [],
+        "stopped": TEXT,
+        "warnings": [TEXT],
     }
 
 
@@ -140,6 +140,8 @@ async def test_a_hostile_evaluation_is_shown_as_text_here_and_in_one_file(worksp
         await unharmed(page)
         await go(page, f"/evaluations/{RUN}")
         await expect(page.get_by_role("row", name=re.compile("^<script>")).last).to_contain_text("onerror=window.hit=1")
+        await expect(page.locator(".found").first).to_contain_text("Not complete: it was stopped (")
+        await expect(page.locator(".found").nth(1)).to_contain_text("Warning: ")
         await unharmed(page)
     file = workspace / "page.html"
     file.write_text(evaluation_page(hostile_evaluation()), encoding="utf-8")

@@ -36,11 +36,16 @@ export function note(text, { hint = "", bad = false, link = null } = {}) {
 /** @param {number} key */
 const close = (key) => (notes.value = notes.value.filter((one) => one.key !== key));
 
-/** Show an error in the server's words. @param {unknown} error */
+/** What an error says, and what to do next; null for something that was given up. @param {unknown} error @returns {{ message: string, hint: string } | null} */
+export function told(error) {
+  if (error instanceof DOMException && error.name === "AbortError") return null;
+  return error instanceof Refused ? error : { message: "The server does not answer.", hint: "Is `weft serve` still running?" };
+}
+
+/** Show an error. @param {unknown} error */
 export function noteError(error) {
-  if (error instanceof DOMException && error.name === "AbortError") return;
-  if (error instanceof Refused) note(error.message, { hint: error.hint, bad: true });
-  else note("The server does not answer.", { hint: "Is `weft serve` still running?", bad: true });
+  const said = told(error);
+  if (said) note(said.message, { hint: said.hint, bad: true });
 }
 
 /** Do something and show what goes wrong; gives undefined then. @template T @param {() => Promise<T>} work */

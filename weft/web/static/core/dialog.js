@@ -1,10 +1,11 @@
 // Dialogs, menus and tabs: the browser's own dialog, so that focus stays inside and returns where it was.
 import { signal } from "../vendor/signals.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { Notes, told } from "./announce.js";
 import { html, classes } from "./html.js";
 import { Icon } from "./icons.js";
 
-/** What is open: a function that makes the dialog's content, given what closes it. @type {{ value: ((close: (value?: any) => void) => any) | null }} */
+/** What is open: a function that makes the dialog's content. @type {{ value: (() => any) | null }} */
 const open = signal(null);
 /** @type {(value: any) => void} */
 let settle = () => {};
@@ -12,19 +13,25 @@ let settle = () => {};
 /** Show a dialog; resolves with what it was closed with. @param {(close: (value?: any) => void) => any} content @returns {Promise<any>} */
 export const show = (content) => new Promise((done) => {
   settle(undefined);
-  settle = (value) => {
+  const close = (/** @type {any} */ value) => {
+    if (settle !== close) return; // another one is open by now
     settle = () => {};
     open.value = null;
     done(value);
   };
-  open.value = content;
+  settle = close;
+  open.value = () => content(close);
 });
 
-export const DialogPlace = () => (open.value ? open.value((value) => settle(value)) : null);
+/** Where dialogs and notes are: notes are within a dialog that is open, since nothing else can be reached then. */
+export const DialogPlace = () => (open.value ? open.value() : html`<${Notes} />`);
 
-/** @param {{ title: string, close: (value?: any) => void, wide?: boolean, foot?: any, children?: any, onSubmit?: () => void }} props */
+/** What `onSubmit` raises is shown in the dialog, which stays open. @param {{ title: string, close: (value?: any) => void, wide?: boolean, foot?: any, children?: any, onSubmit?: () => unknown }} props */
 export function Dialog({ title, close, wide = false, foot, children, onSubmit }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const typed = useRef(false);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState(/** @type {{ message: string, hint: string } | null} */ (null));
   useEffect(() => {
     const element = ref.current;
     if (!element) return;
@@ -36,19 +43,28 @@ export function Dialog({ title, close, wide = false, foot, children, onSubmit })
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  const submit = (/** @type {Event} */ event) => {
+  const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
-    onSubmit?.();
+    if (busy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      await onSubmit?.();
+    } catch (error) {
+      setProblem(told(error));
+    }
+    setBusy(false);
   };
   const cancel = (/** @type {Event} */ event) => {
     event.preventDefault();
     close();
   };
-  const outside = (/** @type {Event} */ event) => event.target === ref.current && close();
-  return html`<dialog ref=${ref} class=${classes(wide && "wide")} aria-label=${title} onCancel=${cancel} onMouseDown=${outside}>
+  const outside = (/** @type {Event} */ event) => event.target === ref.current && !typed.current && close();
+  return html`<dialog ref=${ref} class=${classes(wide && "wide")} aria-label=${title} aria-busy=${busy ? "true" : "false"} onCancel=${cancel} onMouseDown=${outside} onInput=${() => (typed.current = true)}>
     <div class="dhead"><h2>${title}</h2><button type="button" class="plain" aria-label="Close" onClick=${() => close()}><${Icon} name="close" /></button></div>
     <form class="dbody" id="dialog" onSubmit=${submit}>${children}</form>
-    ${foot && html`<div class="dfoot">${foot}</div>`}</dialog>`;
+    <div class="dproblem" role="alert">${problem && html`<div class="note st-failed"><b>${problem.message}</b>${problem.hint && html`<div class="hint">${problem.hint}</div>`}</div>`}</div>
+    ${foot && html`<div class="dfoot">${foot}</div>`}<${Notes} /></dialog>`;
 }
 
 /** Ask yes or no. @param {{ title: string, text: any, yes: string, danger?: boolean }} question @returns {Promise<boolean>} */

@@ -1,7 +1,6 @@
 // A page in one file: runs that were exported, as graph, timeline, playback and drawer, without a server.
 import { render } from "../vendor/preact.js";
 import { useRef, useState } from "../vendor/hooks.js";
-import { Notes } from "../core/announce.js";
 import { DialogPlace } from "../core/dialog.js";
 import { approx, count, money, seconds } from "../core/format.js";
 import { classes, html } from "../core/html.js";
@@ -23,7 +22,7 @@ function OneFile({ runs }) {
   const [chosen, setChosen] = useState(0);
   useKeys({ t: () => void nextTheme(), "?": () => void showKeys() });
   const choose = runs.length > 1 && html`<select class="field" aria-label="Run" value=${chosen} onChange=${(/** @type {any} */ event) => { setChosen(Number(event.target.value)); setQuery({ task: null, tab: null }); }}>${runs.map((run, index) => html`<option value=${index}>${run.state.goal.slice(0, 80)}</option>`)}</select>`;
-  return html`<${RecordedRun} key=${chosen} run=${runs[chosen]} choose=${choose} /><${DialogPlace} /><${Notes} />`;
+  return html`<${RecordedRun} key=${chosen} run=${runs[chosen]} choose=${choose} /><${DialogPlace} />`;
 }
 
 /** @param {{ run: Recorded, choose: any }} props */

@@ -28,6 +28,9 @@ effect(() => sessionStorage.setItem(KEY, JSON.stringify(draft.value)));
 /** @param {Partial<Draft>} changes */
 export const change = (changes) => void (draft.value = { ...draft.value, ...changes });
 
+/** A plan to start from. @param {string} goal */
+export const blank = (goal) => `goal: ${JSON.stringify(goal || "What should be reached")}\ntasks:\n- id: first\n  title: The first task\n  action_type: llm\n  instruction: Say what to do.\n`;
+
 /** A draft of the goal of a run, with the skills and files that were given with it. @param {string} id @returns {Promise<Draft>} */
 export async function draftOf(id) {
   const run = await get(`/runs/${part(id)}`);

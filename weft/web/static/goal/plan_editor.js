@@ -1,5 +1,5 @@
 // A plan as text beside its graph: every fault with its line as one types, and no way to run one that has any.
-import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
 import { about } from "../core/about.js";
 import { attempt } from "../core/announce.js";
 import { get, part, post } from "../core/api.js";
@@ -9,16 +9,14 @@ import { html } from "../core/html.js";
 import { Icon, StateIcon } from "../core/icons.js";
 import { focusPage, go, leaveFreely, place } from "../core/router.js";
 import { useUnsaved } from "../core/unsaved.js";
+import { useCheckedPlan } from "./checked_plan.js";
 import { CodeField, goToLine } from "./code_field.js";
-import { body, change, draft, draftOf, EMPTY } from "./draft.js";
+import { blank, body, change, draft, draftOf, EMPTY } from "./draft.js";
 import { begin, changed, redone, undone } from "./history.js";
-import { Inspector } from "./inspector.js";
+import { BY_HAND, Inspector } from "./inspector.js";
 import { PlanGraph } from "./plan_graph.js";
-import { addTask, blank, outline } from "./plan_text.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
-
-const PAUSE = 250;
 
 const savedPlan = () => draft.value.saved || blank(draft.value.goal);
 const isUnsaved = () => draft.value.plan !== "" && draft.value.plan !== savedPlan();
@@ -33,7 +31,6 @@ const planOf = (run) => attempt(async () => {
 
 export function PlanEditor() {
   const [history, setHistory] = useState(() => begin(draft.value.plan || blank(draft.value.goal)));
-  const [checked, setChecked] = useState(/** @type {{ text: string, faults: { line: number, message: string }[], repairs: string[], goal: string } | null} */ (null));
   const [selected, setSelected] = useState(/** @type {string | null} */ (null));
   const [here, setHere] = useState(0);
   const [busy, setBusy] = useState(false);
@@ -52,22 +49,18 @@ export function PlanEditor() {
     });
   }, [of]);
   useEffect(() => {
-    if (!taken) return;
-    change({ plan: text });
-    const ending = new AbortController();
-    const timer = setTimeout(async () => {
-      const found = await post("/plan/check", { text }, { signal: ending.signal }).catch(() => null);
-      if (found) setChecked({ text, ...found });
-    }, PAUSE);
-    return () => {
-      clearTimeout(timer);
-      ending.abort();
-    };
+    if (taken) change({ plan: text });
   }, [text, taken]);
-  const tasks = useMemo(() => outline(text), [text]);
+  const edit = (/** @type {string} */ now, apart = false) => setHistory((before) => changed(before, now, Date.now(), apart));
+  const plan = useCheckedPlan(text, taken, (now, id) => {
+    edit(now, true);
+    setSelected(id);
+  });
+  const { checked } = plan;
+  const tasks = checked?.tasks ?? [];
+  const editable = checked?.editable ?? false;
   const faults = checked?.faults ?? [];
-  const faulty = new Set(faults.map((fault) => tasks.find((task) => task.line <= fault.line && fault.line <= task.end)?.id ?? ""));
-  const edit = (/** @type {string} */ now, apart = false) => setHistory(changed(history, now, Date.now(), apart));
+  const faulty = new Set(faults.map((fault) => fault.task ?? ""));
   const choose = (/** @type {string | null} */ id) => {
     setSelected(id);
     const task = tasks.find((one) => one.id === id);
@@ -87,7 +80,7 @@ export function PlanEditor() {
     event.preventDefault();
   };
   const fresh = checked?.text === text;
-  const runnable = fresh && !faults.length && tasks.length > 0 && !busy;
+  const runnable = fresh && checked.plan?.tasks.length > 0 && !busy;
   const run = async () => {
     if (!runnable) return;
     setBusy(true);
@@ -120,14 +113,14 @@ export function PlanEditor() {
   return html`<main id="main"><header class="top"><div class="crumbs"><a href="/new">New goal</a><span>/</span><span>Plan</span></div><div class="title"><h1 class="goal">${draft.value.goal || checked?.goal || "A plan"}</h1><div class="actions">
       <button type="button" class="btn icon" aria-label="Undo" title="Undo (Ctrl+Z)" disabled=${!history.past.length} onClick=${() => setHistory(undone(history))}><${Icon} name="undo" /></button>
       ${unsaved && html`<button type="button" class="btn" title="Back to what was saved or planned; Ctrl+Z brings your text back" onClick=${() => edit(saved, true)}>Discard</button>`}
-      <button type="button" class="btn" onClick=${() => { const added = addTask(text); edit(added.text, true); setSelected(added.id); }}><${Icon} name="plus" /><span class="word">Add a task</span></button>
+      <button type="button" class="btn" disabled=${!editable} title=${editable || !checked ? "" : BY_HAND} onClick=${() => plan.change({ change: "add" })}><${Icon} name="plus" /><span class="word">Add a task</span></button>
       <input type="file" hidden ref=${file} accept=".yaml,.yml,.json" onChange=${open} /><button type="button" class="btn" onClick=${() => file.current?.click()}><${Icon} name="upload" /><span class="word">Open…</span></button>
       <button type="button" class="btn" onClick=${save}><${Icon} name="download" /><span class="word">Save as file</span></button>
       ${!about.value?.read_only && html`<button type="button" class="btn primary" disabled=${!runnable} onClick=${run} title="Ctrl+Enter"><${Icon} name="play" />${busy ? "Starting…" : "Run"}</button>`}</div></div></header>
     <div class="editor"><div class="left"><${CodeField} text=${text} faults=${faults} here=${here} label="The plan, in YAML or JSON" onChange=${edit} onLine=${onLine} onKey=${key} />
         <div class="faults" aria-live="polite">${faults.length ? faults.map((fault) => html`<button type="button" class="line" onClick=${() => { setHere(fault.line); goToLine(fault.line); }}><b>Line ${fault.line}</b><span>${fault.message}</span></button>`)
-          : html`<span class="ic"><${StateIcon} status=${fresh ? "done" : "pending"} />${fresh ? `${counted(tasks.length, "task")}, no faults: it can run` : "Checking…"}</span>`}
+          : html`<span class="ic"><${StateIcon} status=${fresh ? "done" : "pending"} />${fresh ? `${counted(checked.plan.tasks.length, "task")}, no faults: it can run` : "Checking…"}</span>`}
           ${(checked?.repairs ?? []).map((repair) => html`<span class="muted">${repair}</span>`)}</div></div>
-      <div class="right"><${PlanGraph} tasks=${tasks} faulty=${faulty} selected=${selected} onSelect=${choose} />
-        ${task && html`<${Inspector} text=${text} tasks=${tasks} task=${task} onChange=${(/** @type {string} */ now) => edit(now, true)} onSelect=${choose} />`}</div></div></main>`;
+      <div class="right"><${PlanGraph} tasks=${tasks} ready=${checked !== null} faulty=${faulty} selected=${selected} onSelect=${choose} />
+        ${task && html`<${Inspector} tasks=${tasks} task=${task} editable=${editable} onChange=${plan.change} />`}</div></div></main>`;
 }

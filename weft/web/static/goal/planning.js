@@ -2,6 +2,7 @@
 import { counted, seconds } from "../core/format.js";
 import { html } from "../core/html.js";
 import { StateIcon } from "../core/icons.js";
+import { inPageWords } from "../core/page_words.js";
 
 /** The steps with one event more. @param {any[]} steps @param {{ type: string, data: any }} event */
 export function said(steps, { type, data }) {
@@ -23,7 +24,7 @@ function Step({ step }) {
     case "call_retried": return html`<div><${StateIcon} status="partial" /><span>${step.reason}: asking again after ${seconds(step.wait)}</span></div>`;
     case "plan_refused": return html`<div><${StateIcon} status="partial" /><span>The plan had faults, and is asked for again: ${step.faults.join("; ")}</span></div>`;
     case "warned": return html`<div><${StateIcon} status="partial" /><span>${step.message}</span></div>`;
-    case "error": return html`<div><${StateIcon} status="failed" /><span><b>${step.message}</b> <span class="muted">${step.hint}</span></span></div>`;
+    case "error": return html`<div><${StateIcon} status="failed" /><span><b>${inPageWords(step.message)}</b> <span class="muted">${inPageWords(step.hint)}</span></span></div>`;
     default: return null;
   }
 }

@@ -18,7 +18,7 @@ export function Evaluations() {
   return html`<${Page} title="Evaluations">${error ? html`<${Problem} error=${error} />` : !value ? html`<p class="loading">Reading…</p>` : value.length === 0
     ? html`<${Empty} title="Nothing has been evaluated here yet" text=${html`Write cases with checks and start them with <code>weft eval cases.jsonl</code>.`} />`
     : html`<div class="tablebox"><table class="list"><thead><tr><th>Evaluation</th><th class="r">Cases</th><th>Pass rates</th><th>Verdict</th></tr></thead><tbody>${value.map((/** @type {any} */ row) => html`<tr key=${row.eval_id}>
-      <td class="big"><a href="/evaluations/${part(row.eval_id)}">${row.eval_id}</a></td><td class="r">${count(row.cases)}</td><td>${row.variants.map((/** @type {Variant} */ one) => `${one.name} ${share(one.pass_rate)}`).join(", ")}</td><td>${row.differences.map((/** @type {Difference} */ one) => `${one.variant} ${one.verdict}`).join(", ")}</td></tr>`)}</tbody></table></div>`}</${Page}>`;
+      <td class="big"><a href="/evaluations/${part(row.eval_id)}">${row.eval_id}</a>${row.stopped !== null && html` <span class="missed">stopped</span>`}</td><td class="r">${count(row.cases)}</td><td>${row.variants.map((/** @type {Variant} */ one) => `${one.name} ${share(one.pass_rate)}`).join(", ")}</td><td>${row.differences.map((/** @type {Difference} */ one) => `${one.variant} ${one.verdict}`).join(", ")}</td></tr>`)}</tbody></table></div>`}</${Page}>`;
 }
 
 /** @param {{ id: string }} props */
@@ -28,6 +28,8 @@ export function EvaluationPage({ id }) {
   const variants = /** @type {Variant[]} */ (value.variants);
   const cases = [...new Set(value.rows.map((/** @type {Row} */ row) => row.case))];
   return html`<${Page} title="Evaluation ${value.eval_id}">
+    ${value.stopped !== null && html`<p class="found missed">Not complete: it was stopped (${value.stopped}).</p>`}
+    ${value.warnings.map((/** @type {string} */ text) => html`<p class="found" key=${text}>Warning: ${text}</p>`)}
     <div class="tablebox"><table class="list"><thead><tr><th>Variant</th><th>Pass rate</th><th class="r">Cost</th><th class="r">Seconds</th><th class="r">Calls</th></tr></thead><tbody>${variants.map((one) => html`<tr key=${one.name}><td class="big">${one.name}</td><td>${share(one.pass_rate)} (${share(one.low)}–${share(one.high)})</td><td class="r">${one.cost_usd === null ? "–" : money(one.cost_usd)}</td><td class="r">${one.seconds ?? "–"}</td><td class="r">${one.calls ?? "–"}</td></tr>`)}</tbody></table></div>
     ${value.differences.map((/** @type {Difference} */ one) => html`<${Found} key=${one.variant} one=${one} rows=${value.rows} />`)}
     <div class="tablebox"><table class="list"><thead><tr><th>Case</th>${variants.map((one) => html`<th key=${one.name}>${one.name}</th>`)}${variants.length > 1 && html`<th class="r">Compare</th>`}</tr></thead><tbody>${cases.map((name) => html`<${Case} key=${name} name=${name} variants=${variants} rows=${value.rows.filter((/** @type {Row} */ row) => row.case === name)} />`)}</tbody></table></div></${Page}>`;

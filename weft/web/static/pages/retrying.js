@@ -10,10 +10,14 @@ const PAUSE = 2000;
 /** How many runs are left to resume; 0 if nothing is under way. */
 export const left = signal(0);
 
+/** The batches of which runs were resumed in this tab. @type {{ value: ReadonlySet<string> }} */
+export const resumedHere = signal(new Set());
+
 /** Resume every failed run of a batch; those that the server refuses for good are counted and left. @param {string} batch */
 export async function resumeFailed(batch) {
   const runs = await failedRuns(batch);
   left.value = runs.length;
+  resumedHere.value = new Set([...resumedHere.value, batch]);
   let refused = 0;
   try {
     for (const run of runs) {

@@ -1,6 +1,5 @@
 // Tags and a note of a run: shown, and changed in a dialog.
 import { useState } from "../vendor/hooks.js";
-import { attempt } from "../core/announce.js";
 import { ask, part } from "../core/api.js";
 import { Dialog, show } from "../core/dialog.js";
 import { html } from "../core/html.js";
@@ -18,9 +17,8 @@ function Form({ run, close }) {
   const [tags, setTags] = useState(run.tags.join(", ")), [note, setNote] = useState(run.note);
   const put = async (/** @type {string} */ what, /** @type {any} */ json) => (await ask(`/runs/${part(run.run_id)}/${what}`, { method: "PUT", json })).json();
   const save = async () => {
-    const tagged = await attempt(() => put("tags", { tags: parsed(tags) }));
-    const noted = tagged && (await attempt(() => put("note", { note })));
-    if (noted) close(noted);
+    await put("tags", { tags: parsed(tags) });
+    close(await put("note", { note }));
   };
   return html`<${Dialog} title="Tags and note" close=${close} onSubmit=${save} foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary">Save</button>`}>
     <label class="stacked"><span>Tags, with a comma between two</span><input class="field" value=${tags} autocomplete="off" onInput=${(/** @type {any} */ event) => setTags(event.target.value)} /></label>

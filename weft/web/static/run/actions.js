@@ -20,13 +20,10 @@ export const actionsOf = (feed, setStopping) => ({
     setTimeout(() => setStopping(false), asked ? 5000 : 0);
   },
   async resume() {
-    const settings = await show((close) => html`<${ResumeDialog} close=${close} state=${feed.state} />`);
-    if (!settings) return;
-    if (await attempt(() => post(`/runs/${part(feed.id)}/resume`, { settings }))) feed.run();
+    await show((close) => html`<${ResumeDialog} close=${close} feed=${feed} />`);
   },
   async replan() {
-    const text = await show((close) => html`<${ReplanDialog} close=${close} />`);
-    if (text && (await attempt(() => post(`/runs/${part(feed.id)}/replan`, { text })))) feed.run();
+    await show((close) => html`<${ReplanDialog} close=${close} feed=${feed} />`);
   },
   /** @param {string} task @param {string} [output] */
   async rerun(task, output) {
@@ -47,20 +44,32 @@ export const actionsOf = (feed, setStopping) => ({
   },
 });
 
-/** @param {{ close: (value?: any) => void, state: import("./fold.js").State }} props */
-function ResumeDialog({ close, state }) {
+/** @param {{ close: (value?: any) => void, feed: import("./feed.js").RunFeed }} props */
+function ResumeDialog({ close, feed }) {
+  const { state } = feed;
   const limits = useLimits();
+  const resume = async () => {
+    await post(`/runs/${part(feed.id)}/resume`, { settings: limits.given() });
+    feed.run();
+    close();
+  };
   const { left } = tally(state.spans);
-  return html`<${Dialog} title="Resume this run" close=${close} onSubmit=${() => close(limits.given())}
+  return html`<${Dialog} title="Resume this run" close=${close} onSubmit=${resume}
     foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary">Resume</button>`}>
     <div class="form"><p class="muted">${left ? `${counted(left, "task has", "tasks have")} no result yet and ${left === 1 ? "runs" : "run"} again; nothing that is finished is paid for twice.` : "It continues where it stopped; nothing that is finished is paid for twice."}</p>
     <${LimitFields} limits=${limits} now=${state.settings} /></div></${Dialog}>`;
 }
 
-/** @param {{ close: (value?: any) => void }} props */
-function ReplanDialog({ close }) {
+/** @param {{ close: (value?: any) => void, feed: import("./feed.js").RunFeed }} props */
+function ReplanDialog({ close, feed }) {
   const [text, setText] = useState("");
-  return html`<${Dialog} title="Change the plan" close=${close} onSubmit=${() => text.trim() && close(text.trim())}
+  const replan = async () => {
+    if (!text.trim()) return;
+    await post(`/runs/${part(feed.id)}/replan`, { text: text.trim() });
+    feed.run();
+    close();
+  };
+  return html`<${Dialog} title="Change the plan" close=${close} onSubmit=${replan}
     foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary" disabled=${!text.trim()}>Change and continue</button>`}>
     <div class="form"><label>What to change<textarea class="field" rows="4" placeholder="Leave out the comparison with 2019" value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}></textarea></label>
     <p class="muted">A model adds, drops and rewires tasks. Those that have begun stay as they are, and finished ones are not paid for again.</p></div></${Dialog}>`;

@@ -95,5 +95,5 @@ export function Request({ run, request, readOnly, onDone }) {
         <button type="button" class="btn small primary" onClick=${() => (edited === null ? answer({ decision: "allow", note: reason }) : send())}>${edited === null ? "Allow" : "Allow these arguments"}</button>
         <button type="button" class="btn small danger" onClick=${() => answer({ decision: "deny", note: reason })}>Deny</button>
         ${request.kind === "tool" && html`<button type="button" class="btn small" onClick=${() => setEdited(edited === null ? pretty(request.arguments ?? {}) : null)}>${edited === null ? "Edit…" : "Do not edit"}</button>
-          <button type="button" class="btn small" onClick=${() => answer({ decision: "allow_rest", note: reason })}>Allow for the rest of the run</button>`}</div><${Again} failed=${request.failed ?? 0} /></div>`}</div>`;
+          ${edited === null && html`<button type="button" class="btn small" onClick=${() => answer({ decision: "allow_rest", note: reason })}>Allow for the rest of the run</button>`}`}</div><${Again} failed=${request.failed ?? 0} /></div>`}</div>`;
 }

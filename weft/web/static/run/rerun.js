@@ -1,6 +1,5 @@
 // Rerun from a task: says what is reused and what is paid for before anything starts.
 import { useEffect, useState } from "../vendor/hooks.js";
-import { attempt } from "../core/announce.js";
 import { part, post } from "../core/api.js";
 import { Dialog } from "../core/dialog.js";
 import { counted, money } from "../core/format.js";
@@ -23,9 +22,11 @@ export function RerunDialog({ close, feed, task, output }) {
   }, []);
   const start = async () => {
     setBusy(true);
-    const started = await attempt(() => post(`/runs/${part(feed.id)}/rerun`, { ...asked, settings: limits.given() }));
-    setBusy(false);
-    if (started) close(started.run_id);
+    try {
+      close((await post(`/runs/${part(feed.id)}/rerun`, { ...asked, settings: limits.given() })).run_id);
+    } finally {
+      setBusy(false);
+    }
   };
   const paid = dry?.executed.map((id) => feed.state.spans.get(id)?.cost_usd ?? 0).reduce((sum, one) => sum + one, 0) ?? 0;
   return html`<${Dialog} title=${edited ? `Rerun with another output of ${task}` : `Rerun from ${task}`} close=${close} wide=${edited} onSubmit=${start}

@@ -11,27 +11,34 @@ const address = (skill, path) => `/skills/${part(skill)}/files/${path.split("/")
 /** @param {string} skill @param {string} [path] */
 const page = (skill, path) => `/skills/${part(skill)}${path ? `?file=${part(path)}` : ""}`;
 
-/** @param {{ title: string, yes: string, path: string, close: (value?: any) => void }} props */
-function PathDialog({ title, yes, path: given, close }) {
+/** Asks for a path, and closes with it once that was done. @param {{ title: string, yes: string, path: string, close: (value?: any) => void, onPath: (path: string) => Promise<unknown> }} props */
+function PathDialog({ title, yes, path: given, close, onPath }) {
   const [path, setPath] = useState(given);
   const chosen = path.trim();
-  return html`<${Dialog} title=${title} close=${close} onSubmit=${() => chosen && chosen !== given && close(chosen)}
+  const take = async () => {
+    if (!chosen || chosen === given) return;
+    await onPath(chosen);
+    close(chosen);
+  };
+  return html`<${Dialog} title=${title} close=${close} onSubmit=${take}
     foot=${html`<button type="button" class="btn" onClick=${() => close()}>Cancel</button><button type="submit" form="dialog" class="btn primary" disabled=${!chosen || chosen === given}>${yes}</button>`}>
     <div class="form"><label>Path in the folder of the skill<input class="field mono" placeholder="references/example.md" value=${path} onInput=${(/** @type {any} */ event) => setPath(event.target.value)} /></label></div></${Dialog}>`;
 }
 
 /** @param {string} skill @param {() => void} onDone */
 export async function addFile(skill, onDone) {
-  const path = await show((close) => html`<${PathDialog} title="Add a file" yes="Add" path="" close=${close} />`);
-  if (!path || !(await attempt(() => ask(address(skill, path), { method: "PUT", json: { text: "" }, headers: { "if-match": '""' } })))) return;
+  const add = (/** @type {string} */ to) => ask(address(skill, to), { method: "PUT", json: { text: "" }, headers: { "if-match": '""' } });
+  const path = await show((close) => html`<${PathDialog} title="Add a file" yes="Add" path="" close=${close} onPath=${add} />`);
+  if (!path) return;
   onDone();
   go(page(skill, path));
 }
 
 /** @param {string} skill @param {string} path @param {string} tag @param {() => void} onDone */
 export async function renameFile(skill, path, tag, onDone) {
-  const to = await show((close) => html`<${PathDialog} title="Rename ${path}" yes="Rename" path=${path} close=${close} />`);
-  if (!to || !(await attempt(() => ask(address(skill, path), { method: "POST", json: { to }, headers: { "if-match": tag } })))) return;
+  const rename = (/** @type {string} */ to) => ask(address(skill, path), { method: "POST", json: { to }, headers: { "if-match": tag } });
+  const to = await show((close) => html`<${PathDialog} title="Rename ${path}" yes="Rename" path=${path} close=${close} onPath=${rename} />`);
+  if (!to) return;
   onDone();
   go(page(skill, to));
 }

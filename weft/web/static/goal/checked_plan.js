@@ -1,0 +1,50 @@
+// What the server reads in the text of a plan, as one types: tasks with their lines, faults; and changes that it makes to the text.
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { attempt } from "../core/announce.js";
+import { post } from "../core/api.js";
+
+/**
+ * @typedef {{ id: string, title: string, action_type: string, name: string, depends_on: string[], line: number, end: number }} Outlined
+ * @typedef {{ line: number, message: string, task: string | null }} Fault
+ * @typedef {{ text: string, plan: any, goal: string, faults: Fault[], repairs: string[], tasks: Outlined[], editable: boolean }} Checked `tasks` of the last text that could be read
+ * @typedef {{ change: "add" | "rename" | "link" | "unlink" | "remove", task?: string, to?: string }} Change
+ */
+
+const PAUSE = 250;
+
+/**
+ * The last check of a text, null until there is one, and what makes a change to it.
+ * @param {string} text @param {boolean} ready @param {(text: string, task: string | null) => void} onChanged
+ */
+export function useCheckedPlan(text, ready, onChanged) {
+  const [checked, setChecked] = useState(/** @type {Checked | null} */ (null));
+  const latest = useRef(text);
+  const changes = useRef(Promise.resolve());
+  latest.current = text;
+  const take = (/** @type {string} */ of, /** @type {any} */ found) => setChecked((before) => ({ ...found, text: of, tasks: found.tasks ?? before?.tasks ?? [] }));
+  useEffect(() => {
+    if (!ready || checked?.text === text) return;
+    const ending = new AbortController();
+    const timer = setTimeout(async () => {
+      const found = await post("/plan/check", { text }, { signal: ending.signal }).catch(() => null);
+      if (found) take(text, found);
+    }, checked ? PAUSE : 0);
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [text, ready]);
+  const make = async (/** @type {Change} */ change) => {
+    for (;;) {
+      const of = latest.current;
+      const made = await attempt(() => post("/plan/edit", { ...change, text: of }));
+      if (!made) return;
+      if (latest.current !== of) continue; // typed meanwhile: it is made to that text
+      latest.current = made.text;
+      take(made.text, made);
+      onChanged(made.text, made.task);
+      return;
+    }
+  };
+  return { checked, change: (/** @type {Change} */ one) => void (changes.current = changes.current.then(() => make(one))) };
+}
