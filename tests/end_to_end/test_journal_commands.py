@@ -46,14 +46,14 @@ BRIEF = {
 PLAN = {"tasks": [SURVEY, SLOW, BRIEF], "synthesis": "short"}
 
 
-def slow_for(seconds: float) -> Script:
-    """`slow` takes a while; `survey` reads a file that contains a key."""
+def slow_for(seconds: float, survey: float = 0.0) -> Script:
+    """`slow` takes a while, and `survey` may; it reads a file that contains a key."""
 
     def task(call: Call) -> Answer:
         if instruction(call) == "slowly":
             return Say("at last", after=seconds)
         if instruction(call) == "List them" and not call.tool_results:
-            return Say(tool_calls=(("ReadFile", {"path": "notes.md"}),))
+            return Say(tool_calls=(("ReadFile", {"path": "notes.md"}),), after=survey)
         return Say(f"did: {instruction(call)}")
 
     return scripted(PLAN, task=task)
@@ -104,7 +104,7 @@ def interrupt(
 def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(
     workspace: Path, serve: Serve, weft: Weft, nursery: Nursery
 ) -> None:
-    server = serve(slow_for(30))
+    server = serve(slow_for(30, survey=1.0))
     status, _ = interrupt(nursery, workspace, server, signal.SIGKILL)
     assert status == -signal.SIGKILL
     (listed,) = json.loads(weft("trace", "list", "--json", cwd=workspace).out)
@@ -122,7 +122,12 @@ def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(
     assert [instruction(call) for call in server.calls[4:]][:2] == ["slowly", "Brief: did: List them"]
     assert len(server.calls) == 7
     assert document["journal"] == f"sqlite:///{workspace}/.agents/journal.sqlite"
-    assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["status"] == "done"
+    (ended,) = json.loads(weft("trace", "list", "--json", cwd=workspace).out)
+    shown = json.loads(weft("trace", "show", "--json", cwd=workspace).out)
+    assert ended["status"] == "done"
+    assert ended["seconds"] == pytest.approx(shown["seconds"], abs=0.5), "the time until it was killed counts"
+    assert {"survey", "slow", "brief"} >= {*shown["critical_path"]} - {"(plan)", "(synthesis)"}
+    assert shown["critical_path"][0] == "(plan)"
 
 
 def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(

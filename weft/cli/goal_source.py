@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.cli.view.output_mode import OutputMode
     from weft.runs.goal import Goal
     from weft.runs.runtime import Weft
+    from weft_planner.events import ConversationTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,22 @@ class SourceFlags:
 
             plan_review.check_terminal(mode, dry_run=self.dry_run)
 
-    def added_to(self, goal: Goal, weft: Weft, values: tuple[str, ...], mode: OutputMode) -> Goal:
-        """The goal with its plan, and what it follows up; if none was typed (NO_GOAL), the plan's or recipe's own."""
+    def added_to(
+        self,
+        goal: Goal,
+        weft: Weft,
+        values: tuple[str, ...],
+        mode: OutputMode,
+        seen: ConversationTurn | None = None,
+    ) -> Goal:
+        """The goal with its plan, and what it follows up; if none was typed (NO_GOAL), the plan's or recipe's own.
+
+        A plan can refer to what it has `seen` of earlier turns.
+        """
         from weft.runs.goal import NO_GOAL
 
         if self.plan_file is not None:
-            plan = read_plan(weft, self.plan_file)
+            plan = read_plan(weft, self.plan_file, seen)
             text = goal.text if goal.text != NO_GOAL else plan.goal or NO_GOAL
             goal = replace(goal, text=text, plan=plan.plan, repairs=plan.repairs)
         if self.after is not None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # The goal of a plan file that names none. Part of the prompts, and so of every recorded run: do not change it.
 NO_GOAL = "Carry out this plan."
-_LONGEST = 200_000
+LONGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,8 @@ class Goal:
             raise InputError("the goal is empty", hint='give one: weft run "Write release notes for 1.2"')
         if not all(map(_is_utf8, (self.text, *self.answers))):
             raise InputError("the goal or an answer is not valid UTF-8", hint="pass it as UTF-8")
-        if len(self.text) > _LONGEST:
-            raise InputError(
-                f"the goal has {len(self.text):,} characters, more than {_LONGEST:,}",
-                hint="put the material in a file and pass it with --file",
-            )
+        if len(self.text) > LONGEST:
+            raise too_long(len(self.text))
         for path in self.files:
             if path.is_dir():
                 raise InputError(f"--file {path} is a folder", hint="name the files in it instead")
@@ -104,6 +101,12 @@ class Goal:
                 raise InputError(what, hint="save what it holds in a file, and name that")
             if not os.access(path, os.R_OK):
                 raise InputError(f"--file {path} cannot be read: permission denied", hint="make it readable")
+
+
+def too_long(length: int) -> InputError:
+    """What is said of a goal with more characters than a goal may have."""
+    what = f"the goal has {length:,} characters, more than {LONGEST:,}"
+    return InputError(what, hint="put the material in a file and pass it with --file")
 
 
 def _is_utf8(text: str) -> bool:

@@ -35,7 +35,7 @@ class Pipeline:
     async def plan(self) -> Plan:
         """Make the plan, without running it."""
         await give_images(self.context)
-        return await Planning(self.context, await Selecting(self.context).catalogue()).plan()
+        return await Planning(self.context, await Selecting(self.context).catalogue(), only_plans=True).plan()
 
     async def run(self) -> RunFinished:
         """Run the goal; returns how it ended."""

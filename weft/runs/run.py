@@ -23,6 +23,7 @@ from weft.runs.pipeline import Pipeline
 from weft.runs.run_context import RecordedRun, RunContext
 from weft.runs.steps.replanning import not_changed
 from weft.runs.stop import Stop
+from weft.runs.stored.claim import release
 from weft.runs.stored.kept_images import kept_image
 from weft.runs.stored.kept_results import JournalResults
 from weft.runs.stored.records import capture
@@ -176,7 +177,7 @@ class Run:
             await asyncio.to_thread(check_prices, choice.names, self.settings, limit)
         except WeftError:
             if isinstance(self.opening, RunResumed):
-                self.journal.release(self.log.run_id)
+                await release(self.journal, self.log.run_id)
             raise
 
     def _warn_of_missing_tools(self) -> None:

@@ -12,7 +12,6 @@ from weft.runs.stored.follow_up import FollowUp
 from weft.workspace.mcp_choice import McpChoice
 from weft_executor.history.recorded_limits import RecordedLimits
 from weft_executor.history.run_history import RunHistory
-from weft_planner.plan.references import earlier_id
 from weft_skills.builtin import toolset
 
 if TYPE_CHECKING:
@@ -174,4 +173,4 @@ class RunContext:
     def earlier_ids(self) -> frozenset[str]:
         """The tasks of earlier turns that a plan can refer to."""
         seen = self.goal.conversation
-        return frozenset(earlier_id(one.turn, one.task) for one in seen.results) if seen is not None else frozenset()
+        return seen.earlier_ids if seen is not None else frozenset()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -30,7 +31,7 @@ from weft.runs.stop import Stop
 from weft.runs.stored import records
 from weft.runs.stored.claim import claim, release
 from weft.runs.stored.follow_up import earlier_run
-from weft.runs.stored.reopening import Reopening, checked_request
+from weft.runs.stored.reopening import Reopening, check_not_taken_back, checked_request
 from weft.runs.stored.rerun import plan_rerun
 from weft.runs.stored.restoring import kept_contents, restore_files
 from weft.settings.paths import Paths
@@ -96,15 +97,17 @@ class Weft:
         self.workspace = Workspace(self.paths, settings, use, tools=self.own_tools)
         self.recipes = WorkspaceRecipes(self.workspace)
         self._journal = journal
+        self._opening = threading.Lock()
         self.spans = SpanExporter() if settings.send_spans else None
         self.open_model = open_model or model_opener(settings, Capabilities(self.paths.cache / "models.json"))
 
     @property
     def journal(self) -> Journal:
-        """The journal of this workspace, opened when first needed."""
-        if self._journal is None:
-            self._journal = records.open_journal(self.paths, self.settings)
-        return self._journal
+        """The journal of this workspace, opened when first needed, by whichever thread."""
+        with self._opening:
+            if self._journal is None:
+                self._journal = records.open_journal(self.paths, self.settings)
+            return self._journal
 
     async def run(
         self,
@@ -171,13 +174,14 @@ class Weft:
         answers: Answers = (),
         plan: PlanFile | None = None,
     ) -> Result:
-        """Continue a run where it stopped; a finished run is returned as it is.
+        """Continue a run where it stopped; a finished run is returned as it is, a turn taken back is refused.
 
         `answers` are by the ids of the run's requests; raises, and does nothing, if one is unknown or answered. With a
         `plan`, which a person made of the run's own, it continues by that; what has begun stays in it as it is.
         `review` is shown a plan of which nothing has begun, as by `run`.
         """
-        return await self._reopen(run, Reopening(answers, plan), record, stop, approve, review)
+        reopened = await self.reopened(run, Reopening(answers, plan), record)
+        return await _ended(reopened, stop, approve, review)
 
     async def replan(
         self,
@@ -190,22 +194,16 @@ class Weft:
     ) -> Result:
         """Have a model change the plan of a run as a person asks, and continue it with the changed plan."""
         reopening = Reopening(asked=checked_request(request, os.environ))
-        return await self._reopen(run, reopening, record, stop, approve)
+        return await _ended(await self.reopened(run, reopening, record), stop, approve)
 
-    async def _reopen(
-        self,
-        run: str,
-        reopening: Reopening,
-        record: Record | None,
-        stop: Stop | None,
-        approve: Approve | None,
-        review: Review | None = None,
-    ) -> Result:
+    async def reopened(self, run: str, reopening: Reopening, record: Record | None = None) -> Run | Result:
+        """A stored run, claimed and ready to continue; its result if it is done, and nothing is to change."""
         # In threads: a journal may be a network away, and other runs must not wait for it.
         summary = await asyncio.to_thread(self.journal.store.find, run)
         run_id = summary.run_id
         if summary.status == "done" and not reopening.changes:
             history = await asyncio.to_thread(self.history, run_id)
+            check_not_taken_back(history)
             reopening.resolved(history, self.workspace)
             await self._restore_files(history, run_id, record or _ignore)
             return await asyncio.to_thread(self.result, run_id)
@@ -218,8 +216,8 @@ class Weft:
         if resumed is None:
             await release(self.journal, run_id)
             return await asyncio.to_thread(self.result, run_id)
-        resumed.observer, resumed.approve, resumed.review = record, approve, review
-        return await resumed.run(stop or Stop())
+        resumed.observer = record
+        return resumed
 
     async def _restore_files(self, history: RunHistory, run_id: str, record: Record) -> None:
         """Bring back the files of a run that is done, where they were deleted or it is another machine's."""
@@ -239,7 +237,7 @@ class Weft:
         settings = self.models.settings() if needs_model else self.settings
         settings = replace(settings, workspace_writes=records.writes_of(history.started.settings, settings))
         log = self.journal.resume(summary, records.capture(self.paths, run_id), history.last_seq)
-        opening, workspace = RunResumed(run_id, records.plain(settings)), self._workspace_of(history)
+        opening, workspace = RunResumed(run_id, records.plain(settings), history.lost), self._workspace_of(history)
         run = Run(reopened.goal, workspace, settings, self.open_model, self.journal, log, opening, history)
         run.ledger, run.events, run.spans = reopened.ledger, reopened.events, self.spans
         return run
@@ -385,6 +383,16 @@ class Weft:
         prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
         budget = Budget(settings.max_cost, settings.max_tokens, price_of=prices, assumes=assumes)
         return RoleModels(settings, memo, budget, self.open_model)
+
+
+async def _ended(
+    reopened: Run | Result, stop: Stop | None, approve: Approve | None, review: Review | None = None
+) -> Result:
+    """The result of a run that goes on, or has none left to do."""
+    if not isinstance(reopened, Run):
+        return reopened
+    reopened.approve, reopened.review = approve, review
+    return await reopened.run(stop or Stop())
 
 
 def _ignore(event: Event) -> None:

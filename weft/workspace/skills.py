@@ -235,7 +235,8 @@ class WorkspaceSkills:
                 return "it is a tool" if row.kind == "executable" else f"it is {row.state} ({row.reason})"
         if name in installed.names():
             return "it is a tool"
-        return f"there is no such skill; known skills: {nearest_names(name, [row.name for row in rows])}"
+        active = [row.name for row in rows if row.state == "active"]
+        return f"there is no such skill; known skills: {nearest_names(name, active)}"
 
     @property
     def unusable(self) -> dict[str, str]:

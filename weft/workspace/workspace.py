@@ -285,12 +285,15 @@ class Workspace:
         if self.settings.detector != detectors.ASKING:
             _ = self.skills.detector
 
-    def known(self) -> Known:
-        """What a plan may use, and why it may not use the rest: its author can change that, a model could not."""
+    def known(self, earlier: Collection[str] = ()) -> Known:
+        """What a plan may use, and why it may not use the rest: its author can change that, a model could not.
+
+        `earlier` are tasks of earlier turns of a conversation that it may refer to.
+        """
         offered = self.tools.mcp.offer(start=False).prompts if self.tools.has_mcp else ()
         names = [*(skill.name for skill in self.skills.active()), *(prompt.skill_name for prompt in offered)]
         known = self._known(names, self.tools.by_name(), self.settings.tool_set)
-        return replace(known, absent=self.tools.absent, unusable=self.skills.unusable)
+        return replace(known, absent=self.tools.absent, unusable=self.skills.unusable, earlier=earlier)
 
     def _known(self, skills: Sequence[str], tools: Mapping[str, Tool], offered: Sequence[str]) -> Known:
         every = self.builtin.in_plans(offered) | dict(tools)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from weft_planner.plan.plan import Plan
 
-_TO_DO = "say in the goal what it is for, try a stronger model with --model, or take it out of `require`"
+_OF_A_MODEL = "say in the goal what it is for, try a stronger model with --model, or take it out of `require`"
+_GIVEN = "add a task that uses it to the plan, or take it out of `require`"
 
 
 def unused(plan: Plan, required: Sequence[str]) -> list[str]:
@@ -40,14 +41,14 @@ def missing(name: str, why: str) -> SkillNotUsed:
     return SkillNotUsed(f"{what}; add or enable it, or take it out of `require`", faults=[why])
 
 
-def refusal(names: Sequence[str], of: str) -> SkillNotUsed:
+def refusal(names: Sequence[str], of: str, to_do: str = _OF_A_MODEL) -> SkillNotUsed:
     """The error of a run whose plan does not use these skills; `of` says whose plan it is."""
     skills = " and ".join(map(repr, names))
     what = f"no task was run: {of} does not use the required skill{'s' * (len(names) > 1)} {skills}"
-    return SkillNotUsed(f"{what} ([skills] require); {_TO_DO}", faults=[fault(name) for name in names])
+    return SkillNotUsed(f"{what} ([skills] require); {to_do}", faults=[fault(name) for name in names])
 
 
-def check(plan: Plan, required: Sequence[str], of: str) -> None:
-    """Raise if a plan that no model can be asked for again does not use them."""
+def check(plan: Plan, required: Sequence[str]) -> None:
+    """Raise if a given plan, which no model can be asked for again, does not use them."""
     if names := unused(plan, required):
-        raise refusal(names, of)
+        raise refusal(names, "the given plan", _GIVEN)

@@ -43,9 +43,12 @@ def llm(task: str, *before: str, **more: Any) -> dict[str, Any]:
 
 
 def script(call: Call) -> Say:
-    """A direct answer, unless the goal asks for tasks, for an approval or for something slow."""
+    """A direct answer, unless the goal asks for tasks, for a quotation, for an approval or for something slow."""
     if call.role == "decomposer":
         goal = goal_of(call)
+        if "cite" in goal:
+            asks = {"needs_approval": "Send it?"} if "careful" in goal else {}
+            return Say(json.dumps({"tasks": [llm("cite") | {"instruction": "do cite <<turn1.one.output>>"} | asks]}))
         if "tasks" in goal:
             return Say(json.dumps({"tasks": [llm("one"), llm("two", "one")], "synthesis": None}))
         if "careful" in goal:
@@ -89,6 +92,17 @@ def test_a_turn_that_cannot_begin_is_said_and_the_next_line_is_run(chat: Talk, s
     done = chat("/model nowhere/none\none\n/model openai/test-model\ntwo\n", "--json")
     failed, answered = map(json.loads, done.out.splitlines())
     assert (done.status, failed["error"]["code"], answered["answer"]) == (0, "UNKNOWN_MODEL", "Answer to **two**.")
+
+
+def test_a_line_that_is_too_long_is_refused_whole_and_the_next_one_is_run(chat: Talk, serve: Serve) -> None:
+    server = serve(script)
+    whole = f"{'w' * 199_999}\n"
+    done = chat(f"{'x' * 450_000}\n{'y' * 200_000}\nhello\n{whole}{'z' * 200_001}", "--json")
+    first, longest, hello, shorter, last = map(json.loads, done.out.splitlines())
+    assert first["error"]["message"] == "the goal has 450,000 characters, more than 200,000"
+    assert last["error"]["message"] == "the goal has 200,001 characters, more than 200,000"
+    assert (len(longest["goal"]), len(shorter["goal"]), hello["answer"]) == (200_000, 199_999, "Answer to **hello**.")
+    assert (done.status, len(server.asked("decomposer"))) == (2, 3)
 
 
 def test_a_dash_is_stdin_not_a_goal(chat: Talk, serve: Serve) -> None:
@@ -139,6 +153,39 @@ def test_a_turn_that_is_interrupted_says_how_to_resume_it(
     assert "Kept: 1 of 2 tasks, after 3 calls. Resume with:\n  weft resume " in err
 
 
+def test_a_turn_that_is_continued_is_stopped_like_one_that_is_begun(
+    workspace: Path, nursery: Nursery, chat: Talk, serve: Serve, tmp_path: Path
+) -> None:
+    server = serve(script)
+    (tmp_path / "goals").write_text("hello\n", encoding="utf-8")
+
+    def stopped(*flags: str) -> str:
+        server.calls.clear()
+        with (
+            (tmp_path / "goals").open(encoding="utf-8") as goals,
+            nursery.start(["-m", "weft", *CHAT, "-q", *flags], cwd=workspace, stdin=goals, stdout=PIPE) as process,
+        ):
+            while not any("do slow" in call.user for call in server.asked("task")):
+                time.sleep(0.05)
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(120)
+        assert process.returncode == 130
+        return out
+
+    assert "hello" not in stopped("be slow") + stopped("--continue")
+    assert not any(goal_of(call) == "hello" for call in server.calls)
+
+
+def test_after_a_turn_that_cannot_be_continued_the_next_line_is_run(chat: Talk, serve: Serve) -> None:
+    serve(script)
+    assert chat("be careful\n").status == 6
+    done = chat("hello\n/undo\n", "--json", "--continue", "--max-cost", "1")
+    refused = [json.loads(line)["error"]["code"] for line in done.out.splitlines()]
+    assert (done.status, refused) == (4, ["UNKNOWN_PRICE", "UNKNOWN_PRICE"])
+    assert "Took back turn 1" in done.err
+
+
 def test_an_unknown_command_is_an_error_and_the_chat_goes_on(workspace: Path, chat: Talk, serve: Serve) -> None:
     serve(script)
     done = chat("/nothing\n/undo\nhello\n/cost\n/tasks\n/why x\n/save out.md\n/open\n", "-q")
@@ -167,10 +214,44 @@ def test_a_turn_that_failed_is_continued_by_retry(chat: Talk, serve: Serve) -> N
     assert sum("do one" in call.user for call in server.asked("task")) == 1
 
 
+def test_a_turn_that_is_done_again_has_its_plan_and_its_files(workspace: Path, chat: Talk, serve: Serve) -> None:
+    server = serve(script)
+    (workspace / "notes.md").write_text("rare words", encoding="utf-8")
+    write = {"path": "workspace:new.md", "content": "new\n"}
+    tasks = [llm("own"), {"id": "write", "action_type": "tool", "name": "WriteFile", "arguments": write}]
+    (workspace / "plan.json").write_text(json.dumps({"tasks": tasks, "synthesis": "short"}), encoding="utf-8")
+    flags = ("--json", "--write", "--approve-all")
+    done = chat("/retry\n", *flags, "--plan", "plan.json", "Read @notes.md")
+    first, again = map(json.loads, done.out.splitlines())
+    assert (first["status"], again["status"], server.asked("decomposer")) == ("done", "done", []), done.out
+    assert [task["id"] for task in again["tasks"]] == ["own", "write"]
+    assert (first["run_id"] != again["run_id"], first["goal"] == again["goal"]) == (True, True)
+    assert all("notes.md" in call.user for call in server.asked("task"))
+    (workspace / "new.md").write_text("changed since\n", encoding="utf-8")
+    assert "left alone, because it has changed since: new.md" in chat("/retry\n", *flags, "--continue").err
+    (workspace / "notes.md").unlink()
+    refused = chat("/retry\n/tasks\n", *flags, "--continue")
+    assert (refused.status, "notes.md: no such file" in refused.out) == (2, True)
+    assert "done      own" in refused.err  # the turn is still there
+
+
 @pytest.fixture
 def command(workspace: Path, nursery: Nursery) -> Talk:
     """Other commands of weft in the workspace."""
     return lambda *words: nursery.run(list(words), cwd=workspace)
+
+
+def test_a_turn_that_waits_is_asked_about_no_more_once_it_is_taken_back(
+    chat: Talk, command: Talk, serve: Serve
+) -> None:
+    server = serve(script)
+    done = chat("be careful\n/undo\n", "--json")
+    turn = json.loads(done.out)
+    assert (turn["status"], "Took back turn 1" in done.err) == ("waiting", True)
+    assert json.loads(command("approvals", "--json").out) == []
+    refused = command("resume", turn["run_id"], "--approve", turn["waiting"][0]["id"])
+    assert (refused.status, f"run {turn['run_id']} is a turn that was taken back" in refused.err) == (2, True)
+    assert len(server.asked("task")) == 1
 
 
 def test_a_plan_is_the_first_turn_and_the_next_one_sees_it(workspace: Path, chat: Talk, serve: Serve) -> None:
@@ -186,6 +267,27 @@ def test_a_plan_is_the_first_turn_and_the_next_one_sees_it(workspace: Path, chat
     assert (third["goal"], len(third["tasks"]), third["conversation"]) == ("Again", 2, first["conversation"])
     refused = chat("", "--plan", "missing.yaml", "x")
     assert (refused.status, "missing.yaml" in refused.err) == (2, True)
+
+
+def test_plans_are_made_and_edited_with_what_their_turn_sees(
+    workspace: Path, chat: Talk, command: Talk, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serve(script)
+    monkeypatch.setenv("EDITOR", "sed -i 's/do cite/do cite again/'")
+    done = chat("two tasks\n/plan cite it\n/plan edit\n/plan run\n/plan edit\n/plan run\nbe careful, cite\n", "--json")
+    _, first, again, waiting = map(json.loads, done.out.splitlines())
+    assert (first["status"], again["status"], waiting["status"]) == ("done", "done", "waiting"), done.err
+    quoted = [call.user for call in server.asked("task") if "do cite" in call.user]
+    assert "do cite again done: one" in quoted[0]
+    assert "do cite again again done: one" in quoted[1]
+    assert "<turn-goal>\ntwo tasks" in next(
+        call.user for call in server.asked("decomposer") if goal_of(call) == "cite it"
+    )
+    assert command("plan", "--of", "last", "-o", "plan.yaml").status == 0
+    resumed = command("resume", "last", "--plan", "plan.yaml", "--approve-all", "--json")
+    assert (resumed.status, json.loads(resumed.out)["status"]) == (0, "done"), resumed.err
+    (last,) = map(json.loads, chat("", "--json", "--continue", "--plan", "plan.yaml", "--approve-all").out.splitlines())
+    assert (last["status"], last["conversation"]) == ("done", first["conversation"])
 
 
 def test_a_recipe_is_the_first_turn(chat: Talk, command: Talk, serve: Serve) -> None:
@@ -375,8 +477,32 @@ async def test_ten_turns_at_a_terminal(terminal: Terminal, begin: Begin, workspa
 def test_a_ctrl_c_that_comes_as_a_signal_leaves_too(terminal: Terminal, begin: Begin, serve: Serve) -> None:
     serve(script)
     chatting = begin("q1")
-    terminal.wait_for("Answer to q1.", "›")
+    terminal.wait_for("Answer to q1.", "· run ")  # the answer is shown before the turn has ended
     assert _left(terminal, chatting, lambda: chatting.send_signal(signal.SIGINT)) == 0
+
+
+@needs_tmux
+@pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
+async def test_ctrl_c_stops_a_command(terminal: Terminal, begin: Begin, workspace: Path, serve: Serve) -> None:
+    def thinking(call: Call) -> Say:
+        return Say("{}", after=600) if call.role == "decomposer" and goal_of(call) == "think" else script(call)
+
+    server = serve(thinking)
+    chatting = begin()
+    terminal.wait_for("›")
+    terminal.type("/plan think", "Enter")
+    await _until(terminal, lambda: len(server.asked("decomposer")) == 1)
+    terminal.type("C-c")
+    terminal.wait_for("Stopping …")
+    terminal.type("q1", "Enter")
+    terminal.wait_for("Answer to q1.")
+    terminal.type("/plan think", "Enter")
+    await _until(terminal, lambda: len(server.asked("decomposer")) == 3)
+    terminal.type("C-c")
+    terminal.wait_for("Stopping …", times=2)
+    terminal.type("/quit", "Enter")
+    terminal.wait_for("chat --conversation")
+    assert chatting.wait(240) == 0
 
 
 def _left(terminal: Terminal, chatting: Process, press: Callable[[], None]) -> int:
@@ -395,8 +521,11 @@ def _left(terminal: Terminal, chatting: Process, press: Callable[[], None]) -> i
 
 @needs_tmux
 @pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
-def test_each_plan_is_shown_before_it_runs(terminal: Terminal, begin: Begin, workspace: Path, serve: Serve) -> None:
+def test_each_plan_is_shown_before_it_runs(
+    terminal: Terminal, begin: Begin, workspace: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server = serve(script)
+    monkeypatch.setenv("EDITOR", "sed -i 's/do cite/do cite again/'")
     chatting = begin("--review", "two tasks")
     terminal.wait_for("The plan has 2 tasks", "Run this plan?")
     assert not server.asked("task")
@@ -413,11 +542,18 @@ def test_each_plan_is_shown_before_it_runs(terminal: Terminal, begin: Begin, wor
     terminal.type("n", "Enter")
     terminal.wait_for("declined in review", times=2)
     assert len(server.asked("task")) == 2
+    terminal.type("cite it", "Enter")
+    terminal.wait_for("Run this plan?", times=4)
+    terminal.type("e", "Enter")
+    terminal.wait_for("Run this plan?", times=5)
+    terminal.type("y", "Enter")
+    terminal.wait_for("done: cite")
+    assert "do cite again done: one" in server.asked("task")[-1].user
     terminal.type("/quit", "Enter")
     terminal.wait_for("chat --conversation")
     chatting.wait(240)
     terminal.close()
-    assert [run.status for run in store(workspace).summaries()] == ["interrupted", "done", "done"]
+    assert [run.status for run in store(workspace).summaries()] == ["done", "interrupted", "done", "done"]
     (workspace / "plan.json").write_text(json.dumps({"tasks": [llm("own")]}), encoding="utf-8")
     chatting = begin(
         "--plan", str(workspace / "plan.json")
@@ -426,6 +562,27 @@ def test_each_plan_is_shown_before_it_runs(terminal: Terminal, begin: Begin, wor
     terminal.type("/quit", "Enter")
     terminal.wait_for("chat --conversation")
     chatting.wait(240)
+
+
+@needs_tmux
+@pytest.mark.parametrize("terminal", [(80, 24)], indirect=True, ids=["80x24"])
+def test_a_plan_is_shown_again_if_the_chat_was_killed_before_it_ran(
+    terminal: Terminal, begin: Begin, serve: Serve
+) -> None:
+    server = serve(script)
+    chatting = begin("--review", "two tasks")
+    terminal.wait_for("Run this plan?")
+    chatting.kill()
+    chatting.wait(240)
+    terminal.close()
+    chatting = begin("--continue", "--review")
+    terminal.wait_for("The plan has 2 tasks", "Run this plan?")
+    assert not server.asked("task")
+    terminal.type("y", "Enter")
+    terminal.wait_for("done: two")
+    terminal.type("/quit", "Enter")
+    terminal.wait_for("chat --conversation")
+    assert (chatting.wait(240), len(server.asked("decomposer"))) == (0, 1)
 
 
 @needs_tmux

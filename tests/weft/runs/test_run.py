@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -36,6 +38,8 @@ from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from weft_executor.journal.journal import Journal
 
 Serve = Callable[[Script], OpenAIServer]
 MODEL = "openai/test-model"
@@ -513,3 +517,15 @@ async def test_tasks_and_synthesis_give_their_templates_what_the_agents_name(wor
         for agent in (event.role, f"{event.role}-small"):
             given = set(agents[agent]["blocks"]["user"]) - {"images", "tool_lines", "material"}  # there are none
             assert given == set(event.variables)
+
+
+async def test_threads_that_need_the_journal_at_once_open_one(workspace: Path) -> None:
+    together = threading.Barrier(4)
+
+    def journal() -> Journal:
+        together.wait(120)
+        return runtime.journal
+
+    async with Weft(workspace, quick()) as runtime:
+        opened = await asyncio.gather(*(asyncio.to_thread(journal) for _ in range(4)))
+    assert len(set(map(id, opened))) == 1

@@ -112,6 +112,7 @@ async def test_a_given_plan_must_use_a_required_skill_too(workspace: Path) -> No
         using = await runtime.run(Goal(GOAL, plan=plan))
     assert (without.status, without.tasks) == ("failed", ())
     assert f"the given plan does not use the required skill '{STYLE}'" in (without.error or "")
+    assert "add a task that uses it to the plan" in (without.error or "")
     assert using.status == "done"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from weft.cli.chat.chat import Chat
+    from weft.runs.conversations.conversation import TakenBack
     from weft.runs.conversations.stored_turns import StoredTurn
     from weft.runs.goal import Goal
     from weft_executor.history.result import Result
@@ -57,8 +59,6 @@ async def carry_out(chat: Chat, text: str) -> Goal | str | None:
 
 
 async def _plan(chat: Chat, rest: str) -> Goal | None:
-    from dataclasses import replace
-
     from weft.runs.plans import plan_file
 
     if rest == "run":
@@ -69,9 +69,12 @@ async def _plan(chat: Chat, rest: str) -> Goal | None:
     if rest == "edit":
         goal, plan = chat.planned or _last_plan(chat)
         text = await plan_review.in_editor(plan_file.dump(plan, "yaml", goal))
-        chat.planned = goal, plan_file.parse(text, "as edited", chat.weft.workspace.known()).plan
+        seen = await asyncio.to_thread(chat.conversation.seen)
+        known = chat.weft.workspace.known(seen.earlier_ids)
+        chat.planned = goal, plan_file.parse(text, "as edited", known).plan
     elif rest:
-        chat.planned = rest, await chat.weft.plan(await chat.goal(rest))
+        turn = await asyncio.to_thread(chat.conversation.as_next, await chat.goal(rest))
+        chat.planned = rest, await chat.weft.plan(turn)
     goal, plan = chat.planned or _last_plan(chat)
     output.say(plan_review.drawn(plan))
     if chat.planned is not None:
@@ -164,13 +167,18 @@ async def _retry(chat: Chat, _: str) -> Goal | str:
     turn = _last_turn(chat)
     if turn.status not in ("done",):
         return "resume"
-    await chat.conversation.take_back()
-    return await chat.goal(turn.goal)
+    goal = await asyncio.to_thread(chat.conversation.goal_of, turn)
+    _say_left(await chat.conversation.take_back())
+    return replace(goal, stream=chat.base.stream)
 
 
 async def _undo(chat: Chat, _: str) -> None:
     taken = await chat.conversation.take_back()
     output.say(f"Took back turn {taken.turn.number}: {cut(taken.turn.goal, 60)}")
+    _say_left(taken)
+
+
+def _say_left(taken: TakenBack) -> None:
     for path in taken.left:
         output.say(f"left alone, because it has changed since: {path}")
 

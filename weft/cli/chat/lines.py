@@ -10,52 +10,73 @@ from weft.cli import execution
 from weft.cli.chat import commands
 from weft.cli.view import output
 from weft.cli.view.progress import progress
-from weft.runs.goal import Goal
+from weft.runs.goal import LONGEST, Goal, too_long
 from weft.runs.stop import Stop
 from weft.runs.stored.requests import approve_all
 from weft_planner.events import Event, RunResumed, RunStarted
-from weft_skills.errors import WeftError
+from weft_skills.errors import InputError, WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Iterator
 
     from weft.cli.chat.chat import Chat
     from weft_executor.history.result import Result
 
-_LONGEST = 200_000
-
 
 async def talk(chat: Chat, first: Goal | str | None, *, resume: bool, allow_all: bool) -> int:
     """Take goals from stdin until it ends; returns the exit status of the last turn."""
-    if resume:
-        await _shown(chat, "resume", allow_all=allow_all)
+    if resume and not await _goes_on(chat, _shown(chat, "resume", allow_all=allow_all)):
+        return chat.status
     for text in _texts(first):
-        try:
-            following = await _asked(chat, text) if isinstance(text, str) else text
-            if following is None:
-                continue
-            result = await _shown(chat, following, allow_all=allow_all)
-        except commands.Quit:
-            break
-        except WeftError as error:
-            said = {"code": error.code, "status": error.exit_status, "as_json": chat.mode.as_json}
-            chat.status = output.say_error(error.message, error.hint, **said, indent=None)  # type: ignore[arg-type]
-            continue
-        if (result is not None and result.status == "interrupted") or not output.has_reader():
+        if not await _goes_on(chat, _taken(chat, text, allow_all=allow_all)):
             break
     return chat.status
+
+
+async def _goes_on(chat: Chat, turn: Awaitable[Result | None]) -> bool:
+    """Whether another line is taken after a turn or a command: one that cannot begin is said, and ends nothing."""
+    try:
+        result = await turn
+    except commands.Quit:
+        return False
+    except WeftError as error:
+        said = {"code": error.code, "status": error.exit_status, "as_json": chat.mode.as_json}
+        chat.status = output.say_error(error.message, error.hint, **said, indent=None)  # type: ignore[arg-type]
+        return True
+    return (result is None or result.status != "interrupted") and output.has_reader()
+
+
+async def _taken(chat: Chat, text: Goal | str | InputError, *, allow_all: bool) -> Result | None:
+    """Carry out a command, or run a goal; raises what is wrong with a line."""
+    if isinstance(text, InputError):
+        raise text
+    following = await _asked(chat, text) if isinstance(text, str) else text
+    return await _shown(chat, following, allow_all=allow_all) if following is not None else None
 
 
 async def _asked(chat: Chat, text: str) -> Goal | str | None:
     return await (commands.carry_out(chat, text) if text.startswith("/") else chat.goal(text))
 
 
-def _texts(first: Goal | str | None) -> Iterator[Goal | str]:
+def _texts(first: Goal | str | None) -> Iterator[Goal | str | InputError]:
+    """What was given first, and the lines of stdin; of one that is too long, what is said of it."""
     if first is not None:
         yield first
-    while line := sys.stdin.readline(_LONGEST):
-        if line.strip():
+    while line := sys.stdin.readline(LONGEST + 1):
+        if len(line) > LONGEST and not line.endswith("\n"):
+            yield too_long(len(line) + _rest_of_line())
+        elif line.strip():
             yield line.strip()
+
+
+def _rest_of_line() -> int:
+    """How many more characters the line has, which are read piece by piece, and dropped."""
+    length = 0
+    while piece := sys.stdin.readline(LONGEST):
+        length += len(piece.rstrip("\n"))
+        if piece.endswith("\n"):
+            break
+    return length
 
 
 async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Result | None:

@@ -26,7 +26,7 @@ from weft.runs.stored.requests import approve_all
 from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
     from prompt_toolkit import PromptSession
 
@@ -54,6 +54,7 @@ class TerminalChat:
     _waiting: deque[Goal | str] = field(default_factory=deque)
     _kept: str = ""  # what was typed and not sent when a turn ended
     _stop: Stop | None = None
+    _command: asyncio.Future[Goal | str | None] | None = None
     _interrupted: float = float("-inf")
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _free: asyncio.Event = field(default_factory=asyncio.Event)
@@ -72,7 +73,7 @@ class TerminalChat:
             self._waiting.append(first)
         try:
             if resume:
-                await self._run(partial(self.chat.resume))
+                await self._said(self._follow("resume"))
             while True:
                 text = await self._read()
                 if isinstance(text, Goal) or text.strip():
@@ -103,21 +104,42 @@ class TerminalChat:
 
     async def _take(self, text: Goal | str) -> None:
         """Carry out a command, or run a goal."""
+        if isinstance(text, str) and text.startswith("!"):
+            output.say("No turn runs: a remark is for tasks that have not begun.")
+        else:
+            await self._said(self._taken(text))
+
+    async def _taken(self, text: Goal | str) -> None:
+        if isinstance(text, Goal):
+            following: Goal | str | None = text
+        else:
+            begin = partial(commands.carry_out, self.chat) if text.startswith("/") else self.chat.goal
+            following = await self._interruptible(begin(text))
+        if following is not None:
+            await self._follow(following)
+
+    async def _interruptible(self, work: Coroutine[Any, Any, Goal | str | None]) -> Goal | str | None:
+        """What comes of a command, or of reading a goal; None if Ctrl-C gave it up."""
+        self._command = command = asyncio.ensure_future(work)
         try:
-            if isinstance(text, Goal):
-                following: Goal | str | None = text
-            elif text.startswith("!"):
-                output.say("No turn runs: a remark is for tasks that have not begun.")
-                return
-            elif text.startswith("/"):
-                following = await commands.carry_out(self.chat, text)
-            else:
-                following = await self.chat.goal(text)
-            if isinstance(following, Goal):
-                await self._run(partial(self.chat.turn, following, review=self._review_of(following.text)))
-            elif following is not None:
-                last = await asyncio.to_thread(lambda: self.chat.conversation.last)
-                await self._run(partial(self.chat.resume, review=self._review_of(last.goal if last else "")))
+            await asyncio.wait([command])
+        finally:
+            self._command = None
+            command.cancel()
+        return None if command.cancelled() else command.result()
+
+    async def _follow(self, following: Goal | str) -> None:
+        """Run a goal, or continue the last turn."""
+        if isinstance(following, Goal):
+            await self._run(partial(self.chat.turn, following, review=self._review_of(following.text)))
+        else:
+            last = await asyncio.to_thread(lambda: self.chat.conversation.last)
+            await self._run(partial(self.chat.resume, review=self._review_of(last.goal if last else "")))
+
+    async def _said(self, work: Awaitable[None]) -> None:
+        """Do something; what is wrong with it is said, and the chat goes on."""
+        try:
+            await work
         except WeftError as error:
             commands.say_error(error)
 
@@ -189,7 +211,7 @@ class TerminalChat:
                 app.exit(exception=EOFError())
 
     def _interrupt(self) -> None:
-        """Ctrl-C, as a key or, between two lines, as a signal: stop the turn; a second one leaves."""
+        """Ctrl-C, as a key or, between two lines, as a signal: stop the turn or the command; a second one leaves."""
         now = time.monotonic()
         before, self._interrupted = self._interrupted, now
         leaves = now - before < _TWICE
@@ -199,6 +221,9 @@ class TerminalChat:
         if self._stop is not None:
             output.say("Stopping the turn …")
             self._stop.set(by_user=True)
+        elif self._command is not None:
+            output.say("Stopping …")
+            self._command.cancel()
         elif leaves:
             self._end_line()
         else:
@@ -217,7 +242,8 @@ class TerminalChat:
     async def _review(self, goal: str, plan: Plan) -> Plan | None:
         """Show a plan in the line's place, and ask about it."""
         async with self._in_place():
-            return await PlanReview(self.chat.weft, goal, nullcontext).ask(plan)
+            earlier = (await asyncio.to_thread(self.chat.conversation.seen)).earlier_ids
+            return await PlanReview(self.chat.weft, goal, nullcontext, earlier).ask(plan)
 
     @asynccontextmanager
     async def _in_place(self) -> AsyncIterator[None]:

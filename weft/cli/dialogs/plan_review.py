@@ -19,7 +19,7 @@ from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from contextlib import AbstractContextManager
 
     from weft.cli.execution import RunFunction
@@ -46,11 +46,15 @@ def check_terminal(mode: OutputMode, *, dry_run: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PlanReview:
-    """Asks a person at the terminal about a plan; `paused` keeps the progress display away meanwhile."""
+    """Asks a person at the terminal about a plan; `paused` keeps the progress display away meanwhile.
+
+    `earlier` are tasks of earlier turns of the conversation that it can refer to.
+    """
 
     weft: Weft
     goal: str
     paused: Callable[[], AbstractContextManager[None]]
+    earlier: Collection[str] = ()
 
     async def ask(self, plan: Plan) -> Plan | None:
         """The plan to run, as the person may have edited it; None if they leave it."""
@@ -77,7 +81,7 @@ class PlanReview:
 
         try:
             text = await in_editor(text if text is not None else plan_file.dump(plan, "yaml", self.goal))
-            found = plan_file.parse(text, "as edited", self.weft.workspace.known())
+            found = plan_file.parse(text, "as edited", self.weft.workspace.known(self.earlier))
         except InputError as error:
             output.say(f"{error.message}\n{error.hint}")
             return text, None

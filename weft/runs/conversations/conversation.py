@@ -11,10 +11,12 @@ import msgspec
 from weft.runs.conversations import fitting
 from weft.runs.conversations.stored_turns import StoredTurns
 from weft.runs.goal import Goal
+from weft.runs.run import Run
 from weft.runs.run_id import new_run_id
 from weft.runs.stop import Stop
 from weft.runs.stored import records
 from weft.runs.stored.claim import claim, release
+from weft.runs.stored.reopening import Reopening
 from weft_executor.results.artifacts import Artifacts
 from weft_planner.events import TurnTakenBack
 from weft_skills.builtin.writing.changes import WorkspaceChanges
@@ -24,13 +26,12 @@ if TYPE_CHECKING:
     from typing import Self
 
     from weft.runs.conversations.stored_turns import StoredTurn
-    from weft.runs.run import Run
     from weft.runs.runtime import Weft
     from weft.runs.steps.reviewing import Review
     from weft.runs.stored.requests import Answers
     from weft_executor.history.result import Result
     from weft_planner.approvals import Approve
-    from weft_planner.events import Record
+    from weft_planner.events import ConversationTurn, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,21 @@ class Conversation:
     ) -> Result:
         """Run a goal as the next turn, as `Weft.run` does; it sees what the earlier ones came to."""
         given = await asyncio.to_thread(self.as_next, Goal(goal) if isinstance(goal, str) else goal)
-        run = self.weft.new_run(given, record, run_id=run_id)
+        return await self._ended(self.weft.new_run(given, record, run_id=run_id), stop, approve, review)
+
+    async def _ended(self, run: Run, stop: Stop | None, approve: Approve | None, review: Review | None) -> Result:
+        """The result of a turn, new or continued, which hears remarks until it ends."""
         run.approve, run.review = approve, review
         self._run = run
         try:
             return await run.run(stop or Stop())
         finally:
             self._run = None
+
+    def seen(self) -> ConversationTurn:
+        """What the turn that runs sees of earlier ones; if none does, what the next one will."""
+        running = self._run.goal.conversation if self._run is not None else None
+        return running or self.stored.next_turn(self.id, fitting.budget(self.weft.settings))[0]
 
     def as_next(self, goal: Goal) -> Goal:
         """The goal with what it sees of earlier turns, and the files that they had."""
@@ -107,6 +116,18 @@ class Conversation:
         seen = msgspec.structs.replace(seen, earlier_files=len(more))
         return replace(goal, conversation=seen, files=(*goal.files, *more))
 
+    def goal_of(self, turn: StoredTurn) -> Goal:
+        """The goal of a turn as it was given, to do it again: plan, recipe, skills, files and answers.
+
+        Raises if it could not be run now, for example because a file is gone.
+        """
+        recorded = records.goal_of(self.weft.history(turn.run_id))
+        earlier = recorded.conversation.earlier_files if recorded.conversation is not None else 0
+        own = recorded.files[: len(recorded.files) - earlier]
+        goal = replace(recorded, files=own, conversation=None)
+        self.weft.workspace.check(goal)
+        return goal
+
     async def resume(
         self,
         *,
@@ -120,16 +141,26 @@ class Conversation:
         last = await asyncio.to_thread(lambda: self.last)
         if last is None or last.status == "done":
             return None
-        return await self.weft.resume(
-            last.run_id, record=record, stop=stop, approve=approve, review=review, answers=answers
-        )
+        reopened = await self.weft.reopened(last.run_id, Reopening(answers), record)
+        return await self._ended(reopened, stop, approve, review) if isinstance(reopened, Run) else reopened
 
     def remark(self, text: str) -> bool:
         """Tell the tasks of the running turn that have not begun; False if there is none to tell."""
         return self._run.remarks.make(text) if self._run is not None else False
 
     async def take_back(self) -> TakenBack:
-        """Take back the last turn, and undo what it changed in the workspace; later turns do not see it."""
+        """Take back the last turn, and undo what it changed in the workspace; later turns do not see it.
+
+        Once begun, it is done to its end even if the caller is cancelled: files and record have to agree.
+        """
+        taking = asyncio.ensure_future(self._take_back())
+        try:
+            return await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            await asyncio.gather(taking, return_exceptions=True)
+            raise
+
+    async def _take_back(self) -> TakenBack:
         last = await asyncio.to_thread(lambda: self.last)
         if last is None:
             raise InputError("there is no turn to take back", hint="give a goal first")

@@ -1,6 +1,7 @@
 """What the journal has of a conversation: its turns, and what the next one sees of them.
 
-Each turn records what it saw, so the next one is made of the last alone, however many there are.
+Each turn records what it saw, so the next one is made of the last alone, however many there are; only those that it
+saw unfinished, and that have been continued since, are read again.
 """
 
 from __future__ import annotations
@@ -56,6 +57,16 @@ class StoredTurn:
     answer: str = ""
     error: str = ""
     stopped_by_user: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadTurn:
+    """A turn with what it saw itself, and what later ones can refer to and are given of it."""
+
+    turn: EarlierTurn
+    saw: ConversationTurn | None
+    results: list[TurnResult]
+    files: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +127,38 @@ class StoredTurns:
         last = next(self.newest_first(conversation), None)
         if last is None:
             return ConversationTurn(conversation, 1), ()
-        history = RunHistory.of(self.store.rows(last.run_id), records.capture(self.paths, last.run_id))
+        newest = self._read(last)
+        before = newest.saw or ConversationTurn(conversation, 1)
+        turns, results, files = [newest.turn], [*newest.results, *before.results], [*newest.files]
+        for turn in self._summed_up(before, last.run_id):
+            later = self._continued(turn, last.started)
+            turns.append(later.turn if later is not None else turn)
+            if later is not None:
+                results = [*later.results, *(one for one in results if one.turn != turn.number)]
+                files += later.files
+        results.sort(key=lambda one: -one.turn)
+        seen = fitting.seen(conversation, before.number + 1, turns, results, room, before.left_out)
+        return seen, tuple(dict.fromkeys(files))[:_MOST_FILES]
+
+    def _continued(self, turn: EarlierTurn, since: str) -> _ReadTurn | None:
+        """A turn that a later one saw unfinished, read again if it has been continued since; else None."""
+        if turn.status == "done":
+            return None
+        try:
+            run = self.store.find(turn.run_id)
+        except UnknownRun:  # it was deleted: what was seen of it stands
+            return None
+        ends = self.store.rows(run.run_id, types=("run_finished",))
+        return self._read(run) if run.status != turn.status or any(end.at > since for end in ends) else None
+
+    def _read(self, run: RunSummary) -> _ReadTurn:
+        """A turn as it stands now."""
+        history = RunHistory.of(self.store.rows(run.run_id), records.capture(self.paths, run.run_id))
         begun, result = history.started, history.ledger.result()
-        before = begun.conversation if begun is not None and begun.conversation is not None else None
-        before = before or ConversationTurn(conversation, 1)
-        number = before.number
-        newest = EarlierTurn(number, last.run_id, result.goal, last.status, result.answer or result.error or "")
-        turns = [newest, *self._summed_up(before, last.run_id)]
-        results = [*_results(number, result), *before.results]
-        seen = fitting.seen(conversation, number + 1, turns, results, room, before.left_out)
-        return seen, self._files(begun, result)
+        saw = begun.conversation if begun is not None else None
+        number = saw.number if saw is not None else 1
+        turn = EarlierTurn(number, run.run_id, result.goal, run.status, result.answer or result.error or "")
+        return _ReadTurn(turn, saw, _results(number, result), self._files(begun, result))
 
     def _summed_up(self, before: ConversationTurn, run_id: str) -> Iterator[EarlierTurn]:
         """What a turn saw, with the summaries that were made in it."""

@@ -28,14 +28,19 @@ if TYPE_CHECKING:
     from weft_executor.results.outcome import Outcome
     from weft_planner.decompose.judging import EarlyStart
     from weft_planner.plan.plan import Plan
+    from weft_planner.plan.validate import Known
 
 
 @dataclass(frozen=True, slots=True)
 class Planning:
-    """Makes plans from the skills and tools of a catalogue: that of the run, or of one of its sub-goals."""
+    """Makes plans from the skills and tools of a catalogue: that of the run, or of one of its sub-goals.
+
+    With `only_plans`, nothing is run after it, and so nothing is answered at once either.
+    """
 
     context: RunContext
     catalogue: Catalogue
+    only_plans: bool = False
 
     async def answered_plan(self, early: EarlyStart | None = None) -> tuple[Plan, tuple[str, ...]]:
         """The plan, and the answers that it was made with: a question in its place is answered by a person."""
@@ -75,7 +80,7 @@ class Planning:
                 raise required.missing(name, self.context.workspace.skills.why_absent(name))
 
     def _given(self, plan: Plan) -> Plan:
-        required.check(plan, self.catalogue.required, "the given plan")
+        required.check(plan, self.catalogue.required)
         plan, repairs = plan.without_grown(), self.context.goal.repairs  # they grow again, and equal ones are reused
         plan = self.context.memo.recorded(PlanMade(plan, 0, repairs)).plan
         if repairs:
@@ -97,11 +102,16 @@ class Planning:
     def direct(self) -> bool:
         """Whether the model may answer at once: never where a skill has to be used, or a form is asked for."""
         goal, where = self.context.goal, self.context.settings.direct_answers
-        if where == "never" or (where == "conversation" and goal.conversation is None):
+        if self.only_plans or where == "never" or (where == "conversation" and goal.conversation is None):
             return False
         if goal.data is not None or goal.skills or self.certain or self.catalogue.required:
             return False
         return self.context.models.profile("decomposer").shape is FULL.shape
+
+    @property
+    def known(self) -> Known:
+        """What a plan may use, and refer to in earlier turns of the conversation."""
+        return replace(self.catalogue.known, earlier=self.context.earlier_ids)
 
     def brief(self, answers: tuple[str, ...] = ()) -> Brief:
         """What the decomposer is given."""
@@ -112,7 +122,7 @@ class Planning:
             skills=catalogue.skill_listing,
             tools=catalogue.tool_listing,
             date=context.date,
-            known=replace(catalogue.known, earlier=context.earlier_ids),
+            known=self.known,
             names=tuple(selection.name for selection in catalogue.selections),
             profile=context.models.profile("decomposer"),
             files=tuple(str(path) for path in goal.files),

@@ -129,7 +129,7 @@ class Replanning:
             change = Change(event.added, event.dropped, event.rewired, event.synthesis, event.unused)
             stood = states(plan, record.tasks, self._context.memo.capture, record.items)
             begun = {state.id: state.status for state in stood if state.has_begun}
-            if not problems(change, plan, begun, self.planning.catalogue.known, edited=event.dropped):
+            if not problems(change, plan, begun, self.planning.known, edited=event.dropped):
                 self.current.change(event)
             return
         await self._attempt(self._situation(plan, record, record.asked, record.told))

@@ -25,8 +25,8 @@ async def reviewed(review: Review, current: CurrentPlan, planning: Planning) -> 
     wanted = await review(plan)
     if wanted is None:
         return False
-    catalogue, ends = planning.catalogue, planning.context.history.replans.tasks
-    change = edit(PlanInHand(plan, ends, plan), wanted, catalogue.known, "as reviewed", catalogue.required)
+    ends, must_use = planning.context.history.replans.tasks, planning.catalogue.required
+    change = edit(PlanInHand(plan, ends, plan), wanted, planning.known, "as reviewed", must_use)
     if change is not None:
         current.change(change)
         planning.warn_of_needs(current.plan.with_tasks(change.added))

@@ -56,6 +56,7 @@ class Reopening:
         """A claimed run as it continues; None if it is done, and nothing is to change."""
         if history.started is None:
             raise UnknownRun(f"run {run.run_id} never started", hint="run its goal again")
+        check_not_taken_back(history)
         changes = self._changes(history, workspace)
         if run.status == "done" and not changes:
             return None
@@ -85,16 +86,25 @@ class Reopening:
         if self.asked is not None:
             return (ReplanAsked(self.asked),)
         assert self.edited is not None  # noqa: S101 - `changes` says so
-        goal = history.started.goal if history.started is not None else ""
+        begun = history.started
+        goal, seen = (begun.goal, begun.conversation) if begun is not None else ("", None)
         if self.edited.goal and self.edited.goal != goal:
             raise InputError(
                 "the plan has a different goal from the run's", hint="leave `goal` as it is, or run it with --plan"
             )
         must_use = workspace.settings.skills_require
-        event = edit(before, self.edited.plan, workspace.known(), "of the file", must_use)
+        known = workspace.known(seen.earlier_ids if seen is not None else ())
+        event = edit(before, self.edited.plan, known, "of the file", must_use)
         if event is None or history.plan is None:
             return ()
         return (*history.finished.approvals.withdrawals(history.plan, event), event)
+
+
+def check_not_taken_back(history: RunHistory) -> None:
+    """Raise if a person took the run back as a turn of a conversation: it must not do anything any more."""
+    if history.taken_back and history.started is not None:
+        what = f"run {history.started.run_id} is a turn that was taken back"
+        raise InputError(what, hint="give its goal again, in the conversation or with `weft run`")
 
 
 def checked_request(request: str, env: Mapping[str, str]) -> str:

@@ -54,14 +54,22 @@ class OpenRequest:
 
 
 def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[OpenRequest]:
-    """The requests without an answer: of one run, or of all, the run that was asked first first."""
+    """The requests without an answer: of one run, or of all, the run that was asked first first.
+
+    A turn of a conversation that was taken back waits for nothing.
+    """
     by_run = asked_by(store, paths, run)
     runs = [
         (records.local_summary(store.find(run_id), paths), record.waiting)
         for run_id, record in by_run.items()
         if record.waiting
     ]
-    return [OpenRequest(run, request) for run, waiting in runs if run.status != "done" for request in waiting]
+    open_runs = [(run, waiting) for run, waiting in runs if run.status != "done" and not _is_taken_back(store, run)]
+    return [OpenRequest(run, request) for run, waiting in open_runs for request in waiting]
+
+
+def _is_taken_back(store: Store, run: RunSummary) -> bool:
+    return run.conversation is not None and any(store.rows(run.run_id, types=("turn_taken_back",)))
 
 
 def asked_by(store: Store, paths: Paths, run: str | None = None) -> dict[str, ApprovalRecord]:

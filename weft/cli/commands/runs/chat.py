@@ -122,7 +122,8 @@ def chat(
     given = replace(
         base, text=NO_GOAL if goal is None or source.recipe is not None else goal, answers=goal_flags.answers
     )
-    given = source.added_to(given, weft, (goal, *values) if goal is not None else (), mode)
+    seen = Conversation.open(weft, name).seen() if name is not None and source.plan_file is not None else None
+    given = source.added_to(given, weft, (goal, *values) if goal is not None else (), mode, seen)
     if source.dry_run:
         talking = Chat(Conversation.new(weft), mode, base, lambda _: None)
         turn = asyncio.run(_first(talking, goal, given, source))
@@ -205,7 +206,7 @@ def _begun(weft: Weft, name: str | None, *, asks: bool) -> tuple[Conversation, b
     if name is None and (last := next(weft.journal.store.conversations(1), None)) is not None and asks:
         goal = records.local_text(last.goal, last.first, weft.paths)
         what = f"“{cut(goal, 50)}”, {counted(last.turns, 'turn')}"
-        if last.status in ("interrupted", "waiting"):
+        if last.turns and last.status in ("interrupted", "waiting"):
             ended = "waits for you" if last.status == "waiting" else "was cut off"
             name = (
                 last.conversation

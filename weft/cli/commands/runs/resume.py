@@ -74,6 +74,7 @@ def resume(
 
     Exit status: see `weft run --help`.
     """
+    from weft.runs.stored import records
     from weft.runs.stored.requests import open_requests
 
     if target is not None:
@@ -81,7 +82,9 @@ def resume(
     weft, run_id = recorded_run.runtime_of(run, workspace, flags, mode, trust=trust)
     waiting = open_requests(weft.journal.store, weft.paths, run_id)
     answers = answers_in(answer_flags, [opened.request for opened in waiting])
-    plan = read_plan(weft, plan_file) if plan_file is not None else None
+    plan = None
+    if plan_file is not None:
+        plan = read_plan(weft, plan_file, records.first_event(weft.journal.store, run_id, weft.paths).conversation)
     running = partial(_resume, partial(weft.resume, run_id, answers=answers, plan=plan), run_id, mode)
     resumed = execution.run_with_progress(weft, mode, running, approve_all=approve_all, target=target)
     return execution.run_to_exit(resumed, execution.ResultOutput(mode, workspace, target, settings=weft.settings))
