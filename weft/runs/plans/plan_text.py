@@ -41,6 +41,8 @@ def is_editable(nodes: PlanNodes | None, document: Any) -> bool:
 def add_task(text: str, depends_on: Sequence[str] = ()) -> tuple[str, str]:
     """The text with another task behind all others, and its id."""
     change = _Change(text)
+    for one in depends_on:
+        change.place(one)
     known = {id_of(node) for node in change.tasks}
     number = len(known) + 1
     while (made := f"task-{number}") in known:

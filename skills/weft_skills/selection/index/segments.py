@@ -131,7 +131,7 @@ class Segments:
         """The skill whose folder contains a skill."""
         at, local = self._numbering.locate(document)
         found = self._parts[at].parent(local)
-        return next(iter(self._here(at, [] if found is None else [found])), None)
+        return None if found is None else next(iter(self._here(at, [found])), None)
 
     def partners(self, document: int) -> list[int]:
         """The skills of the same index that a skill names or is named by."""

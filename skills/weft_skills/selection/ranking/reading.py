@@ -179,6 +179,8 @@ class Passage:
 
     def asked_of(self, document: int) -> list[str]:
         """The terms that the text asks for without saying them, and that a skill's description has."""
+        if not self.words.asked:
+            return []
         asked = {term: term for term in self.words.asked}
         return self.pool.scorer.shared(document, asked, self._places.get(document))[0]
 

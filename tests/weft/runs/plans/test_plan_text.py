@@ -176,6 +176,11 @@ def test_what_cannot_be_changed_safely_is_left_to_the_reader(text: str) -> None:
         add_task(text)
 
 
+def test_a_task_cannot_be_added_behind_one_that_is_not_there() -> None:
+    with pytest.raises(InputError, match="no single task of the plan has the id 'gone'"):
+        add_task(PLAN, ["gone"])
+
+
 def test_a_change_that_would_say_something_else_is_refused() -> None:
     edges = "tasks:\n- id: a\n  action_type: llm\n- id: b\n  action_type: llm\nedges:\n- [a, b]\n"
     with pytest.raises(InputError, match="cannot be made by a button"):

@@ -211,6 +211,34 @@ async def test_the_graph_and_the_buttons_of_a_plan_go_by_what_the_server_reads(
         await expect(page.get_by_role("region", name="Task task-5")).to_contain_text("change its text")
 
 
+async def test_buttons_of_a_plan_are_about_the_task_that_was_clicked_also_while_it_gets_another_id(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    clicked = asyncio.Event()
+
+    async def held(route: Route) -> None:
+        await clicked.wait()
+        await route.continue_()
+
+    async with served(workspace) as server:
+        page = await open_page(server.at("/plan"))
+        text = page.get_by_role("textbox", name="The plan, in YAML or JSON")
+        await text.fill(TRICKY)
+        await expect(page.locator(".faults")).to_contain_text("4 tasks, no faults")
+        await page.get_by_role("button", name=re.compile("^t4,")).click()
+        await page.route("**/api/plan/edit", held)
+        await page.get_by_role("textbox", name="Id of the task").fill("last")
+        await page.get_by_role("button", name="Rename").click()
+        await page.get_by_role("button", name="No longer depend on t1").click()
+        await page.get_by_role("button", name="Task behind it").click()
+        clicked.set()
+        await expect(page.locator(".faults")).to_contain_text("5 tasks, no faults")
+        written = await text.input_value()
+        assert "- id: last" in written
+        assert "depends_on: [x-1]" in written
+        assert "depends_on: [last]" in written
+
+
 async def test_files_and_skills_reach_the_run(workspace: Path, open_page: OpenPage, tmp_path: Path) -> None:
     (tmp_path / "report.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     async with served(workspace) as server:

@@ -6,7 +6,7 @@ import { post } from "../core/api.js";
 /**
  * @typedef {{ id: string, title: string, action_type: string, name: string, depends_on: string[], line: number, end: number }} Outlined
  * @typedef {{ line: number, message: string, task: string | null }} Fault
- * @typedef {{ text: string, plan: any, goal: string, faults: Fault[], repairs: string[], tasks: Outlined[], editable: boolean }} Checked `tasks` of the last text that could be read
+ * @typedef {{ text: string, plan: any, goal: string, faults: Fault[], repairs: string[], tasks: Outlined[], editable: boolean, renames: number }} Checked `tasks` of the last text that could be read; how many `renames` were made before it
  * @typedef {{ change: "add" | "rename" | "link" | "unlink" | "remove", task?: string, to?: string }} Change
  */
 
@@ -20,8 +20,9 @@ export function useCheckedPlan(text, ready, onChanged) {
   const [checked, setChecked] = useState(/** @type {Checked | null} */ (null));
   const latest = useRef(text);
   const changes = useRef(Promise.resolve());
+  const renamed = useRef(/** @type {{ from: string, to: string }[]} */ ([]));
   latest.current = text;
-  const take = (/** @type {string} */ of, /** @type {any} */ found) => setChecked((before) => ({ ...found, text: of, tasks: found.tasks ?? before?.tasks ?? [] }));
+  const take = (/** @type {string} */ of, /** @type {any} */ found) => setChecked((before) => ({ ...found, text: of, tasks: found.tasks ?? before?.tasks ?? [], renames: renamed.current.length }));
   useEffect(() => {
     if (!ready || checked?.text === text) return;
     const ending = new AbortController();
@@ -34,17 +35,22 @@ export function useCheckedPlan(text, ready, onChanged) {
       ending.abort();
     };
   }, [text, ready]);
-  const make = async (/** @type {Change} */ change) => {
+  const make = async (/** @type {Change} */ asked, /** @type {number} */ known) => {
+    const since = renamed.current.slice(known); // made after what was clicked was shown
+    const now = (/** @type {string | undefined} */ id) => since.reduce((name, one) => (name === one.from ? one.to : name), id);
+    const change = { ...asked, task: now(asked.task), to: asked.change === "rename" ? asked.to : now(asked.to) };
     for (;;) {
       const of = latest.current;
       const made = await attempt(() => post("/plan/edit", { ...change, text: of }));
       if (!made) return;
       if (latest.current !== of) continue; // typed meanwhile: it is made to that text
       latest.current = made.text;
+      if (change.change === "rename") renamed.current.push({ from: change.task ?? "", to: change.to ?? "" });
       take(made.text, made);
       onChanged(made.text, made.task);
       return;
     }
   };
-  return { checked, change: (/** @type {Change} */ one) => void (changes.current = changes.current.then(() => make(one))) };
+  const shown = checked?.renames ?? 0;
+  return { checked, change: (/** @type {Change} */ one) => void (changes.current = changes.current.then(() => make(one, shown))) };
 }
