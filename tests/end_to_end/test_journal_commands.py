@@ -304,9 +304,12 @@ def test_a_folder_that_cannot_be_deleted_with_its_run_is_named(
         (["replay", "last", "--strict"], 2, "there is no journal"),
         (["replay", "nowhere.jsonl", "--strict"], 2, "cannot be read"),
         (["replay", "--strict"], 2, "no run or file to replay"),
+        (["replay", "last", "--check"], 2, "--check needs --select"),
+        (["replay", "last", "--strict", "--detector", "keyword"], 2, "--detector needs --select"),
         (["run", *MODEL, "--journal", "oracle://x", GOAL], 2, "unknown kind 'oracle'"),
         (["run", *MODEL, "--journal", "sqlite:////dev/null/x.sqlite", GOAL], 4, "cannot be used"),
         (["run", *MODEL, "--journal", "sqlite:///notes.md", GOAL], 4, "not a database"),
+        (["run", *MODEL, "--journal", "skills", GOAL], 4, "skills cannot be used: it is a folder"),
     ],
 )
 def test_what_cannot_work_is_reported_before_anything_is_spent(
