@@ -343,6 +343,17 @@ def test_models_that_goals_name_are_checked_first_and_no_other_is_needed(
     assert "1 goal: 1 done\n" in ran.out
 
 
+def test_a_key_of_a_goals_plan_that_means_nothing_is_warned_of(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering)
+    plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "timeout": 3}]}
+    (folder / "goals.jsonl").write_text(json.dumps({"goal": "y", "plan": plan}), encoding="utf-8")
+    assert weft("batch", "goals.jsonl", "-o", "out.jsonl", *MODEL, cwd=folder).status == 0
+    said = "the plan was repaired: task 'a': the unknown key 'timeout' was dropped"
+    assert rows(folder / "out.jsonl")[0]["warnings"] == [said]
+    (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    assert said in weft("run", "--plan", "plan.json", "--dry-run", *MODEL, cwd=folder).err
+
+
 def test_a_dry_run_counts_what_would_run_and_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None:
     server = serve(answering)
     plan = {"tasks": [{"id": name, "action_type": "llm", "instruction": "x"} for name in "abc"], "synthesis": "join"}
