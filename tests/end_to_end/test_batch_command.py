@@ -226,6 +226,17 @@ def test_a_budget_and_failures_stop_a_batch_that_can_go_on(folder: Path, serve: 
     assert len(rows(folder / "two.jsonl")) == 1
 
 
+def test_a_batch_whose_goals_have_all_ended_was_not_stopped_by_their_failures(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(lambda _: Fail(400, "no"))
+    write(folder / "goals.jsonl", 1)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--fail-fast", "--json", *MODEL, cwd=folder)
+    summary = json.loads(ran.out)
+    assert (ran.status, summary["failed"], summary["left"], summary["stopped"]) == (1, 1, 0, None)
+    assert "Continue with" not in ran.err, "nothing is left that --resume could run"
+
+
 def test_a_budget_too_small_for_one_call_is_raised_in_the_command_that_continues(
     folder: Path, serve: Serve, weft: Weft
 ) -> None:
