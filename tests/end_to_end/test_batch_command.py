@@ -226,6 +226,17 @@ def test_a_budget_and_failures_stop_a_batch_that_can_go_on(folder: Path, serve: 
     assert len(rows(folder / "two.jsonl")) == 1
 
 
+def test_a_batch_whose_goals_have_all_ended_was_not_stopped_by_their_failures(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    serve(lambda _: Fail(400, "no"))
+    write(folder / "goals.jsonl", 1)
+    ran = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--fail-fast", "--json", *MODEL, cwd=folder)
+    summary = json.loads(ran.out)
+    assert (ran.status, summary["failed"], summary["left"], summary["stopped"]) == (1, 1, 0, None)
+    assert "Continue with" not in ran.err, "nothing is left that --resume could run"
+
+
 def test_a_budget_too_small_for_one_call_is_raised_in_the_command_that_continues(
     folder: Path, serve: Serve, weft: Weft
 ) -> None:
@@ -341,6 +352,17 @@ def test_models_that_goals_name_are_checked_first_and_no_other_is_needed(
     assert (ran.status, {call.body["model"] for call in server.calls}) == (0, {"own"}), ran.err
     assert "unknown key 'modle'" in ran.err
     assert "1 goal: 1 done\n" in ran.out
+
+
+def test_a_key_of_a_goals_plan_that_means_nothing_is_warned_of(folder: Path, serve: Serve, weft: Weft) -> None:
+    serve(answering)
+    plan = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "timeout": 3}]}
+    (folder / "goals.jsonl").write_text(json.dumps({"goal": "y", "plan": plan}), encoding="utf-8")
+    assert weft("batch", "goals.jsonl", "-o", "out.jsonl", *MODEL, cwd=folder).status == 0
+    said = "the plan was repaired: task 'a': the unknown key 'timeout' was dropped"
+    assert rows(folder / "out.jsonl")[0]["warnings"] == [said]
+    (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    assert said in weft("run", "--plan", "plan.json", "--dry-run", *MODEL, cwd=folder).err
 
 
 def test_a_dry_run_counts_what_would_run_and_makes_no_call(folder: Path, serve: Serve, weft: Weft) -> None:

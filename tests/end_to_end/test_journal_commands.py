@@ -259,10 +259,28 @@ def test_runs_are_deleted_with_their_artifacts(workspace: Path, run_here: Callab
     artifacts = workspace / ".agents" / "runs" / ids[0] / "artifacts"
     artifacts.mkdir(parents=True)
     assert json.loads(weft("trace", "prune", "--keep", "1", "--dry-run", "--json", cwd=workspace).out) == [ids[0]]
+    assert (
+        weft("trace", "prune", "--keep", "1", "--dry-run", cwd=workspace).out == f"{ids[0]}\n1 run would be deleted\n"
+    )
     assert weft("trace", "prune", "--keep", "1", cwd=workspace).status == 0
     assert [run["run_id"] for run in json.loads(weft("trace", "list", "--json", cwd=workspace).out)] == [ids[1]]
     assert not artifacts.exists()
     assert weft("trace", "prune", cwd=workspace).status == 2
+
+
+def test_old_runs_are_not_deleted_while_they_are_among_those_to_keep(
+    workspace: Path, run_here: Callable[[], str], weft: Weft
+) -> None:
+    ids = [run_here() for _ in range(3)]
+
+    def pruned(*options: str) -> list[str]:
+        found: list[str] = json.loads(weft("trace", "prune", *options, "--dry-run", "--json", cwd=workspace).out)
+        return found
+
+    assert pruned("--older-than", "0d") == ids[::-1]
+    assert pruned("--older-than", "0d", "--keep", "2") == ids[:1]
+    assert pruned("--older-than", "30", "--keep", "0") == []
+    assert pruned(ids[2], "--older-than", "30", "--keep", "1") == ids[2:]
 
 
 def test_a_folder_that_cannot_be_deleted_with_its_run_is_named(
@@ -286,9 +304,12 @@ def test_a_folder_that_cannot_be_deleted_with_its_run_is_named(
         (["replay", "last", "--strict"], 2, "there is no journal"),
         (["replay", "nowhere.jsonl", "--strict"], 2, "cannot be read"),
         (["replay", "--strict"], 2, "no run or file to replay"),
+        (["replay", "last", "--check"], 2, "--check needs --select"),
+        (["replay", "last", "--strict", "--detector", "keyword"], 2, "--detector needs --select"),
         (["run", *MODEL, "--journal", "oracle://x", GOAL], 2, "unknown kind 'oracle'"),
         (["run", *MODEL, "--journal", "sqlite:////dev/null/x.sqlite", GOAL], 4, "cannot be used"),
         (["run", *MODEL, "--journal", "sqlite:///notes.md", GOAL], 4, "not a database"),
+        (["run", *MODEL, "--journal", "skills", GOAL], 4, "skills cannot be used: it is a folder"),
     ],
 )
 def test_what_cannot_work_is_reported_before_anything_is_spent(

@@ -120,7 +120,8 @@ class BatchEngine(Engine, Protocol):
 
 def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:
     """The goal as a run takes it; its plan was validated with the file."""
-    return Goal(goal.text, skills=goal.skills, files=goal.files, plan=plan_of(goal), stream=False, place=place)
+    repairs = tuple(normal_form(goal.plan).repairs) if goal.plan else ()
+    return Goal(goal.text, goal.skills, goal.files, plan=plan_of(goal), stream=False, repairs=repairs, place=place)
 
 
 def settings_of(goal: BatchGoal) -> dict[str, Any]:

@@ -25,6 +25,7 @@ OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
 _LONGEST_FIELD = 1 << 24
 _MERGE = "tag:yaml.org,2002:merge"
 _SPACE = re.compile(r"\s*")
+_JSON_LIST = re.compile(rb'\[\s*["{]')  # a goal in plain text may begin with a bracket: `[urgent] …`
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def form_of(path: Path) -> str:
 def guess(path: Path) -> str:
     """The format of a file without a name."""
     with path.open("rb") as file:
-        return "jsonl" if file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{") else "text"
+        start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return "jsonl" if start.startswith(b"{") else "json" if _JSON_LIST.match(start) else "text"
 
 
 def rows(path: Path, form: str) -> Iterator[GoalRow | BadRow]:
@@ -149,8 +151,10 @@ def _json(file: IO[str]) -> Iterator[GoalRow | BadRow]:
         yield BadRow(1, str(error))
     except json.JSONDecodeError as error:
         yield BadRow(error.lineno, f"not valid JSON: {error.msg}, at column {error.colno}")
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         yield BadRow(1, f"not valid JSON: {error}")
+    except RecursionError:
+        yield BadRow(1, "nested too deeply")
     else:
         yield from _items(items) if is_list else [BadRow(1, NOT_A_LIST)]
 
@@ -185,8 +189,12 @@ def _blank(text: str, place: int) -> int:
 def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     import yaml
 
+    from weft_skills.format import safe_yaml
+
+    text = file.read()
     try:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read())
+        safe_yaml.check_depth(text)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
             yield (root and _repeated_key(root)) or BadRow(1, NOT_A_LIST)

@@ -92,6 +92,8 @@ class BatchRunner:
                 await self._change()
             if self._left_unfinished:
                 self.finish_running()
+            elif self.stopped == "failures" and self.summary.ended + self.summary.skipped == self.summary.goals:
+                self.stopped = None  # all goals had begun, so that there was nothing to stop
         except Exception:  # such as a results file that cannot be written: let the other goals end first
             self.stop_now()
             await asyncio.gather(*self._running, return_exceptions=True)

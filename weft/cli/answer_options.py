@@ -97,7 +97,8 @@ def _read(file: str, what: str) -> str:
     try:
         return untrusted_files.read_given_text(file)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{what} {file} cannot be read: {error}", hint="name a text file") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"{what} {file} cannot be read: {why}", hint="name a text file") from error
 
 
 def _arguments(file: str) -> Mapping[str, Any]:

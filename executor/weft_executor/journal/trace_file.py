@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _AGAIN = "export the run again with weft trace export"
 # No call takes more, and the sum of many fits into a journal's columns.
 _MOST_TOKENS = 10**12
+_MOST_DOLLARS = 10**9
 
 
 class _Place(msgspec.Struct):
@@ -130,9 +131,11 @@ def _faults(event: events.Event | None) -> Iterator[str]:
                 Envelope.from_dict(document)
             except msgspec.ValidationError as error:
                 yield f"'envelope': {error}"
-        case events.CallFinished(reply=Reply(usage=usage)) | events.CallBroken(usage=usage):
+        case events.CallFinished(reply=Reply(usage=usage, cost=cost)) | events.CallBroken(usage=usage, cost=cost):
             if not all(0 <= count <= _MOST_TOKENS for count in msgspec.structs.astuple(usage)):
                 yield f"'usage': a count is not between 0 and {_MOST_TOKENS:,}"
+            if cost is not None and not 0 <= cost <= _MOST_DOLLARS:  # below 0 it would give a resumed run more to spend
+                yield f"'cost' is not between 0 and {_MOST_DOLLARS:,}"
         case _:
             pass
 

@@ -78,7 +78,9 @@ def faults(row: Mapping[str, Any]) -> Iterator[str]:
         if key not in _KEYS:
             yield f"'repeat' has an unknown key {key!r}; use only {', '.join(_KEYS)}"
     most, until = repeat.get("most"), repeat.get("until")
-    if not isinstance(most, int) or isinstance(most, bool) or not LEAST <= most <= MOST:
+    if most is None:
+        yield f"'repeat' needs 'most', a whole number from {LEAST} to {MOST}, such as {_EXAMPLE}"
+    elif not isinstance(most, int) or isinstance(most, bool) or not LEAST <= most <= MOST:
         yield f"'repeat.most' must be a whole number from {LEAST} to {MOST}, not {most!r:.80}"
     if until is None:
         yield f"'repeat' needs 'until', the condition that ends the rounds, such as {_EXAMPLE}"

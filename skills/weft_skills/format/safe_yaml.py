@@ -3,7 +3,7 @@
 `load` reads frontmatter from parser events, one at a time on a stack of its own and bounded in depth and size, so
 neither deep nesting nor multiplying aliases exhaust anything: an alias costs as much as what it repeats.
 `load_own` reads files that weft ships. `JsonLoader` is the loader for other files (`yaml_lines`, plans), in which the
-values are those of YAML 1.1.
+values are those of YAML 1.1; who has libyaml make the nodes of one calls `check_depth` first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from weft_skills.format.documents import TooDeep
 from weft_skills.format.scalars import Fields, Malformed, Unsafe, resolve
+from weft_skills.text.nesting import MOST_LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,6 +71,18 @@ def load(text: str) -> Fields:
 def load_own(text: str) -> Any:
     """The document in a file that weft ships, which needs no bounds."""
     return yaml.load(text, _LOADER)  # noqa: S506 - the safe loader, by libyaml where there is one
+
+
+def check_depth(text: str) -> None:
+    """Raise TooDeep for a text that nests too deeply: where libyaml makes nodes of one, the process may crash."""
+    level = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            level += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            level -= 1
+        if level > MOST_LEVELS:
+            raise TooDeep
 
 
 def dump(fields: Mapping[str, Any]) -> str:

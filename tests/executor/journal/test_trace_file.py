@@ -168,6 +168,8 @@ LOOP = [{"id": one, "action_type": "llm", "depends_on": [other]} for one, other 
         ({"type": "run_started", **STARTED, "answers": [1]}, "at `$.answers[0]`"),
         ({"type": "tool_called", "task": "a", "name": "t", "envelope": {}}, "'envelope'"),
         ({"type": "call_finished", **CALLED, "reply": {"text": "", "usage": {"prompt_tokens": 10**30}}}, "'usage'"),
+        ({"type": "call_finished", **CALLED, "reply": {"text": "", "cost": -3.0}}, "'cost' is not between 0 and"),
+        ({"type": "call_finished", **CALLED, "reply": {"text": "", "cost": 1e308}}, "'cost' is not between 0 and"),
         ({"type": "call_broken", **CALLED, "usage": {"completion_tokens": -1}, "cost": None, "error": "e"}, "'usage'"),
         ({"type": "plan_made", "plan": {"tasks": LOOP}, "attempts": 1}, "depend on each other"),
         ({"type": "plan_made", "plan": {"tasks": LOOP[:1]}, "attempts": 1}, "depends on 'b', which is not in it"),

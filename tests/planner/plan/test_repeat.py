@@ -23,7 +23,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "'repeat' has an unknown key 'times'": {"repeat": {"until": IS_GOOD, "most": 2, "times": 1}},
     "'repeat.most' must be a whole number from 2 to 20, not 1": {"repeat": {"until": IS_GOOD, "most": 1}},
     "'repeat.most' must be a whole number from 2 to 20, not 21": {"repeat": {"until": IS_GOOD, "most": 21}},
-    "'repeat.most' must be a whole number from 2 to 20, not None": {"repeat": {"until": IS_GOOD}},
+    "'repeat' needs 'most', a whole number from 2 to 20": {"repeat": {"until": IS_GOOD}},
     "'repeat' needs 'until', the condition that ends the rounds": {"repeat": {"most": 2}},
     "'repeat.until' is not a condition: column 18": {"repeat": {"until": "<<draft.output>> =", "most": 2}},
     "'repeat.until' must be a condition as text, or a question": {"repeat": {"until": {"say": "x"}, "most": 2}},

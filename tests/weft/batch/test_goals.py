@@ -134,7 +134,9 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ("goals.csv", "goal,goal\na,b\n", "more than one column goal"),
         ("goals.json", '{"goal": "x"}', "must be a list"),
         ("goals.json", '["a",\n "b"\n "c"]', "line 3: not valid JSON"),
-        ("goals.json", "[" * 100_000, "not valid JSON"),
+        ("goals.json", "[" * 100_000, "nested too deeply"),
+        ("goals.yaml", "[" * 100_000, "nests deeper than 100 levels"),
+        ("goals.yaml", "a: {" * 20_000, "nests deeper than 100 levels"),
         (
             "goals.json",
             '["a",\n {"goal": "b", "goal": "c"},\n {"goal": "d", "plan": {"tasks": [], "tasks": []}}]',
@@ -195,11 +197,17 @@ def test_a_missing_file_is_said() -> None:
         pass
 
 
-@pytest.mark.parametrize("text", ['{"id": "a", "goal": "from stdin"}\n', "from stdin\n"])
+@pytest.mark.parametrize("text", ['{"id": "a", "goal": "from stdin"}\n', "from stdin\n", '[\n  "from stdin"\n]\n'])
 def test_stdin_is_read_once_and_can_be_gone_through_again(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with opened("-") as file:
         assert [goal.text for goal in file] == [goal.text for goal in file] == ["from stdin"]
+
+
+def test_a_line_of_text_on_stdin_may_begin_with_a_bracket(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[urgent] one\n[] two\n")))
+    with opened("-") as file:
+        assert [goal.text for goal in file] == ["[urgent] one", "[] two"]
 
 
 def test_the_content_hash_tells_a_changed_goal_from_a_renamed_one() -> None:

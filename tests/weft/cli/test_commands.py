@@ -163,8 +163,9 @@ def test_a_run_in_use_is_not_deleted_and_a_warning_says_so(tmp_path: Path, capsy
     captured = capsys.readouterr()
     assert (status, captured.out) == (0, "0 runs deleted\n")
     assert f"run {run_id} is in use by another process" in captured.err
-    assert ended("trace", "prune", "--older-than", "nan") == 2
-    assert "not a number of days" in capsys.readouterr().err
+    for days in ("nan", "12h", "d"):
+        assert ended("trace", "prune", "--older-than", days) == 2
+        assert f"'{days}' is not a number of days; for example: 30 or 30d" in capsys.readouterr().err
 
 
 def test_resuming_a_finished_run_says_that_there_was_nothing_to_resume(

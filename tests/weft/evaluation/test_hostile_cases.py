@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     [
         ("cases.jsonl", b"\x7fELF\x00\xff\xfe", "it is not UTF-8"),
         ("cases.jsonl", b'{"goal": "x", "plan": ' + b"[" * 100_000, "nested too deeply"),
-        ("evals.json", b"[" * 100_000, "not valid JSON"),
+        ("evals.json", b"[" * 100_000, "nested too deeply"),
+        ("cases.yaml", b"[" * 100_000, "nests deeper than 100 levels"),
         ("cases.yaml", b"- " * 20_000 + b"x", "not valid YAML"),
         ("cases.jsonl", b'{"goal": "x", "checks": [{"max_cost": NaN}]}', "a number of 0 or more, not nan"),
         ("cases.jsonl", b'{"goal": "x", "checks": [{"max_seconds": 1e999}]}', "a number of 0 or more, not inf"),

@@ -10,6 +10,7 @@ import yaml
 
 from weft_planner.plan.edges.task_names import folded
 from weft_planner.plan.normal_form import TASK_LISTS, right_key
+from weft_skills.format import safe_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +32,12 @@ class PlanNodes:
 
     @classmethod
     def of(cls, text: str) -> PlanNodes | None:
-        """The nodes of a text that is not nested too deeply; None if it is JSON that is not YAML."""
+        """The nodes of a text; None if it is JSON that is not YAML. Raises TooDeep for one that nests too deeply."""
         is_flow = text.lstrip()[:1] in ("{", "[")  # tabs stand between the tokens of JSON, which YAML may refuse
         try:
-            root = yaml.compose(text.replace("\t", " ") if is_flow else text, _LOADER)
+            text_of_yaml = text.replace("\t", " ") if is_flow else text
+            safe_yaml.check_depth(text_of_yaml)
+            root = yaml.compose(text_of_yaml, _LOADER)
         except yaml.YAMLError:
             return None
         breaks = tuple(at for at, character in enumerate(text) if character == "\n")

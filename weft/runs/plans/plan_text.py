@@ -110,7 +110,8 @@ class _Change:
         self.text = self.text.replace("\r\n", "\n")
         if self.text and not self.text.endswith("\n"):
             self.text += "\n"
-        found, document = PlanNodes.of(self.text), _read(self.text)
+        document = _read(self.text)  # first, since it refuses what nests too deeply
+        found = PlanNodes.of(self.text)
         if found is None or not is_editable(found, document):
             raise InputError("the tasks of this plan cannot be changed by a button", hint=_BY_HAND)
         self.nodes, self.document, self.edges = found, document, _edges(document)

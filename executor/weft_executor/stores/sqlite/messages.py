@@ -13,7 +13,7 @@ def explain(error: Exception) -> str:
         return "it is damaged: a text in it cannot be read"
     if "UNIQUE constraint" in str(error):
         return "another process has taken over the run and written to it"
-    return str(error)
+    return str((isinstance(error, OSError) and error.strerror) or error)
 
 
 def hint(error: Exception) -> str:

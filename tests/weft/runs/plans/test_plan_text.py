@@ -181,6 +181,12 @@ def test_a_task_cannot_be_added_behind_one_that_is_not_there() -> None:
         add_task(PLAN, ["gone"])
 
 
+@pytest.mark.parametrize("text", ["tasks: " + "[" * 100_000, "tasks:\n" + "- " * 100_000 + "a"])
+def test_a_change_of_a_plan_that_nests_too_deeply_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        add_task(text)
+
+
 def test_a_change_that_would_say_something_else_is_refused() -> None:
     edges = "tasks:\n- id: a\n  action_type: llm\n- id: b\n  action_type: llm\nedges:\n- [a, b]\n"
     with pytest.raises(InputError, match="cannot be made by a button"):

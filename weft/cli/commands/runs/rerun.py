@@ -129,4 +129,5 @@ def _read(path: str, task: str) -> str:
     try:
         return untrusted_files.read_given_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--input: {path} cannot be read: {error}", hint="name a text file") from error
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(f"--input: {path} cannot be read: {why}", hint="name a text file") from error

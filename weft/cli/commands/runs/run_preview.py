@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 def show_preview(weft: Weft, goal: Goal, mode: OutputMode, *, indent: int | None = 2) -> int:
     """Print what a run of the goal would begin with; returns the exit status. `indent` is that of its JSON."""
     from weft.workspace.planned_selection import planned_skills
+    from weft_planner.plan.reading import told
 
     preview = asyncio.run(weft.preview(goal))
     unused = goal.recipe.warnings if goal.recipe is not None else ()
-    for warning in (*unused, *preview.warnings) if not mode.quiet else ():
+    repaired = (f"the plan was repaired: {told(goal.repairs)}",) if goal.repairs else ()
+    for warning in (*unused, *repaired, *preview.warnings) if not mode.quiet else ():
         output.say_warning(warning)
     if goal.plan is not None:
         selected = preview.to_dict()["selected"] if planned_skills(goal.plan) else []

@@ -29,7 +29,12 @@ class _Days(click.FloatRange):
         super().__init__(0, 36_500)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        days: Any = value.removesuffix("d") if isinstance(value, str) else value
+        try:
+            days = float(value.removesuffix("d") if isinstance(value, str) else value)
+        except ValueError:
+            days = math.nan
+        if math.isnan(days):  # NaN passes every range check
+            self.fail(f"{value!r} is not a number of days; for example: 30 or 30d", param, ctx)
         return super().convert(days, param, ctx)
 
 
@@ -41,7 +46,12 @@ class _Days(click.FloatRange):
     metavar="DAYS",
     help="Delete runs that started more than this many days ago: 30 or 30d.",
 )
-@click.option("--keep", type=click.IntRange(0), metavar="N", help="Delete all but the newest N runs.")
+@click.option(
+    "--keep",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Delete all but the newest N runs; with --older-than, only old ones of these.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be deleted.")
 @options.journal
 @options.common
@@ -57,15 +67,16 @@ def prune(
 ) -> int:
     """Delete runs and their artifacts.
 
-    Deletes the RUNs named, old ones, or all but the newest. A run that is in use is not deleted. Its artifacts are
-    those of the workspace: they are gone for a copy of the run in another journal too. A warning names a folder that
-    could not be deleted.
+    Deletes the RUNs named, old ones, or all but the newest. With --older-than and --keep, an old run is deleted only if
+    it is not among the newest. A run that is in use is not deleted. Its artifacts are those of the workspace: they are
+    gone for a copy of the run in another journal too. A warning names a folder that could not be deleted.
 
     \b
     Examples:
       weft trace prune 20261115T0213
       weft trace prune --older-than 30d --dry-run
       weft trace prune --keep 100
+      weft trace prune --older-than 30d --keep 100
 
     Exit status: 0 done, 2 wrong usage or no such run.
     """
@@ -88,19 +99,19 @@ def prune(
         output.say_warning(
             f"{folder} could not be deleted with its run: look at its permissions and delete it yourself"
         )
-    output.show(mode, chosen, f"{counted(len(chosen), 'run')} {'would be ' if dry_run else ''}deleted")
+    count = f"{counted(len(chosen), 'run')} {'would be ' if dry_run else ''}deleted"
+    output.show(mode, chosen, "\n".join([*chosen, count] if dry_run else [count]))
     return 0
 
 
 def _choose(store: Store, named: Collection[str], older_than: float | None, keep: int | None) -> list[str]:
     """The runs to delete, newest first; running ones are left out."""
-    if older_than is not None and math.isnan(older_than):  # NaN passes every range check
-        raise InputError("--older-than nan is not a number of days", hint="for example: --older-than 30")
     cutoff = datetime.now(UTC) - timedelta(days=older_than or 0)
     chosen = []
     for position, run in enumerate(store.summaries()):
         old = older_than is not None and datetime.fromisoformat(run.started) < cutoff
         surplus = keep is not None and position >= keep
-        if run.status != "running" and (run.run_id in named or old or surplus):
+        due = (old and surplus) if None not in (older_than, keep) else (old or surplus)
+        if run.status != "running" and (run.run_id in named or due):
             chosen.append(run.run_id)
     return chosen

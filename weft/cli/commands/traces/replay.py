@@ -73,6 +73,11 @@ def replay(
     """
     if strict and selection:
         raise InputError("--strict and --select cannot be combined", hint="choose one")
+    if check and not (strict or selection):
+        hint = "add --select, or --strict, which reports every difference with exit status 3"
+        raise InputError("--check needs --select", hint=hint)
+    if flags.detector is not None and not selection:
+        raise InputError("--detector needs --select", hint="add --select, or leave --detector out")
     where = configuration.paths(workspace)
     resolved = configuration.settings(where, flags, quiet=mode.quiet)
     settings = resolved.settings
