@@ -7,6 +7,8 @@ import zipfile
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.nursery import Ran
 
 if TYPE_CHECKING:
@@ -78,6 +80,13 @@ def test_skills_are_selected_for_each_goal_of_a_file(workspace: Path, weft: Weft
     assert len(json.loads(ran.out)["selected"]) == 1
     assert weft("skills", "select", cwd=workspace).status == 2
     assert weft("skills", "select", "--from", "missing.jsonl", cwd=workspace).status == 2
+
+
+@pytest.mark.parametrize("command", ["select", "why"])
+def test_a_goal_that_no_run_would_take_is_refused_before_it_is_read(command: str, workspace: Path, weft: Weft) -> None:
+    ran = weft("skills", command, "-", cwd=workspace, stdin="x" * 200_001)
+    assert ran.status == 2
+    assert "the goal has 200,001 characters, more than 200,000" in ran.err
 
 
 def test_what_a_skill_needs_is_told(workspace: Path, weft: Weft) -> None:

@@ -48,12 +48,14 @@ def why(goal: str, top: int, named: tuple[str, ...], workspace: Path, flags: Set
       weft skills why --top 3 --json "Write API documentation"
       weft skills why --skill code-review "Write API documentation"
     """
+    from weft.runs.goal import check_length
     from weft.workspace.selection_reasons import explains, reasons
     from weft_skills.selection import detectors
 
     text = stdin.goal_text(goal)
     if not text.strip():
         raise InputError("the goal is empty", hint=_EXAMPLE)
+    check_length(text)
     skills = open_skills(workspace, flags, quiet=mode.quiet)
     detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
     found = reasons(skills, text, top, detector, named)
