@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from weft_skills.text.shorten import spelled
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -53,7 +55,7 @@ class Problem:
         return "; ".join(filter(None, (self.what, self.remedy, self.until)))
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"
+        return f"{spelled(self.path)}:{self.line}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,7 @@ class Goal:
             raise InputError("the goal is empty", hint='give one: weft run "Write release notes for 1.2"')
         if not all(map(_is_utf8, (self.text, *self.answers))):
             raise InputError("the goal or an answer is not valid UTF-8", hint="pass it as UTF-8")
-        if len(self.text) > LONGEST:
-            raise too_long(len(self.text))
+        check_length(self.text)
         for path in self.files:
             if path.is_dir():
                 raise InputError(f"--file {path} is a folder", hint="name the files in it instead")
@@ -101,6 +100,12 @@ class Goal:
                 raise InputError(what, hint="save what it holds in a file, and name that")
             if not os.access(path, os.R_OK):
                 raise InputError(f"--file {path} cannot be read: permission denied", hint="make it readable")
+
+
+def check_length(text: str) -> None:
+    """Raise if a goal has more characters than a goal may have."""
+    if len(text) > LONGEST:
+        raise too_long(len(text))
 
 
 def too_long(length: int) -> InputError:

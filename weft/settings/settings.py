@@ -275,7 +275,7 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
         if key == "models" and isinstance(value, Mapping):
             yield from named_models.settings_in(value, [setting.name for setting in fields(Settings)])
         elif key == "skills" and isinstance(value, Mapping):
-            yield from skill_lists.settings_in(value)
+            yield from skill_lists.settings_in(value, _in_files(), faults, path)
         else:
             yield key, value
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft.settings.convert import convert
+from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 PREFIX = "skills_"
@@ -18,10 +19,18 @@ _KEPT = ("skills_pin", REQUIRE)
 _MOST = 1_000
 
 
-def settings_in(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The settings in a table [skills]; an unknown key is an unknown setting."""
+def settings_in(
+    table: Mapping[str, Any], known: Collection[str], faults: list[str], path: Path
+) -> Iterator[tuple[str, Any]]:
+    """The settings in a table [skills] that are known; an unknown key is a fault, told as the table has it."""
+    names = [setting.removeprefix(PREFIX) for setting in LISTS]
     for key, value in table.items():
-        yield f"{PREFIX}{key}", value
+        if f"{PREFIX}{key}" in known:
+            yield f"{PREFIX}{key}", value
+        else:
+            near = guess(key.removeprefix(PREFIX), names)
+            hint = f"did you mean {near!r}?" if near else f"its settings are: {', '.join(names)}"
+            faults.append(f"{path}: unknown setting {key!r} in [skills]; {hint}")
 
 
 def check(names: tuple[str, ...]) -> None:

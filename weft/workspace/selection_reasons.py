@@ -96,9 +96,9 @@ def explained(detector: SkillDetector, goal: str, skills: Sequence[Skill], most:
 
 def _selected(selection: Selection, ranked: Explained | None) -> Explained:
     """A selected skill, with what the detector says of it unless it was chosen by name."""
-    if ranked is None:
-        return Explained(selection.name, selection.score, selected=True, margin=0.0, parts=(), change=selection.reason)
-    return replace(ranked, score=selection.score, selected=True, change=ranked.change or selection.reason)
+    one = ranked or Explained(selection.name, selection.score, selected=True, margin=0.0, parts=(), change="")
+    change = one.change or selection.reason
+    return replace(one, score=selection.score, selected=True, change=change, certain=selection.certain)
 
 
 def _is_withheld(skill: Skill) -> bool:

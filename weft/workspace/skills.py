@@ -195,8 +195,7 @@ class WorkspaceSkills:
         from weft_skills.selection import triggers  # here, as below: a list of skills needs none
 
         named = triggers.named(goal, by_name, bare=True)
-        rest = triggers.without_names(goal, by_name, bare=True) if named else goal
-        return split.selectable, named, rest
+        return split.selectable, named, triggers.without_names(goal, by_name, bare=True)
 
     def check(self, forced: Sequence[str], skills: Sequence[Skill]) -> None:
         """Raise if a requested skill does not exist, or is not for people to call."""

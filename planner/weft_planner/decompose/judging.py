@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
@@ -62,16 +62,16 @@ class PlanJudge:
         if reading.faults:
             if self._kept is not None and last:
                 return self._first(attempt, f"answer {attempt} cannot run")
-            return self._refused(attempt, reading.faults, left_out(reading.document, brief.must_use))
+            return self._refused(attempt, reading.faults, reading.document, again=True)
         made = await self._with_required(await self._made(reading, attempt))
-        if lost := required.unused(made.plan, brief.required):
-            self._asked = True
-            return PlanRefused(attempt, tuple(map(required.fault, lost)), task=brief.task)
-        missing = left_out(made.plan.to_dict(), brief.must_use)
+        document = made.plan.to_dict()
+        if required.unused(made.plan, brief.required):
+            return self._refused(attempt, (), document, again=not self._asked and not last)
+        missing = left_out(document, brief.must_use)
         if missing and not self._asked and not last:
             self._kept = made
             self._begun = self.early.could_begin(reply.text) if self.early is not None and attempt == 1 else ()
-            return self._refused(attempt, (), missing)
+            return self._refused(attempt, (), document, again=True)
         if self._kept is not None and not made.plan.tasks:
             return self._first(attempt, f"answer {attempt} is a question")
         if self._kept is not None and self._loses_begun(made.plan):
@@ -81,10 +81,15 @@ class PlanJudge:
             return PlanMade(plan, attempt, (*made.repairs, *back))
         return made
 
-    def _refused(self, attempt: int, faults: tuple[str, ...], missing: tuple[str, ...]) -> PlanRefused:
-        self._asked = self._asked or bool(missing)
-        told = tuple(map(self.brief.profile.shape.left_out, missing))
-        return PlanRefused(attempt, (*faults, *told), task=self.brief.task)
+    def _refused(self, attempt: int, faults: tuple[str, ...], document: Any, *, again: bool) -> PlanRefused:
+        """Why a plan is refused: its faults, the required skills that it leaves out, and others if asked `again`."""
+        brief = self.brief
+        lost = required.left_out(document, brief.required)
+        others = [name for name in brief.must_use if name not in brief.required] if again else ()
+        missing = left_out(document, others)
+        self._asked = self._asked or bool(lost or missing)
+        told = (*map(required.fault, lost), *map(brief.profile.shape.left_out, missing))
+        return PlanRefused(attempt, (*faults, *told), task=brief.task)
 
     def _first(self, attempt: int, why: str) -> PlanMade:
         """The plan that was kept."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from weft_planner.errors import SkillNotUsed
 
@@ -19,6 +20,14 @@ def unused(plan: Plan, required: Sequence[str]) -> list[str]:
     """The required skills that no task of a plan uses; a question in place of a plan has no tasks."""
     used = {task.name for task in plan.tasks if task.action_type == "skill"}
     return [name for name in required if name not in used] if plan.tasks else []
+
+
+def left_out(document: Any, required: Sequence[str]) -> list[str]:
+    """The same of a plan document, which may have faults."""
+    rows = document.get("tasks") if isinstance(document, Mapping) else None
+    tasks = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    used = [row.get("name") for row in tasks if row.get("action_type") == "skill"]
+    return [name for name in required if name not in used] if tasks else []
 
 
 def lost(before: Plan, after: Plan, required: Sequence[str]) -> list[str]:

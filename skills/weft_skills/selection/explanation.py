@@ -20,7 +20,10 @@ class PartScore:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A candidate: by how much it is above what a selection takes, or below it, and what would change that."""
+    """A candidate: by how much it is above what a selection takes, or below it, and what would change that.
+
+    One that is `certain` is selected, and a plan has to use it.
+    """
 
     name: str
     score: float
@@ -28,11 +31,12 @@ class Explained:
     margin: float
     parts: tuple[PartScore, ...]
     change: str
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The candidates for a goal, best first, and whether what is selected is certain."""
+    """The candidates for a goal, best first, and whether a selected one is certain."""
 
     goal: str
     certain: bool

@@ -59,6 +59,7 @@ _NOT_TO_USE = re.compile(
     rf"(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}",
     re.IGNORECASE,
 )
+_SKILL = re.compile(r"\s+(?:skill|tool)s?\b", re.IGNORECASE)
 _OR = re.compile(rf"\s*\bn?or\s+(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}", re.IGNORECASE)
 
 
@@ -79,8 +80,12 @@ def mentioned(goal: str, skills: Iterable[Skill]) -> list[Skill]:
 
 
 def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> str:
-    """The goal without the words that name known skills, which say nothing about what to do."""
-    for start, end in [match.span() for match, _ in _mentions(goal, skills, bare=bare)]:
+    """The goal without the words that name known skills, to use them or not, which say nothing about what to do."""
+    spans = [match.span() for match, _ in _mentions(goal, skills, bare=bare)]
+    for _, match in _refusals(goal, skills):
+        after = _SKILL.match(goal, match.end())
+        spans.append((match.start(), after.end() if after is not None else match.end()))
+    for start, end in spans:
         goal = goal[:start] + " " * (end - start) + goal[end:]
     return goal
 
@@ -88,13 +93,23 @@ def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> 
 def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
     """The skills that the goal says not to use, and names nowhere else."""
     said: dict[str, set[int]] = {}
+    for name, match in _refusals(goal, skills):
+        said.setdefault(name, set()).add(match.start(1))
+    return {name for name, places in said.items() if places.issuperset(_places(goal, name))}
+
+
+def _refusals(goal: str, skills: Iterable[Skill]) -> Iterator[tuple[str, re.Match[str]]]:
+    """The known skills that the goal says not to use, each with the words that say so."""
+    matches: list[re.Match[str]] = []
     for first in _NOT_TO_USE.finditer(goal):
         found: re.Match[str] | None = first
         while found is not None:
-            said.setdefault(found[1].lower(), set()).add(found.start(1))
+            matches.append(found)
             found = _OR.match(goal, found.end())
-    known = [skill.name for skill in skills if skill.name.lower() in said] if said else []
-    return {name for name in known if said[name.lower()].issuperset(_places(goal, name))}
+    names = {match[1].lower() for match in matches}
+    known = [skill.name for skill in skills if skill.name.lower() in names] if names else []
+    for match in matches:
+        yield from ((name, match) for name in known if name.lower() == match[1].lower())
 
 
 def refuses(goal: str, word: str) -> bool:

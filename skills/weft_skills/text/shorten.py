@@ -13,6 +13,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def spelled(path: object) -> str:
+    """A path with its line ends spelled out: what a stranger's folder is called begins no line of its own."""
+    return str(path).replace("\n", "\\n").replace("\r", "\\r")
+
+
 def cut(text: str, width: int) -> str:
     """A line cut at the end of a word if it is too long."""
     if len(text) <= width:

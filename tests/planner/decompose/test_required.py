@@ -36,6 +36,25 @@ async def test_a_reason_does_not_excuse_a_required_skill() -> None:
     assert record.of(PlanMade)[0].plan.tasks[0].name == "s"
 
 
+async def test_other_skills_that_were_selected_with_certainty_are_asked_for_with_it() -> None:
+    record, model = await planned(replace(BRIEF, names=("s", "t"), certain=("s", "t")), WITHOUT, WITH)
+    assert len(model.asked) == 2
+    (refused,) = record.of(PlanRefused)
+    assert [fault.split(",")[0] for fault in refused.faults] == [
+        "no task uses the skill 's'",
+        "no task uses the skill 't'",
+    ]
+    assert "'unused'" in refused.faults[1]
+
+
+async def test_a_plan_with_faults_is_told_that_no_reason_excuses_a_required_skill() -> None:
+    broken = {"tasks": [WITHOUT["tasks"][0] | {"depends_on": ["nobody"]}], "unused": {"s": "it does not fit"}}
+    record, _ = await planned(BRIEF, broken, WITH)
+    (refused,) = record.of(PlanRefused)
+    assert "which the user requires of every plan" in refused.faults[-1]
+    assert "'unused'" not in refused.faults[-1]
+
+
 async def test_a_skill_that_another_answer_used_is_required_of_the_last_one_too() -> None:
     with pytest.raises(SkillNotUsed, match="the last of 3 plans of scripted does not use the required skill 's'") as no:
         await planned(BRIEF, "no plan", WITHOUT, WITHOUT)

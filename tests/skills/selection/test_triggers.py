@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from weft_skills.selection.triggers import mentioned, named, refused
+from weft_skills.selection.triggers import mentioned, named, refused, without_names
 from weft_skills.skill import Skill
 
 NAMES = ("code-review", "expenses", "file", "home", "k", "n", "name", "path", "x", "y")
@@ -142,3 +142,17 @@ def test_a_skill_that_people_may_not_call_is_not_named_but_told_apart() -> None:
     assert [one.name for one in named(goal, [*SKILLS, closed])] == ["expenses"]
     assert [one.name for one in mentioned(goal, [*SKILLS, closed])] == ["house-style", "expenses"]
     assert mentioned("write in our house style", [*SKILLS, closed]) == []
+
+
+@pytest.mark.parametrize(
+    ("goal", "rest"),
+    [
+        ("Judge it, but do not use the code-review skill", "Judge it, but"),
+        ("Judge it without using code-review or the expenses skill. Be brief", "Judge it . Be brief"),
+        ("Don't use expenses here: judge it", "here: judge it"),
+        ("Do not use scanpy", "Do not use scanpy"),
+        ("Do not use file uploads", "Do not use file uploads"),
+    ],
+)
+def test_the_names_of_skills_that_are_not_wanted_say_nothing_about_what_to_do(goal: str, rest: str) -> None:
+    assert " ".join(without_names(goal, SKILLS).split()) == rest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,6 +64,52 @@ def test_a_named_skill_is_explained_though_it_was_no_candidate(
     assert "its description lacks" in one["change"]
     assert (other["name"], other["parts"]) == ("broken", [])
     assert other["change"].startswith("it cannot be selected: it is broken")
+
+
+def test_no_skill_is_left_out_for_words_that_count_more_than_those_of_the_last_candidate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(80):
+        about = (
+            "Pull carrots, review the soup, request bread, honey, onions, garlic, code for the oven, roast, bake, stew."
+        )
+        put(tmp_path / f"skills/reviews-{number}", f"reviews-{number}", about)
+    # Near in meaning, and so a candidate, though it shares one word.
+    put(
+        tmp_path / "skills/patches", "patches", "Judge patches, diffs, commits and merge requests that colleagues send."
+    )
+    names = [name for number in range(80) for name in ("--skill", f"reviews-{number}")]
+    assert ended("skills", "why", "--json", "--top", "1", *names, GOAL) == 0
+    changes = [one["change"] for one in json.loads(capsys.readouterr().out)["candidates"]]
+    counts = [
+        tuple(map(float, found.groups()))
+        for change in changes
+        if (found := re.search(r"its words count ([\d.]+), those of the last candidate ([\d.]+),", change))
+    ]
+    assert counts
+    assert [(own, last) for own, last in counts if own > last] == []
+
+
+def test_the_skills_that_are_certain_are_named_where_others_are_selected_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    goal = "Review the diff, then write release notes"
+    assert ended("skills", "why", "--json", goal) == 0
+    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["candidates"] if one["selected"]}
+    certain = [name for name, one in found.items() if "it is certain" in one["change"]]
+    assert 0 < len(certain) < len(found)
+    assert ended("skills", "why", goal) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first == f"{len(found)} selected, {', '.join(certain)} with certainty."
+
+
+def test_what_would_change_a_part_of_the_goal_is_said_of_that_part(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "why", "--json", "--top", "30", "Review the diff of the shop. Our cat is black.") == 0
+    candidates = json.loads(capsys.readouterr().out)["candidates"]
+    best = {one["name"]: max(one["parts"], key=lambda part: part["score"])["part"] for one in candidates}
+    told = {one["name"]: one["change"] for one in candidates if best[one["name"]] == "Our cat is black."}
+    assert told
+    assert all("part" in change or "for 'Our cat is black.'" in change for change in told.values()), told
 
 
 def test_a_named_skill_that_is_a_candidate_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:

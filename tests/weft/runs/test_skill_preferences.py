@@ -168,6 +168,17 @@ async def test_a_manual_skill_is_neither_selected_nor_listed_unless_the_goal_nam
     assert forced.skills[0] == STYLE
 
 
+def test_refusing_a_manual_skill_selects_no_other_one_for_the_words_of_its_name(workspace: Path) -> None:
+    add_skill(
+        workspace, "decor", "---\nname: decor\ndescription: Choose a house style for rooms and decor.\n---\nDo.\n"
+    )
+    found = Workspace(Paths.of(workspace, {}), Settings(skills_manual=(STYLE,))).skills
+    active = found.active()
+    assert [one.name for one in found.select("Choose a house style for rooms", (), active)] == ["decor"]
+    assert found.select(f"Do not use {STYLE}", (), active) == []
+    assert found.select(f"Do not use the {STYLE} skill", (), active) == []
+
+
 async def test_a_model_cannot_plan_with_a_manual_skill_by_itself(workspace: Path) -> None:
     record = Recorder()
     model = planning({"tasks": [{**STYLED, "depends_on": []}]}, PLAN)

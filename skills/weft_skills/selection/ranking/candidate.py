@@ -13,3 +13,8 @@ class Candidate:
     score: float
     adds: dict[int, float]
     words: float
+
+    @property
+    def by_words(self) -> float:
+        """Its score by single words, by which the likely skills are found."""
+        return sum(self.adds.values())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.explanation import Explained, Explanation, PartScore
+from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from weft_skills.selection.ranking.reading import Fit, GoalReading, Passage
 
 _PARTS = 3
+# How much of a part is quoted.
+_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,10 @@ def _not_looked_at(fit: Fit, reading: GoalReading) -> str:
     whole, document = reading.whole, fit.candidate.document
     if document in whole.fits:
         return _change(document, whole, round(fit.score - whole.ranked[0].score, 3), None)
-    by_words = min((one.candidate.score for one in whole.fits.values() if one.candidate.adds), default=0.0)
     told = [
         "it shares no word with the goal"
         if not fit.candidate.adds
-        else f"its words count {fit.candidate.score:.1f}, those of the last candidate {by_words:.1f}",
+        else f"its words count {fit.candidate.by_words:.2f}, those of the last candidate {whole.least_words:.2f}",
         f"its meaning is {fit.signals.meaning:.2f} near, the nearest skill's {whole.most_meaning:.2f}",
     ]
     return f"it was not a candidate: {', and '.join(told)}; {_words(document, whole)}"
@@ -124,13 +126,22 @@ def _change(document: int, best: Passage, margin: float, selection: Selection | 
             return "nothing: it is certain"
         if not best.selects:
             return "without what it was selected for, it would not be"
-        return f"a goal that needs a skill less ({needs})"
+        return f"a {'part' if best.is_part else 'goal'} that needs a skill less ({needs})"
     if not best.selects:
-        return f"the goal would have to need a skill more ({needs}): {_words(document, best)}"
+        return f"{_named(best)} would have to need a skill more ({needs}): {_words(document, best)}"
     if best.ranked[0].candidate.document != document:
         first = best.pool.skills[best.ranked[0].candidate.document].name
-        return f"it would have to come before {first}, {-margin:.2f} more: {_words(document, best)}"
+        place = f" for {_quoted(best)}" if best.is_part else ""
+        return f"it would have to come before {first}{place}, {-margin:.2f} more: {_words(document, best)}"
     return _words(document, best)
+
+
+def _named(passage: Passage) -> str:
+    return f"the part {_quoted(passage)}" if passage.is_part else "the goal"
+
+
+def _quoted(passage: Passage) -> str:
+    return repr(shorten(passage.text, _SHOWN))
 
 
 def _words(document: int, passage: Passage) -> str:
@@ -139,5 +150,5 @@ def _words(document: int, passage: Passage) -> str:
     words = (word for word in passage.words.spelling.values() if len(word) > (2 if word.isascii() else 1))
     lacking = [word for word in words if word not in has][:6]
     if not lacking:
-        return "its description has every word of the goal"
+        return f"its description has every word of {'that part' if passage.is_part else 'the goal'}"
     return "its description lacks " + ", ".join(f'"{word}"' for word in lacking)

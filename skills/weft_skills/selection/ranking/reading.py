@@ -56,7 +56,7 @@ class Passage:
         said = common_words.said(self.words.spelling, pool.table, foreign=bool(self.language))
         self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked), said)
         self.fits: dict[int, Fit] = {}
-        self.most_meaning = self.everyday = self._leading = self._mean = 0.0
+        self.most_meaning = self.least_words = self.everyday = self._leading = self._mean = 0.0
         self._near: Cosines | NearCosines | None = None
         self._places: Mapping[int, Places] = {}
 
@@ -65,7 +65,9 @@ class Passage:
         self._places, scorer = places, self.pool.scorer
         cosines = self._cosines(by_meaning)
         near = cosines.nearest(by_meaning) if cosines is not None else []
-        found = scorer.candidates(self.query, places, scorer.likely(self.query, by_words), near)
+        likely = scorer.likely(self.query, by_words)
+        found = scorer.candidates(self.query, places, likely, near)
+        self.least_words = min((one.by_words for one in found if one.document in likely), default=0.0)
         best = max((candidate.score for candidate in found), default=0.0)
         self._leading = leading(best, self.query.weight, scorer.unseen) / best if best else 0.0
         self._near, self._mean = cosines, cosines.mean if cosines is not None else 0.0

@@ -14,6 +14,7 @@ from weft.cli.configuration import SettingFlags
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
+from weft_skills.text.shorten import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -142,10 +143,8 @@ def _below(top: Path) -> Iterator[Path]:
 def _print(reports: list[Report], *, quiet: bool) -> None:
     for report in reports:
         for problem in report.problems:
-            line = (
-                f"{report.path}:{problem.line}: {problem.severity} {problem.rule}: {problem.message}; {problem.remedy}"
-            )
-            output.print_text(line)
+            where = f"{spelled(report.path)}:{problem.line}"
+            output.print_text(f"{where}: {problem.severity} {problem.rule}: {problem.message}; {problem.remedy}")
     if not quiet:
         severities = [problem.severity for report in reports for problem in report.problems]
         errors, warnings = (counted(severities.count(kind), kind) for kind in ("error", "warning"))

@@ -15,6 +15,7 @@ from weft.cli.dialogs import confirm
 from weft.cli.view import output
 from weft_skills.errors import InputError
 from weft_skills.text.plural import counted
+from weft_skills.text.shorten import spelled
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -129,4 +130,4 @@ def _warn(staged: Staged) -> None:
     for problem in staged.problems:
         output.say_warning(str(problem))
     for finding in staged.distrust:
-        output.say_warning(f"distrust {finding.path}:{finding.line}: {finding.what}")
+        output.say_warning(f"distrust {spelled(finding.path)}:{finding.line}: {finding.what}")

@@ -77,9 +77,12 @@ def select(
 def _select(
     skills: WorkspaceSkills, top: int | None, detector: SkillDetector | None, goal: str, forced: tuple[str, ...]
 ) -> list[Selection]:
+    from weft.runs.goal import check_length
+
     candidates = skills.active()
     if not goal.strip():
         raise InputError("the goal is empty", hint=_EXAMPLE)
+    check_length(goal)
     if top is None:
         return skills.select(goal, forced, candidates, detector)
     return skills.best(goal, candidates, top, detector)

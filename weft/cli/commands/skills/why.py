@@ -48,12 +48,14 @@ def why(goal: str, top: int, named: tuple[str, ...], workspace: Path, flags: Set
       weft skills why --top 3 --json "Write API documentation"
       weft skills why --skill code-review "Write API documentation"
     """
+    from weft.runs.goal import check_length
     from weft.workspace.selection_reasons import explains, reasons
     from weft_skills.selection import detectors
 
     text = stdin.goal_text(goal)
     if not text.strip():
         raise InputError("the goal is empty", hint=_EXAMPLE)
+    check_length(text)
     skills = open_skills(workspace, flags, quiet=mode.quiet)
     detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
     found = reasons(skills, text, top, detector, named)
@@ -92,9 +94,7 @@ def _document(found: Explanation) -> dict[str, Any]:
 
 
 def _lines(found: Explanation) -> Iterator[str]:
-    selected = sum(one.selected for one in found.candidates)
-    sure = "with certainty" if found.certain else "not with certainty"
-    yield f"{selected} selected, {sure}." if selected else "Nothing is selected."
+    yield _selected(found)
     for one in found.candidates:
         yield ""
         yield f"{one.name}  {one.score:.2f}  {_standing(one)}"
@@ -103,6 +103,19 @@ def _lines(found: Explanation) -> Iterator[str]:
             yield f"  {part.score:.2f}  {part.part!r}" + (f": {signals}" if signals else "")
         if one.change:
             yield f"  {one.change}"
+
+
+def _selected(found: Explanation) -> str:
+    """How many skills are selected, and which of them with certainty."""
+    selected = [one for one in found.candidates if one.selected]
+    certain = [one.name for one in selected if one.certain]
+    if not selected:
+        return "Nothing is selected."
+    if len(certain) == len(selected):
+        return f"{len(selected)} selected, with certainty."
+    return f"{len(selected)} selected, " + (
+        f"{', '.join(certain)} with certainty." if certain else "not with certainty."
+    )
 
 
 def _standing(one: Explained) -> str:
