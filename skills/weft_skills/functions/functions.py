@@ -1,7 +1,8 @@
 """In-process tools: each typed function in the entry-point group `weft.tools` becomes a tool.
 
 The schema comes from the signature, the descriptions from the docstring: its first paragraph describes the tool,
-its `Args:` section the parameters. A parameter `workspace: Path` is filled in and not shown to the model.
+its `Args:` section the parameters. A parameter `workspace: Path` is filled in and not shown to the model. What a
+function raises is logged for its author; the model is told of the kind of error alone.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import json
 import re
 import textwrap
 import time
+import traceback
 import types
 import typing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft_skills.functions.entry_points import entry_points
@@ -23,6 +26,7 @@ from weft_skills.functions.installed import GROUP, explain, switched_off
 from weft_skills.programs.manifest import NAME, RESERVED
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
+from weft_skills.tools.call_log import CallLog, no_log, tail
 from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
@@ -31,7 +35,6 @@ from weft_skills.tools.parameter import Parameter, Type, schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from weft_skills.functions.entry_points import EntryPoint
     from weft_skills.preferences import Preferences
@@ -59,6 +62,7 @@ class FunctionTool:
     description: str
     artifacts: Path | None = None
     disk: DiskLimits = field(default_factory=DiskLimits)
+    log: Callable[[CallLog], None] = no_log
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -87,23 +91,28 @@ class FunctionTool:
 
     def _failed(self, error: BaseException, context: Context, start: float) -> Envelope:
         raised = error.error if isinstance(error, _RaisedInThreadError) else error
+        lines = "".join(traceback.format_exception(raised))
+        seconds = time.monotonic() - start
+        self.log(CallLog(self.name, tail(f"{type(raised).__name__}: {raised}"), tail(lines), 1, seconds))
         what = f"{self.name} failed: {type(raised).__name__} — try other arguments, or tell its author"
         return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
 
     def _output(self, result: Any) -> Output:
-        """The result as text or as JSON; values that JSON cannot represent become text, and NaN becomes null."""
+        """The result as text or as JSON; NaN becomes null."""
         if isinstance(result, str):
             return Output(self.name, join_surrogates(result))
-        text = json.dumps(result, ensure_ascii=False, default=str)
+        text = json.dumps(result, ensure_ascii=False, default=_plain)
         value = join_surrogates(json.loads(text, parse_constant=lambda _: None))
         return Output(self.name, "" if value is None else json.dumps(value, ensure_ascii=False), value)
 
     async def _result(self, filled: dict[str, Any]) -> Any:
-        if WORKSPACE in inspect.signature(self.function).parameters:
+        if WORKSPACE in inspect.signature(self.function).parameters and WORKSPACE not in filled:
             filled = filled | {WORKSPACE: self.workspace}
         if inspect.iscoroutinefunction(self.function):
             return await self.function(**filled)
-        return await asyncio.to_thread(_in_thread, self.function, filled)
+        result = await asyncio.to_thread(_in_thread, self.function, filled)
+        # An async function behind a decorator looks like one that is not.
+        return await result if inspect.isawaitable(result) else result
 
 
 class _RaisedInThreadError(Exception):
@@ -116,11 +125,22 @@ class _RaisedInThreadError(Exception):
 
 def _in_thread(function: Callable[..., Any], filled: dict[str, Any]) -> Any:
     try:
-        return function(**filled)
+        result = function(**filled)
+        return list(result) if inspect.isgenerator(result) else result
     except BaseException as error:
         if isinstance(error, Exception) and not isinstance(error, StopIteration):
             raise
         raise _RaisedInThreadError(error) from error
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON lacks, by what it consists of, or else as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    if isinstance(value, set | frozenset):
+        return list(value)
+    dump = getattr(value, "model_dump", None)  # pydantic's
+    return dump(mode="json") if callable(dump) else str(value)
 
 
 def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTool:
@@ -132,23 +152,52 @@ def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTo
 def _offered(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, ...], str]:
     """The parameters and the description that a model is shown."""
     description, described = docstring(inspect.getdoc(function) or "")
-    hints = typing.get_type_hints(function)
+    hints = _hints(function, name)
     inputs = []
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.name == WORKSPACE:
+        if parameter.name == WORKSPACE and _is_path(hints.get(WORKSPACE, Path)):
             continue
         if parameter.name not in hints or parameter.kind not in {
             parameter.POSITIONAL_OR_KEYWORD,
             parameter.KEYWORD_ONLY,
         }:
             raise TypeError(f"{name}: parameter {parameter.name} has no type that JSON schema can express")
-        kind, enum = _kind(hints[parameter.name], f"{name}: parameter {parameter.name}")
+        where = f"{name}: parameter {parameter.name}"
+        kind, enum = _kind(hints[parameter.name], where)
         given = parameter.default is not parameter.empty
         default = parameter.default if given else None
+        _check_default(default, where)
         described_as = described.get(parameter.name, "")
         shown = given and default is not None
         inputs.append(Parameter(parameter.name, kind, described_as, not given, default, shown, enum))
     return tuple(inputs), description
+
+
+def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    """The types of a function's signature; raises TypeError if it has none, or a type is not found."""
+    if not inspect.isroutine(function):
+        raise TypeError(f"{name} is not a function")
+    if inspect.isasyncgenfunction(function):
+        raise TypeError(f"{name} is an async generator: return a list")
+    origin = inspect.unwrap(function)
+    parameters = types.SimpleNamespace(__annotations__=dict(getattr(origin, "__annotations__", {})))
+    parameters.__annotations__.pop("return", None)  # what it returns may be a type for type checkers alone
+    try:
+        return typing.get_type_hints(parameters, getattr(origin, "__globals__", {}))
+    except NameError as error:
+        raise TypeError(f"{name} has a type in its signature that cannot be found: {error.name}") from error
+
+
+def _is_path(hint: Any) -> bool:
+    return hint is Path or Path in typing.get_args(hint)
+
+
+def _check_default(default: Any, where: str) -> None:
+    """Raise TypeError if a model cannot be told of a default."""
+    try:
+        json.dumps(default, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"{where} has a default that JSON cannot express: {default!r}") from error
 
 
 def discover(
@@ -209,8 +258,11 @@ def _kind(hint: Any, where: str) -> tuple[Type, tuple[Any, ...]]:
         if len(options) == 1:
             return _kind(options[0], where)
     if origin is Literal:
-        values = typing.get_args(hint)
-        return KINDS[type(values[0])], values
+        values = tuple(value for value in typing.get_args(hint) if value is not None)
+        kinds = {KINDS.get(type(value)) for value in values}
+        if len(kinds) == 1 and (one := kinds.pop()) is not None:
+            return one, values
+        raise TypeError(f"{where} has values of several types, or of one that JSON lacks: {hint}")
     kind = KINDS.get(origin or hint)
     if kind is None:
         raise TypeError(f"{where} has a type that JSON schema cannot express: {hint}")
