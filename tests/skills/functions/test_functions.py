@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import re
+import sys
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial, wraps
@@ -355,3 +356,23 @@ def test_a_tool_that_is_switched_off_is_listed_with_its_file() -> None:
     decided = {row.name: row for row in rows({}, Preferences(off=("excel_read",), without=("excel",)))}
     assert (decided["excel_read"].state, decided["excel_read"].reason) == ("disabled", OFF)
     assert (decided["excel_info"].state, decided["excel_info"].reason) == ("disabled", WITHOUT)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "reason"),
+    [
+        ("Bad-Name", "greet_list", "its name is not <domain>_<action>"),
+        ("run_script", "greet_list", "a built-in tool has that name"),
+        ("default_odd", "default_odd", "default_odd: parameter names has a default that JSON cannot express"),
+    ],
+)
+def test_a_tool_that_cannot_be_offered_is_listed_as_broken(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, function: str, reason: str
+) -> None:
+    package = tmp_path / "shop-1.dist-info"
+    package.mkdir()
+    (package / "entry_points.txt").write_text(f"[weft.tools]\n{name} = {__name__}:{function}\n", encoding="utf-8")
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    (row,) = (row for row in rows({}, Preferences()) if row.name == name)
+    assert row.state == "broken"
+    assert (row.reason or "").startswith(reason)
