@@ -113,3 +113,13 @@ async def test_what_a_function_raises_is_on_record_and_not_told_to_the_model(
     assert "orders_break" in logged.stderr
     assert "database" not in (result.tasks[0].error or "")
     assert "database" not in json.dumps([call.body for call in server.calls])
+
+
+async def test_an_async_record_is_warned_of(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+    async def hear(event: Event) -> None:
+        """Hear of it."""
+
+    serve(scripted({"tasks": [{"id": "a", "action_type": "llm", "instruction": "x"}]}))
+    result = await run_goal("Do it", model="openai/test-model", workspace=workspace, record=hear)
+    assert result.status == "done"
+    assert result.warnings == ("`record` is an async function, which no event reaches; pass one that is not",)
