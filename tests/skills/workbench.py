@@ -16,12 +16,13 @@ from weft_skills.confinement.bubblewrap import BubblewrapConfinement, working
 from weft_skills.confinement.landlock_box import LandlockConfinement
 from weft_skills.programs import manifest_file as manifests
 from weft_skills.programs.build_cache import BuildCache
-from weft_skills.programs.executable import CallLog, ExecutableTool, ToolHost
+from weft_skills.programs.executable import ExecutableTool, ToolHost
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from weft_skills.confinement import Confinement
+    from weft_skills.tools.call_log import CallLog
 
 REPLY = """
 import json, sys

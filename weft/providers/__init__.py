@@ -4,6 +4,7 @@ Imports weft.settings and the packages below weft. Start with litellm_model.py.
 
 litellm_model.py   a model behind the port; litellm is imported late, because that takes seconds
 litellm_errors.py  litellm's exceptions mapped to those of planner.errors
+connections.py     litellm's connections, closed once nothing uses them
 capabilities.py    which response formats and tools a model accepts, remembered between runs
 prices.py          what a model charges, how long its answers can be, and the tokens of a prompt
 http_limits.py     how much a provider may send; litellm_texts.py bounds what litellm searches of it

@@ -18,6 +18,7 @@ import msgspec
 from weft.providers import estimates
 from weft.providers.background_loading import BackgroundLoading
 from weft.providers.capabilities import Capabilities
+from weft.providers.connections import LoopConnections
 from weft.providers.litellm_errors import explain
 from weft.providers.price import listed_price
 from weft.providers.prompted_tools import with_calls, without_tools
@@ -100,15 +101,15 @@ def preload() -> None:
 _background = BackgroundLoading("load litellm", load)
 
 
+_connections = LoopConnections()
+
+
 async def close() -> None:
-    """Close litellm's connections, if it was ever loaded; a later call opens new ones."""
+    """Close litellm's connections of this event loop, if no call uses them; a later call opens new ones."""
     litellm = sys.modules.get("litellm")
     # `load` sets this after the import: do not wait for another thread that is still importing
     if getattr(litellm, "suppress_debug_info", False):
-        litellm = load()
-        with suppress(Exception):  # the run is over; anything still open ends with the process
-            await litellm.close_litellm_async_clients()
-            litellm.in_memory_llm_clients_cache.flush_cache()
+        await _connections.close(litellm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,12 @@ class LitellmModel:
         on_text = request.on_text if capability.streams else None
         try:
             # litellm's own timeout bounds each read: an answer that trickles in, or a stream kept open, never ends.
-            with http_limits.limited(limit), litellm_shortcuts.unlogged(litellm, arguments):
+            # One of several runs may end, and close its connections, while others make their calls.
+            with (
+                _connections.in_use(litellm),
+                http_limits.limited(limit),
+                litellm_shortcuts.unlogged(litellm, arguments),
+            ):
                 async with asyncio.timeout(self.timeout):
                     response = await _respond(litellm, arguments, on_text, answer)
         except ModelError:

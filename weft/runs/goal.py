@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.models.open import profile_of
@@ -14,7 +15,6 @@ from weft_skills.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from weft.settings.settings import Settings
     from weft_planner.events import ConversationTurn, EarlierRun, RecipeUse
@@ -58,6 +58,11 @@ class Goal:
     recipe: RecipeUse | None = None
 
     @classmethod
+    def of(cls, goal: Goal | str) -> Goal:
+        """A goal that is given as such, or as its text alone."""
+        return goal if isinstance(goal, Goal) else cls(goal)
+
+    @classmethod
     def recorded(
         cls,
         text: str,
@@ -85,6 +90,11 @@ class Goal:
     def __post_init__(self) -> None:
         if self.schema is not None:
             object.__setattr__(self, "schema", DataSchema.of(self.schema))
+        if not isinstance(self.text, str):
+            raise InputError(f"the goal is no text: {self.text!r}", hint="give a text, or a weft.Goal")
+        for name in ("skills", "files", "answers"):
+            object.__setattr__(self, name, _several(getattr(self, name), name))
+        object.__setattr__(self, "files", tuple(map(Path, self.files)))
         if not self.text.strip():
             raise InputError("the goal is empty", hint='give one: weft run "Write release notes for 1.2"')
         if not all(map(_is_utf8, (self.text, *self.answers))):
@@ -106,6 +116,13 @@ def check_length(text: str) -> None:
     """Raise if a goal has more characters than a goal may have."""
     if len(text) > LONGEST:
         raise too_long(len(text))
+
+
+def _several(given: Any, name: str) -> tuple[Any, ...]:
+    """What a goal has several of; a text alone would be taken for its letters."""
+    if isinstance(given, str | bytes | os.PathLike):
+        raise InputError(f"{name}={given!r} is one, not several", hint=f"write {name}=[{given!r}]")
+    return tuple(given)
 
 
 def too_long(length: int) -> InputError:

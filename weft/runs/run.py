@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -119,14 +120,20 @@ class Run:
         if self.observer is None:
             return
         try:
-            self.observer(event)
+            heard: object = self.observer(event)
         except Exception as error:  # noqa: BLE001 - whatever it raises, the run continues
-            if not self._observer_failed:
-                self._observer_failed = True
-                what = f"{type(error).__name__}: {error}"
-                self.record(
-                    Warned(f"`record` raised {what} when it was given {type_of(type(event))}; the run continues")
-                )
+            what = f"raised {type(error).__name__}: {error} when it was given {type_of(type(event))}"
+            self._observer_fails(f"{what}; the run continues")
+            return
+        if isinstance(heard, Coroutine):
+            heard.close()
+            self._observer_fails("is an async function, which no event reaches; pass one that is not")
+
+    def _observer_fails(self, what: str) -> None:
+        """Warn, once, that events are not heard."""
+        if not self._observer_failed:
+            self._observer_failed = True
+            self.record(Warned(f"`record` {what}"))
 
     async def run(self, stop: Stop) -> Result:
         """Run to the end. Raises if the run cannot start: no model, a refused key, a journal that cannot be written."""

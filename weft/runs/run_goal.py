@@ -89,9 +89,7 @@ def _check_no_loop() -> None:
 
 
 def _with_schema(goal: Goal | str, schema: Any) -> Goal | str:
-    if schema is None:
-        return goal
-    return Goal(goal, schema=schema) if isinstance(goal, str) else replace(goal, schema=schema)
+    return goal if schema is None else replace(Goal.of(goal), schema=schema)
 
 
 def with_model(settings: Settings | Mapping[str, Any] | None, model: str | None) -> Settings | Mapping[str, Any] | None:

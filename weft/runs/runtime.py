@@ -89,6 +89,8 @@ class Weft:
         if not isinstance(settings, Settings):
             here, trusted = self.paths, is_trusted(self.paths)
             settings = resolve(settings or {}, os.environ, here.workspace, here.user_config, trusted=trusted).settings
+        if isinstance(tools, str) or callable(tools):  # a text would be taken for its letters
+            raise InputError(f"tools={tools!r} is one, not several", hint="put it into a list")
         settings = with_tools(settings, [tool for tool in tools if isinstance(tool, str)])
         self.paths = self.paths.with_skills(settings.skills_dir)
         self.settings = settings
@@ -149,7 +151,7 @@ class Weft:
         `parent` is the run that it repeats a part of, and `reused` are outputs taken from there. `run_id` is a new id
         that the caller has made, for example to keep files in the run's folder.
         """
-        goal = without_secrets(Goal(goal) if isinstance(goal, str) else goal, os.environ)
+        goal = without_secrets(Goal.of(goal), os.environ)
         goal, settings = self._prepared(goal)
         if goal.stream is None:
             goal = replace(goal, stream=record is not None)
@@ -252,7 +254,7 @@ class Weft:
 
     def with_recipe(self, goal: Goal | str) -> Goal:
         """The goal with the plan of the recipe that it is like, or with the reason why not; else as it is."""
-        goal = Goal(goal) if isinstance(goal, str) else goal
+        goal = Goal.of(goal)
         match = self.recipes.matched(goal)
         return self.recipes.used(goal, match, "auto") if match is not None else goal
 
@@ -279,7 +281,7 @@ class Weft:
 
     def follow(self, goal: Goal | str, run: str) -> Goal:
         """The goal, with what it takes over from a run that has ended in this journal."""
-        goal = Goal(goal) if isinstance(goal, str) else goal
+        goal = Goal.of(goal)
         store = self._journal.store if self._journal is not None else records.recorded_runs(self.paths, self.settings)
         try:
             return replace(goal, after=earlier_run(store, run, partial(records.capture, self.paths)))
@@ -374,7 +376,7 @@ class Weft:
         return with_named_files(goal, self.paths.workspace, settings), settings
 
     def _unrecorded(self, goal: Goal | str, record: Record) -> RunContext:
-        goal, settings = self._prepared(Goal(goal) if isinstance(goal, str) else goal)
+        goal, settings = self._prepared(Goal.of(goal))
         memo, artifacts = Memo(record), Artifacts.of(self.paths.workspace, new_run_id())
         models = self._role_models(settings, memo)
         return RunContext(goal, self.workspace, settings, models, memo, artifacts, today())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from weft_skills.programs.build_cache import BuildCache
 from weft_skills.programs.executable import ExecutableTool, ToolHost
 from weft_skills.programs.manifest import NAME, RESERVED
 from weft_skills.programs.trust import OWN, Trust
+from weft_skills.tools.call_log import no_log
 from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.recorded import RecordedTool
 
@@ -34,9 +36,9 @@ if TYPE_CHECKING:
     from weft_skills.functions.functions import FunctionTool
     from weft_skills.mcp.prompt import McpPrompt
     from weft_skills.mcp.servers import McpServers
-    from weft_skills.programs.executable import CallLog
     from weft_skills.programs.manifest import Manifest
     from weft_skills.skill import Skill
+    from weft_skills.tools.call_log import CallLog
     from weft_skills.tools.tool import Tool
 
 Log = Callable[["CallLog"], None]
@@ -63,7 +65,7 @@ class WorkspaceTools:
         self._registry = registry
         self._unsafe = unsafe
         self.disk = disk or DiskLimits()
-        self._own = [_own_tool(function, paths.workspace) for function in own]
+        self._own = _own_tools(own, paths.workspace)
         self.trust = Trust(paths.trust, paths.sent_trust)
         self._opened_mcp: McpServers | None = None
 
@@ -185,7 +187,9 @@ class WorkspaceTools:
         programs = self.programs()
         functions = (*self.functions[0], *self._own)
         by_name: dict[str, Tool] = {
-            tool.name: tool if isinstance(tool, RecordedTool) else replace(tool, artifacts=artifacts, disk=self.disk)
+            tool.name: tool
+            if isinstance(tool, RecordedTool)
+            else replace(tool, artifacts=artifacts, disk=self.disk, log=log or no_log)
             for tool in functions
         }
         by_name |= self.mcp_tools(mcp, artifacts)
@@ -251,6 +255,15 @@ class WorkspaceTools:
             disk=self.disk,
         )
         return replace(host, log=log) if log else host
+
+
+def _own_tools(functions: Sequence[OwnTool], workspace: Path) -> list[FunctionTool | RecordedTool]:
+    """The functions that the program passed as tools; raises InputError if one cannot be, or two have one name."""
+    tools = [_own_tool(function, workspace) for function in functions]
+    for name, count in Counter(tool.name for tool in tools).items():
+        if count > 1:
+            raise InputError(f"{count} of the tools are called {name}", hint="rename the functions")
+    return tools
 
 
 def _own_tool(function: OwnTool, workspace: Path) -> FunctionTool | RecordedTool:

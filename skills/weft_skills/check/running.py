@@ -13,7 +13,7 @@ from weft_skills.programs.executable import ExecutableTool
 from weft_skills.programs.protocol import ProgramAnswer
 
 if TYPE_CHECKING:
-    from weft_skills.programs.executable import CallLog
+    from weft_skills.tools.call_log import CallLog
     from weft_skills.tools.envelope import Envelope
     from weft_skills.tools.parameter import Parameter
 

@@ -1,7 +1,8 @@
 """In-process tools: each typed function in the entry-point group `weft.tools` becomes a tool.
 
 The schema comes from the signature, the descriptions from the docstring: its first paragraph describes the tool,
-its `Args:` section the parameters. A parameter `workspace: Path` is filled in and not shown to the model.
+its `Args:` section the parameters. A parameter `workspace: Path` is filled in and not shown to the model. What a
+function raises is logged for its author; the model is told of the kind of error alone.
 """
 
 from __future__ import annotations
@@ -9,25 +10,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import re
-import textwrap
 import time
-import types
-import typing
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+import traceback
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
 
 from weft_skills.functions.entry_points import entry_points
-from weft_skills.functions.installed import GROUP, explain, switched_off
-from weft_skills.programs.manifest import NAME, RESERVED
+from weft_skills.functions.installed import GROUP, explain, switched_off, wrong_name
+from weft_skills.functions.signature import WORKSPACE, offered
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
+from weft_skills.tools.call_log import CallLog, no_log, tail
 from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.envelope import Context, Envelope, failure, time_since
 from weft_skills.tools.fault import ToolFault
 from weft_skills.tools.overflow import Output
-from weft_skills.tools.parameter import Parameter, Type, schema
+from weft_skills.tools.parameter import Parameter, schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -35,17 +33,6 @@ if TYPE_CHECKING:
 
     from weft_skills.functions.entry_points import EntryPoint
     from weft_skills.preferences import Preferences
-
-WORKSPACE = "workspace"
-KINDS: dict[Any, Type] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    list: "array",
-    dict: "object",
-}
-ARGUMENT = re.compile(r"^\s*(?P<name>\w+)(?:\s*\([^)]*\))?:\s*(?P<text>.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +46,7 @@ class FunctionTool:
     description: str
     artifacts: Path | None = None
     disk: DiskLimits = field(default_factory=DiskLimits)
+    log: Callable[[CallLog], None] = no_log
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -87,23 +75,28 @@ class FunctionTool:
 
     def _failed(self, error: BaseException, context: Context, start: float) -> Envelope:
         raised = error.error if isinstance(error, _RaisedInThreadError) else error
+        lines = "".join(traceback.format_exception(raised))
+        seconds = time.monotonic() - start
+        self.log(CallLog(self.name, tail(f"{type(raised).__name__}: {raised}"), tail(lines), 1, seconds))
         what = f"{self.name} failed: {type(raised).__name__} — try other arguments, or tell its author"
         return failure("EXECUTION_ERROR", what, context, time_ms=time_since(start))
 
     def _output(self, result: Any) -> Output:
-        """The result as text or as JSON; values that JSON cannot represent become text, and NaN becomes null."""
+        """The result as text or as JSON; NaN becomes null."""
         if isinstance(result, str):
             return Output(self.name, join_surrogates(result))
-        text = json.dumps(result, ensure_ascii=False, default=str)
+        text = json.dumps(result, ensure_ascii=False, default=_plain)
         value = join_surrogates(json.loads(text, parse_constant=lambda _: None))
         return Output(self.name, "" if value is None else json.dumps(value, ensure_ascii=False), value)
 
     async def _result(self, filled: dict[str, Any]) -> Any:
-        if WORKSPACE in inspect.signature(self.function).parameters:
+        if WORKSPACE in inspect.signature(self.function).parameters and WORKSPACE not in filled:
             filled = filled | {WORKSPACE: self.workspace}
         if inspect.iscoroutinefunction(self.function):
             return await self.function(**filled)
-        return await asyncio.to_thread(_in_thread, self.function, filled)
+        result = await asyncio.to_thread(_in_thread, self.function, filled)
+        # An async function behind a decorator looks like one that is not.
+        return await result if inspect.isawaitable(result) else result
 
 
 class _RaisedInThreadError(Exception):
@@ -116,39 +109,27 @@ class _RaisedInThreadError(Exception):
 
 def _in_thread(function: Callable[..., Any], filled: dict[str, Any]) -> Any:
     try:
-        return function(**filled)
+        result = function(**filled)
+        return list(result) if inspect.isgenerator(result) else result
     except BaseException as error:
         if isinstance(error, Exception) and not isinstance(error, StopIteration):
             raise
         raise _RaisedInThreadError(error) from error
 
 
+def _plain(value: Any) -> Any:
+    """A value that JSON lacks, by what it consists of, or else as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: getattr(value, one.name) for one in fields(value)}
+    if isinstance(value, set | frozenset):
+        return list(value)
+    dump = getattr(value, "model_dump", None)  # pydantic's
+    return dump(mode="json") if callable(dump) else str(value)
+
+
 def tool(function: Callable[..., Any], name: str, workspace: Path) -> FunctionTool:
     """A function as a tool; raises TypeError if its signature cannot be offered to a model."""
-    return FunctionTool(name, function, workspace, *_offered(function, name))
-
-
-@lru_cache(maxsize=256)  # each workspace that a process opens offers the same functions
-def _offered(function: Callable[..., Any], name: str) -> tuple[tuple[Parameter, ...], str]:
-    """The parameters and the description that a model is shown."""
-    description, described = docstring(inspect.getdoc(function) or "")
-    hints = typing.get_type_hints(function)
-    inputs = []
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name == WORKSPACE:
-            continue
-        if parameter.name not in hints or parameter.kind not in {
-            parameter.POSITIONAL_OR_KEYWORD,
-            parameter.KEYWORD_ONLY,
-        }:
-            raise TypeError(f"{name}: parameter {parameter.name} has no type that JSON schema can express")
-        kind, enum = _kind(hints[parameter.name], f"{name}: parameter {parameter.name}")
-        given = parameter.default is not parameter.empty
-        default = parameter.default if given else None
-        described_as = described.get(parameter.name, "")
-        shown = given and default is not None
-        inputs.append(Parameter(parameter.name, kind, described_as, not given, default, shown, enum))
-    return tuple(inputs), description
+    return FunctionTool(name, function, workspace, *offered(function, name))
 
 
 def discover(
@@ -165,13 +146,8 @@ def discover(
         if reason:
             notes.append(f"{point.name}: {reason}")
             continue
-        if not NAME.fullmatch(point.name):
-            notes.append(
-                f"{point.name}: ignored, its name is not <domain>_<action>; rename the entry point of {point.value}"
-            )
-            continue
-        if point.name in RESERVED:
-            notes.append(f"{point.name}: ignored, a built-in tool has that name; rename the entry point")
+        if wrong := wrong_name(point):
+            notes.append(f"{point.name}: ignored, {wrong}")
             continue
         try:
             tools.append(tool(point.load(), point.name, workspace))
@@ -180,38 +156,3 @@ def discover(
         else:
             notes.append(f"{point.name}: registered from {point.value}")
     return tools, notes
-
-
-def docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The first paragraph as one line, and the descriptions in the `Args:` section by parameter."""
-    summary = " ".join(text.split("\n\n", 1)[0].split())
-    described: dict[str, str] = {}
-    section = re.search(r"^Args:\n(?P<body>(?:[ \t]+.*\n?|\n)+)", text, re.MULTILINE)
-    if section is None:
-        return summary, described
-    lines = textwrap.dedent(section["body"]).splitlines()
-    current = ""
-    for line in lines:
-        match = ARGUMENT.match(line)
-        if match and not line.startswith((" ", "\t")):
-            current = match["name"]
-            described[current] = match["text"].strip()
-        elif current and line.strip():
-            described[current] += " " + line.strip()
-    return summary, described
-
-
-def _kind(hint: Any, where: str) -> tuple[Type, tuple[Any, ...]]:
-    """A type as JSON schema names it, and the values of a Literal; `X | None` counts as X."""
-    origin = typing.get_origin(hint)
-    if origin in {typing.Union, types.UnionType}:
-        options = [option for option in typing.get_args(hint) if option is not type(None)]
-        if len(options) == 1:
-            return _kind(options[0], where)
-    if origin is Literal:
-        values = typing.get_args(hint)
-        return KINDS[type(values[0])], values
-    kind = KINDS.get(origin or hint)
-    if kind is None:
-        raise TypeError(f"{where} has a type that JSON schema cannot express: {hint}")
-    return kind, ()

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft_skills.functions.entry_points import entry_points
+from weft_skills.functions.signature import offered
+from weft_skills.programs.manifest import NAME, RESERVED
 from weft_skills.skill import Skill
 from weft_skills.switches import is_off
 
@@ -57,6 +59,13 @@ def explain(error: Exception) -> str:
     return message or f"{type(error).__name__}: {error}"
 
 
+def wrong_name(point: EntryPoint) -> str:
+    """Why a tool cannot have its name; empty if it can."""
+    if not NAME.fullmatch(point.name):
+        return f"its name is not <domain>_<action>; rename the entry point of {point.value}"
+    return "a built-in tool has that name; rename the entry point" if point.name in RESERVED else ""
+
+
 def _switches(name: str) -> list[str]:
     """A tool's domains, from the widest, and its own name: `web`, `web_page` and `web_page_read`."""
     parts = name.split("_")
@@ -79,12 +88,14 @@ def _file_of(point: EntryPoint) -> str:
 
 
 def _loaded(point: EntryPoint, source: Source) -> Skill:
+    if wrong := wrong_name(point):
+        return Skill(point.name, "", _file_of(point), source, "executable", "broken", wrong)
     try:
         function = point.load()
-        file = function.__code__.co_filename
+        _, description = offered(function, point.name)
     except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
         own = point.package == "weft"  # whose tools say themselves what to install
         reason = explain(error) if own else f"{explain(error)}; fix {point.value} or install what it needs"
         return Skill(point.name, "", _file_of(point), source, "executable", "broken", reason)
-    first = (function.__doc__ or "").strip().partition("\n\n")[0]
-    return Skill(point.name, " ".join(first.split()), file, source, "executable")
+    file = getattr(getattr(function, "__code__", None), "co_filename", "") or _file_of(point)
+    return Skill(point.name, description, file, source, "executable")

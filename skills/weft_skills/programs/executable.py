@@ -22,6 +22,7 @@ from weft_skills.programs.protocol import Garbled, ProgramAnswer
 from weft_skills.text.shorten import clip
 from weft_skills.text.surrogates import join_surrogates
 from weft_skills.tools import arguments as checking
+from weft_skills.tools.call_log import CallLog, no_log, tail
 from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.envelope import TEXT_LIMIT, Code, Context, Envelope, failure, time_since
 from weft_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
@@ -33,21 +34,6 @@ if TYPE_CHECKING:
     from weft_skills.confinement import Confinement
     from weft_skills.programs.build_cache import BuildCache
     from weft_skills.programs.manifest import Manifest
-
-
-@dataclass(frozen=True, slots=True)
-class CallLog:
-    """What a call wrote besides its answer: for the trace and the tool's author, not for the model."""
-
-    tool: str
-    log: str
-    stderr: str
-    exit_status: int
-    seconds: float
-
-
-def _no_log(_log: CallLog) -> None:
-    """Drop the log."""
 
 
 def _no_output(_tool: str, _text: str) -> None:
@@ -68,7 +54,7 @@ class ToolHost:
     build_cache: BuildCache
     artifacts: Path | None = None
     trusted: Callable[[Path], bool] = _trust_all
-    log: Callable[[CallLog], None] = _no_log
+    log: Callable[[CallLog], None] = no_log
     show: Callable[[str, str], None] = _no_output  # gets a tool's name, and what its process writes as it comes
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     limits: ResourceLimits = field(default_factory=ResourceLimits)
@@ -214,7 +200,7 @@ class _Call:
     def _envelope(self, ended: process.Ended) -> Envelope:
         answer = self.answer = protocol.parse(ended.stdout)
         seconds = time.monotonic() - self.start
-        self.host.log(CallLog(self.manifest.name, _tail(answer.log), ended.stderr, ended.status, seconds))
+        self.host.log(CallLog(self.manifest.name, tail(answer.log), ended.stderr, ended.status, seconds))
         name = self.manifest.name
         match ended.how, answer:
             case "timeout", _:
@@ -271,12 +257,6 @@ def status_text(status: int) -> str:
         number = -status if status < 0 else status - 128
         return f"signal {number}, possibly a limit on memory, CPU time or processes"
     return f"exit status {status}"
-
-
-def _tail(log: str) -> str:
-    """The end of a log, as much as is kept of standard error."""
-    dropped = len(log) - process.STDERR_LIMIT
-    return log if dropped <= 0 else f"[{dropped:,} characters dropped]\n{log[dropped:]}"
 
 
 def _is_own(folder: Path) -> bool:

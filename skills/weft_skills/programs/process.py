@@ -10,6 +10,8 @@ import tempfile
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Literal
 
+from weft_skills.tools.call_log import LOG_LIMIT
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
     from pathlib import Path
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from weft_skills.confinement import Launch
 
 STDOUT_LIMIT = 8 * 1024**2
-STDERR_LIMIT = 16 * 1024
+STDERR_LIMIT = LOG_LIMIT
 GRACE = 2.0
 GENTLE_GRACE = 20.0  # a watcher killed before it has killed its group would leave that behind
 CHUNK = 64 * 1024

@@ -40,7 +40,7 @@ def request(arguments: dict[str, Any]) -> bytes:
 
 def parse(stdout: str) -> ProgramAnswer | Garbled:
     """The answer on the last non-blank line."""
-    lines = stdout.rstrip().split("\n")
+    lines = stdout.removeprefix("\ufeff").rstrip().split("\n")  # PowerShell and .NET begin with a byte order mark
     last, log = lines[-1].strip(), "\n".join(lines[:-1])
     if not last:
         return Garbled("it ended without an answer line")

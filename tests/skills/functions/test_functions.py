@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from dataclasses import replace
+import re
+import sys
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from pydantic import BaseModel
 
 from weft_skills.functions.entry_points import EntryPoint
 from weft_skills.functions.functions import discover, tool
@@ -19,7 +23,9 @@ from weft_skills.preferences import OFF, WITHOUT, Preferences
 from weft_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from weft_skills.tools.call_log import CallLog
 
 
 def greet_say(workspace: Path, name: str, times: int = 1, tone: Literal["warm", "cool"] = "warm") -> str:
@@ -111,11 +117,121 @@ async def test_an_async_function_and_json_output_work() -> None:
     assert envelope.data["output"] == {"names": ["a"]}
 
 
-async def test_any_exception_becomes_an_envelope_that_hides_its_details() -> None:
-    envelope = await tool(broken_run, "broken_run", Path("/w")).call({})
+async def test_any_exception_becomes_an_envelope_that_hides_its_details_and_is_logged_for_the_author() -> None:
+    logs: list[CallLog] = []
+    envelope = await replace(tool(broken_run, "broken_run", Path("/w")), log=logs.append).call({})
     assert envelope.error is not None
     assert envelope.error.code == "EXECUTION_ERROR"
     assert "inner detail" not in envelope.to_json()
+    (logged,) = logs
+    assert (logged.tool, logged.log, logged.exit_status) == ("broken_run", "ValueError: inner detail", 1)
+    assert 'raise ValueError("inner detail")' in logged.stderr
+
+
+def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        return function(*given, **named)
+
+    return call
+
+
+async def test_an_async_function_behind_a_decorator_is_awaited() -> None:
+    envelope = await tool(decorated(greet_list), "greet_list", Path("/w")).call({"names": ["a"]})
+    assert envelope.data["output"] == {"names": ["a"]}
+
+
+@dataclass
+class River:
+    name: str
+    lengths: frozenset[int]
+
+
+class Sea(BaseModel):
+    depth: int
+
+
+def rivers_list() -> Iterator[River]:
+    """List rivers."""
+    yield River("Rhine", frozenset({1233}))
+
+
+def seas_list() -> list[Sea]:
+    """List seas."""
+    return [Sea(depth=10)]
+
+
+@pytest.mark.parametrize(
+    ("function", "output"), [(rivers_list, [{"name": "Rhine", "lengths": [1233]}]), (seas_list, [{"depth": 10}])]
+)
+async def test_generators_dataclasses_and_models_become_json(function: Callable[..., Any], output: object) -> None:
+    envelope = await tool(function, "any_list", Path("/w")).call({})
+    assert envelope.data["output"] == output
+
+
+def chat_post(workspace: str) -> str:
+    """Post to a workspace of the chat."""
+    return workspace
+
+
+async def test_a_parameter_called_workspace_that_is_no_path_is_the_models() -> None:
+    made = tool(chat_post, "chat_post", Path("/w"))
+    assert list(made.parameters["properties"]) == ["workspace"]
+    assert (await made.call({"workspace": "acme"})).text == "acme"
+
+
+def default_odd(names: list[Any] = [{1}]) -> None:  # noqa: B006
+    """Have a default that JSON lacks."""
+
+
+def literal_odd(kind: Literal["a", 1]) -> None:
+    """Take values of two types."""
+
+
+def literal_bytes(kind: Literal[b"a"]) -> None:
+    """Take a value that JSON lacks."""
+
+
+def unknown_type(what: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F821
+    """Have a type that is not there."""
+
+
+async def async_each() -> AsyncIterator[int]:
+    """Yield."""
+    yield 1
+
+
+@pytest.mark.parametrize(
+    ("function", "says"),
+    [
+        (default_odd, "a_b: parameter names has a default that JSON cannot express: [{1}]"),
+        (literal_odd, "a_b: parameter kind has values of several types"),
+        (literal_bytes, "a_b: parameter kind has values of several types, or of one that JSON lacks"),
+        (unknown_type, "a_b has a type in its signature that cannot be found: Nowhere"),
+        (async_each, "a_b is an async generator: return a list"),
+        (partial(literal_odd, "a"), "a_b is not a function"),
+    ],
+)
+def test_a_signature_that_no_model_can_be_told_of_is_refused(function: Callable[..., Any], says: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(says)):
+        tool(function, "a_b", Path("/w"))
+
+
+def type_checked() -> Nowhere:  # type: ignore[name-defined]  # noqa: F821
+    """Return what only type checkers know."""
+
+
+def test_a_type_that_a_function_returns_need_not_be_there() -> None:
+    assert tool(type_checked, "a_b", Path("/w")).parameters["properties"] == {}
+
+
+def literal_optional(kind: Literal["a", None] = None) -> None:
+    """Take a value or none."""
+
+
+def test_none_in_a_literal_counts_as_no_value() -> None:
+    parameters = tool(literal_optional, "a_b", Path("/w")).parameters
+    assert parameters["properties"] == {"kind": {"type": "string", "enum": ["a"]}}
 
 
 @pytest.mark.parametrize(
@@ -240,3 +356,23 @@ def test_a_tool_that_is_switched_off_is_listed_with_its_file() -> None:
     decided = {row.name: row for row in rows({}, Preferences(off=("excel_read",), without=("excel",)))}
     assert (decided["excel_read"].state, decided["excel_read"].reason) == ("disabled", OFF)
     assert (decided["excel_info"].state, decided["excel_info"].reason) == ("disabled", WITHOUT)
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "reason"),
+    [
+        ("Bad-Name", "greet_list", "its name is not <domain>_<action>"),
+        ("run_script", "greet_list", "a built-in tool has that name"),
+        ("default_odd", "default_odd", "default_odd: parameter names has a default that JSON cannot express"),
+    ],
+)
+def test_a_tool_that_cannot_be_offered_is_listed_as_broken(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, function: str, reason: str
+) -> None:
+    package = tmp_path / "shop-1.dist-info"
+    package.mkdir()
+    (package / "entry_points.txt").write_text(f"[weft.tools]\n{name} = {__name__}:{function}\n", encoding="utf-8")
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    (row,) = (row for row in rows({}, Preferences()) if row.name == name)
+    assert row.state == "broken"
+    assert (row.reason or "").startswith(reason)

@@ -22,6 +22,7 @@ from weft_skills.programs.protocol import ProgramAnswer, parse
         ('{"output": {"a": NaN}}', '{"a": null}'),
         ('{"output": "plain \\"text\\""}', 'plain "text"'),
         ('{"output": null}', ""),
+        ('\ufeff{"output": "with a byte order mark"}', "with a byte order mark"),
         ('{"o\\u0075tput": [1]}', "[1]"),
     ],
 )

@@ -174,3 +174,8 @@ def test_printed_commands_name_a_weft_that_the_shell_finds(
     monkeypatch.setenv("PATH", str(program.parent) if on_path else "/nowhere")
     assert output.program(".venv/bin/weft") == ("weft" if on_path else ".venv/bin/weft")
     assert output.program("-m") == output.program("weft") == output.program("/gone/weft") == "weft"
+
+
+def test_windows_line_ends_are_no_controls_at_the_end_either() -> None:
+    assert output.escape_controls("-old\r\n+new\r") == "-old\n+new"
+    assert output.escape_controls("a\rb") == "a\\x0db"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
-from weft import InputError, run_goal
+from weft import InputError, ToolLogged, run_goal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from tests.openai_server import Answer
+    from weft import Event
 
 PLAN = {
     "tasks": [
@@ -73,3 +74,52 @@ async def test_a_function_that_cannot_be_a_tool_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=says):
         await run_goal("x", model="openai/test-model", workspace=workspace, tools=[function])
+
+
+def two() -> tuple[Callable[..., object], Callable[..., object]]:
+    """Two functions of one name."""
+    first = orders_find
+
+    def orders_again() -> str:
+        """Find again."""
+        return ""
+
+    orders_again.__name__ = "orders_find"
+    return first, orders_again
+
+
+@pytest.mark.parametrize(
+    ("tools", "says"), [(two(), "2 of the tools are called orders_find"), ("python", "is one"), (orders_find, "is one")]
+)
+async def test_tools_that_would_be_lost_are_refused(workspace: Path, tools: Any, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        await run_goal("x", model="openai/test-model", workspace=workspace, tools=tools)
+
+
+async def test_what_a_function_raises_is_on_record_and_not_told_to_the_model(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    def orders_break() -> str:
+        """Break."""
+        raise ValueError("the database is gone")
+
+    events: list[Event] = []
+    server = serve(scripted({"tasks": [{"id": "a", "action_type": "tool", "name": "orders_break"}]}))
+    result = await run_goal(
+        "Break", model="openai/test-model", workspace=workspace, tools=[orders_break], record=events.append
+    )
+    (logged,) = (event for event in events if isinstance(event, ToolLogged))
+    assert logged.log == "ValueError: the database is gone"
+    assert "orders_break" in logged.stderr
+    assert "database" not in (result.tasks[0].error or "")
+    assert "database" not in json.dumps([call.body for call in server.calls])
+
+
+async def test_an_async_record_is_warned_of(workspace: Path, serve: Callable[[Script], OpenAIServer]) -> None:
+    async def hear(event: Event) -> None:
+        """Hear of it."""
+
+    serve(scripted({"tasks": [{"id": "a", "action_type": "llm", "instruction": "x"}]}))
+    result = await run_goal("Do it", model="openai/test-model", workspace=workspace, record=hear)
+    assert result.status == "done"
+    assert result.warnings == ("`record` is an async function, which no event reaches; pass one that is not",)

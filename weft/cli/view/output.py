@@ -76,7 +76,7 @@ def print_json(document: Any, *, indent: int | None = 2) -> None:
 
 def escape_controls(text: str) -> str:
     """Spell out the control characters in a text, so that it cannot steer the terminal."""
-    return text.replace("\r\n", "\n").translate(_SHOWN)
+    return text.replace("\r\n", "\n").removesuffix("\r").translate(_SHOWN)  # what is printed ends with a newline
 
 
 def print_text(text: str) -> None:

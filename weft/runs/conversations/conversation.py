@@ -85,7 +85,7 @@ class Conversation:
         run_id: str | None = None,
     ) -> Result:
         """Run a goal as the next turn, as `Weft.run` does; it sees what the earlier ones came to."""
-        given = await asyncio.to_thread(self.as_next, Goal(goal) if isinstance(goal, str) else goal)
+        given = await asyncio.to_thread(self.as_next, Goal.of(goal))
         return await self._ended(self.weft.new_run(given, record, run_id=run_id), stop, approve, review)
 
     async def _ended(self, run: Run, stop: Stop | None, approve: Approve | None, review: Review | None) -> Result:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from weft.workspace.workspace import Catalogue
     from weft_executor.scheduling.expand import CurrentPlan
     from weft_planner.plan.task import Task
-    from weft_skills.programs.executable import CallLog, ToolHost
+    from weft_skills.programs.executable import ToolHost
+    from weft_skills.tools.call_log import CallLog
     from weft_skills.tools.tool import Tool
 
 

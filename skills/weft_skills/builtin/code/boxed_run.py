@@ -19,7 +19,8 @@ from weft_skills.confinement import Box, Command
 from weft_skills.errors import WeftError
 from weft_skills.programs import process
 from weft_skills.programs.environment import environment
-from weft_skills.programs.executable import CallLog, not_started, out_of_memory, scratch_folder, size_text, status_text
+from weft_skills.programs.executable import not_started, out_of_memory, scratch_folder, size_text, status_text
+from weft_skills.tools.call_log import CallLog
 from weft_skills.tools.envelope import TEXT_LIMIT, Context, Envelope, failure, time_since
 from weft_skills.tools.left_files import hashed_since, remove_new, stamps, with_artifacts
 from weft_skills.tools.overflow import Output
