@@ -35,7 +35,7 @@ class LoopConnections:
                 self._calls[loop] -= 1
 
     async def close(self, litellm: Any) -> None:
-        """Close those of this event loop, unless a call uses them; then they are closed after that call."""
+        """Close those of this event loop, unless a call uses them: then the run that makes it does so at its end."""
         loop = asyncio.get_running_loop()
         with self._counting:
             if self._calls.get(loop):
