@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +32,15 @@ entry: main.py
 parameters:
   - {name: text, type: string, required: true, description: "The text, at most a million words. Example: one two"}
   - {name: times, type: integer, default: 1, description: "How often to count, 1 by default. Example: 2"}
+"""
+LOUD = """
+print("imported")
+
+
+def say(word: str) -> str:
+    '''Says it.'''
+    print("called")
+    return word
 """
 CALL: dict[str, object] = {
     "id": "count",
@@ -172,6 +185,26 @@ def test_installed_tools_are_off_by_the_settings_too(
     assert ("excel_read" in rows, "excel_info" in rows) == (False, name == "excel_read")
     every = {row["name"]: row["state"] for row in json.loads(weft("skills", "list", "--all", "--json", cwd=shop).out)}
     assert every["excel_read"] == "disabled"
+
+
+def test_what_an_installed_tool_prints_does_not_reach_the_document(tmp_path: Path, workspace: Path) -> None:
+    (tmp_path / "loud-1.dist-info").mkdir()
+    points = "[weft.tools]\nloud_say = loud:say\n"
+    (tmp_path / "loud-1.dist-info" / "entry_points.txt").write_text(points, encoding="utf-8")
+    (tmp_path / "loud.py").write_text(LOUD, encoding="utf-8")
+    plan = {"tasks": [{"id": "say", "action_type": "tool", "name": "loud_say", "arguments": {"word": "hi"}}]}
+    (workspace / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+
+    def printed(*arguments: str) -> Any:
+        command = [sys.executable, "-P", "-m", "weft", *arguments]
+        env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        ran = subprocess.run(command, cwd=workspace, env=env, capture_output=True, text=True, check=True)
+        assert "imported" in ran.stderr
+        return json.loads(ran.stdout)
+
+    assert printed("run", "--plan", "plan.json", "--json")["answer"] == "hi"
+    assert printed("skills", "call", "loud_say", '{"word": "hi"}')["text"] == "hi"
+    assert "loud_say" in [row["name"] for row in printed("skills", "list", "--json")]
 
 
 def test_a_call_by_hand_prints_the_envelope_and_keeps_what_is_too_long(shop: Path, weft: Weft) -> None:

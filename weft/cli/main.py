@@ -7,7 +7,7 @@ import errno
 import gc
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -141,17 +141,23 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     atexit.register(gc.freeze)  # collecting thousands of skills at exit would only cost time
     arguments = sys.argv[1:] if arguments is None else arguments
     output.prepare_streams()
+    with output.only_documents() if output.prints_documents(arguments) else nullcontext():
+        status = _status(arguments)
+    sys.exit(status)
+
+
+def _status(arguments: list[str]) -> int:
+    """Run the command line; returns its exit status."""
     try:
-        status = cli.main(args=arguments, prog_name="weft", standalone_mode=False, obj=arguments)
+        return cli.main(args=arguments, prog_name="weft", standalone_mode=False, obj=arguments) or 0
     except KeyboardInterrupt:
         output.say("interrupted")
-        status = 130
+        return 130
     except _StdoutClosed:
         output.discard_stdout()
-        status = 0
+        return 0
     except Exception as error:  # noqa: BLE001 - users get a message for every error, never a traceback
-        status = _report(error, arguments)
-    sys.exit(status or 0)
+        return _report(error, arguments)
 
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:

@@ -6,14 +6,14 @@ import io
 import os
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from weft.cli.view import ascii_marks, width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from weft.cli.view.output_mode import OutputMode
 
@@ -32,6 +32,36 @@ class _NoReader(io.StringIO):
         return len(text)
 
 
+class _OnlyDocuments:
+    """Stdout while it has documents alone: what others print, such as a tool in this process, goes to stderr."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write what is no document."""
+        return sys.stderr.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def only_documents() -> Iterator[None]:
+    """Let nothing reach stdout but what is printed by this module."""
+    own = sys.stdout
+    sys.stdout = cast("TextIO", _OnlyDocuments(own))
+    try:
+        yield
+    finally:
+        sys.stdout = own
+
+
+def stdout() -> TextIO:
+    """Where results are written."""
+    return sys.stdout.stream if isinstance(sys.stdout, _OnlyDocuments) else sys.stdout
+
+
 def prepare_streams() -> None:
     """Make printing safe on closed streams, and in encodings that lack characters: marks have a form in ASCII."""
     nothing = Path(os.devnull)
@@ -42,6 +72,13 @@ def prepare_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             own = ascii_marks.encoding(os.environ) if stream.isatty() else None
             stream.reconfigure(encoding=own, errors=ascii_marks.register())
+
+
+def prints_documents(arguments: Sequence[str]) -> bool:
+    """Whether a command prints JSON and nothing else."""
+    if {"-h", "--help"}.intersection(arguments):
+        return False
+    return wants_json(arguments) or [*arguments[:2]] == ["skills", "call"]
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -96,10 +133,10 @@ def _print(text: str) -> None:
 def _write(pieces: Iterable[str]) -> None:
     """Write to stdout; if its reader went away, work continues without it, and the exit status says how it ended."""
     try:
-        sys.stdout.writelines(pieces)
-        sys.stdout.flush()
+        stdout().writelines(pieces)
+        stdout().flush()
     except BrokenPipeError:
-        _discard(sys.stdout)
+        _discard(stdout())
         sys.stdout = _NoReader()
 
 
@@ -149,7 +186,7 @@ def say_error(message: str, hint: str, *, code: str, status: int, as_json: bool,
 
 def discard_stdout() -> None:
     """Drop what stdout has buffered, so that flushing it at exit does not fail."""
-    _discard(sys.stdout)
+    _discard(stdout())
 
 
 def _discard(stream: TextIO) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TextIO
 
@@ -71,7 +70,7 @@ def export(
     ids = [run.run_id for run in chosen]
     if otlp:
         return _send(store, ids, mode, content=content)
-    with whole_file.opened(target) if target is not None else nullcontext(sys.stdout) as file:
+    with whole_file.opened(target) if target is not None else nullcontext(output.stdout()) as file:
         _write(file, store, chosen, html=html)
     if target is not None and mode.as_json:
         output.print_json({"output": str(target.absolute()), "runs": ids})
