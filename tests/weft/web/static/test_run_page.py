@@ -280,6 +280,11 @@ async def test_a_question_is_answered_and_the_same_run_continues(workspace: Path
         model.plan = PageModel().plan
         await expect(drawer.get_by_role("textbox", name="Your answer")).to_be_focused()
         await page.keyboard.type("The public one")
+        await page.get_by_role("tab", name="Details").click()  # what is typed outlasts a look elsewhere
+        await page.get_by_role("tab", name="Answer").click()
+        await go(page, "/approvals")
+        await expect(page.get_by_role("textbox", name="Your answer")).to_have_value("The public one")
+        await page.go_back()
         await drawer.get_by_role("button", name="Answer and continue").click()
         await finished(page)
         assert run_id_of(page.url) == run_id
