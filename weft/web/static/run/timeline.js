@@ -31,7 +31,7 @@ export function Timeline({ source, selected, onSelect }) {
   const whole = Math.max(now, source.state.seconds, source.end ?? 0, 0.1);
   const [from, to] = range.value ?? [0, whole];
   const percent = (/** @type {number} */ time) => ((time - from) / (to - from)) * 100;
-  const lines = ticks(to - from).map((tick) => tick + (from ? Math.ceil(from) : 0)).filter((tick) => tick <= to);
+  const lines = ticks(to, from);
   const step = lines.length > 1 ? lines[1] - lines[0] : to - from;
   const first = Math.max(0, Math.floor(top.value / ROW) - 6);
   const last = Math.min(rows.length, first + Math.ceil(height.value / ROW) + 12);
