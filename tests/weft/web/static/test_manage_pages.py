@@ -170,6 +170,11 @@ async def test_settings_and_doctor_say_where_and_what_to_do(full: Served, open_p
     await expect(page.get_by_text("No setting fits.")).to_be_visible()
     await page.get_by_role("link", name="Doctor").click()
     await expect(page.locator(".finding").first).to_be_visible()
+    topic = await page.locator(".finding b").first.bounding_box()
+    found = await page.locator(".finding .said").first.bounding_box()
+    assert topic is not None
+    assert found is not None
+    assert topic["x"] == found["x"]  # below its topic, and no balloon of a conversation
 
 
 @needs_local
