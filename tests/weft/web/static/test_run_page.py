@@ -335,6 +335,25 @@ async def test_times_beside_the_bars_can_be_read_in_a_small_window_and_when_zoom
         assert lane["width"] > 80
 
 
+async def test_titles_that_are_read_from_the_right_are_cut_at_their_end(tmp_path: Path, open_page: OpenPage) -> None:
+    title = "שלום עולם: השווה שתי אפשרויות והמלץ על אחת מהן"
+    write(tmp_path, big_rows(tasks=[one | {"title": title} for one in layered(1, 1, 0)]), goal=title)
+    async with served(tmp_path) as server:
+        page = await open_page(server.at(f"/runs/{BIG}"))
+        for name in (".card b", ".row .name > span"):
+            await expect(page.locator(name, has_text=title).first).to_have_css("direction", "rtl")
+        await go(page, "/runs")
+        await expect(page.get_by_role("link", name=title)).to_have_css("direction", "rtl")
+
+
+async def test_a_run_whose_process_was_killed_says_what_is_kept(tmp_path: Path, open_page: OpenPage) -> None:
+    write(tmp_path, big_rows(tasks=layered(1, 1, 0))[:-2], status="running")
+    async with served(tmp_path) as server:
+        page = await open_page(server.at(f"/runs/{BIG}"))
+        panel = page.get_by_role("complementary", name="The run")
+        await expect(panel.locator(".note")).to_contain_text("What is finished is kept. Resume it to continue")
+
+
 async def test_a_tab_hidden_for_30_seconds_lets_go_and_comes_back_with_the_state_of_now(
     workspace: Path, open_page: OpenPage
 ) -> None:
