@@ -20,6 +20,7 @@ from tests.weft.web.static import sample_workspace as sample
 from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import PageModel, Served, go, served, task
 from tests.weft.web.static.test_run_page import finished, run_goal
+from tests.weft.web.static.written_runs import big_rows, layered, write
 from weft.local.catalogue import Url
 from weft.local.store import models_dir
 from weft_skills.builtin.writing.delete_file import DeleteFile
@@ -94,6 +95,20 @@ async def test_no_page_is_wider_than_a_phone(full: Served, open_page: OpenPage) 
     for path in EVERY[:-2]:  # the checks of the doctor take long, and it was seen above
         await go(page, path)
         assert await page.evaluate("document.documentElement.scrollWidth") == 390, path
+
+
+async def test_long_titles_of_tasks_do_not_widen_a_comparison_on_a_phone(tmp_path: Path, open_page: OpenPage) -> None:
+    title = "Geschwindigkeitsbegrenzungsverordnung" * 6
+    runs = [f"20260101T000000000-aaaaa{number}" for number in range(2)]
+    for run in runs:
+        write(tmp_path, big_rows(run, [one | {"title": f"{title} {run}"} for one in layered(1, 2, 0)]))
+    async with served(tmp_path) as server:
+        page = await open_page(server.at(f"/compare?a={runs[0]}&b={runs[1]}"), size=(390, 844))
+        changed = page.locator(".alignedtask").first
+        await expect(changed).to_be_visible()
+        box = await changed.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
 
 
 async def test_two_runs_are_chosen_and_compared(full: Served, open_page: OpenPage) -> None:
