@@ -120,14 +120,18 @@ async def test_batches_are_counted_and_stopped(workspace: Path) -> None:
         for name, status in [("r1", "done"), ("r2", "failed"), ("r3", "running")]
     }
     rows = [row(name, 1, "run_started", batch_size=10) for name in runs]
-    rows.append(row("r2", 2, "run_finished", status="failed", code="NO_PLAN", error="no plan was made"))
+    rows.append(
+        row("r2", 2, "run_finished", status="failed", code="NO_PLAN", error="no plan was made" + " at all" * 100)
+    )
     journal.append(rows, runs, Handover(myself(), taken=["r3"]))
     async with asking(workspace) as asked:
         (batch,) = (await asked.get("/batches")).json()
         assert (batch["batch"], batch["goals"], batch["runs"]) == ("answers-1", 10, 3)
         assert batch["statuses"] == {"done": 1, "failed": 1, "running": 1}
         shown = (await asked.get("/batches/answers-1")).json()
-        assert shown["failures"] == [{"kind": "NO_PLAN", "runs": 1, "error": "no plan was made"}]
+        (failure,) = shown["failures"]
+        assert (failure["kind"], failure["runs"], failure["error"][:16]) == ("NO_PLAN", 1, "no plan was made")
+        assert failure["error"].endswith("…")  # it is cut, and says so
         assert (await asked.post("/batches/answers-1/stop")).json() == {"runs": ["r3"]}
         assert journal.stop_requests() == {"r3": "stop_batch"}
         journal.append([], {}, Handover(myself(), released=["r3"]))

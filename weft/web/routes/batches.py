@@ -11,6 +11,7 @@ from weft.web import bodies
 from weft.web.errors import HttpError
 from weft.web.replies import in_thread, json_reply
 from weft_executor.stores.errors import NotRunning
+from weft_skills.text.shorten import clip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,4 +102,6 @@ def _failures(store: Store, batch: str) -> list[dict[str, Any]]:
         kind = str((ended[-1].get("code") or ended[-1].get("error") or run.status) if ended else run.status)
         kinds[kind] += 1
         example.setdefault(kind, str(ended[-1].get("error") or "") if ended else "")
-    return [{"kind": kind, "runs": count, "error": example[kind][:500]} for kind, count in kinds.most_common(_KINDS)]
+    return [
+        {"kind": kind, "runs": count, "error": clip(example[kind], 500)} for kind, count in kinds.most_common(_KINDS)
+    ]

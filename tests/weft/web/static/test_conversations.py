@@ -96,6 +96,10 @@ async def test_a_conversation_by_keyboard_from_its_first_turn_to_the_list(worksp
         await expect(
             tasks.get_by_role("listitem").filter(has_text="Write it").get_by_role("img", name="Running")
         ).to_be_visible()
+        rows = [box for one in await tasks.get_by_role("listitem").all() if (box := await one.bounding_box())]
+        assert len({row["x"] for row in rows}) == 1  # one below the other
+        assert len({row["y"] for row in rows}) == 2
+        await expect(turn(page, 2).locator(".turnfoot")).not_to_contain_text("no tasks")
         await expect(page.get_by_role("button", name="Send")).to_be_disabled()
         await clean(page)
         model.held.clear()

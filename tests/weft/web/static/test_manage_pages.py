@@ -20,6 +20,7 @@ from tests.weft.web.static import sample_workspace as sample
 from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import PageModel, Served, go, served, task
 from tests.weft.web.static.test_run_page import finished, run_goal
+from tests.weft.web.static.written_runs import big_rows, layered, write
 from weft.local.catalogue import Url
 from weft.local.store import models_dir
 from weft_skills.builtin.writing.delete_file import DeleteFile
@@ -96,6 +97,20 @@ async def test_no_page_is_wider_than_a_phone(full: Served, open_page: OpenPage) 
         assert await page.evaluate("document.documentElement.scrollWidth") == 390, path
 
 
+async def test_long_titles_of_tasks_do_not_widen_a_comparison_on_a_phone(tmp_path: Path, open_page: OpenPage) -> None:
+    title = "Geschwindigkeitsbegrenzungsverordnung" * 6
+    runs = [f"20260101T000000000-aaaaa{number}" for number in range(2)]
+    for run in runs:
+        write(tmp_path, big_rows(run, [one | {"title": f"{title} {run}"} for one in layered(1, 2, 0)]))
+    async with served(tmp_path) as server:
+        page = await open_page(server.at(f"/compare?a={runs[0]}&b={runs[1]}"), size=(390, 844))
+        changed = page.locator(".alignedtask").first
+        await expect(changed).to_be_visible()
+        box = await changed.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= 390
+
+
 async def test_two_runs_are_chosen_and_compared(full: Served, open_page: OpenPage) -> None:
     page = await open_page(full.at(f"/compare?a={texts.DONE}"))
     rerun = page.get_by_role("button", name=re.compile("Partial.*1 h ago"))
@@ -170,6 +185,11 @@ async def test_settings_and_doctor_say_where_and_what_to_do(full: Served, open_p
     await expect(page.get_by_text("No setting fits.")).to_be_visible()
     await page.get_by_role("link", name="Doctor").click()
     await expect(page.locator(".finding").first).to_be_visible()
+    topic = await page.locator(".finding b").first.bounding_box()
+    found = await page.locator(".finding .said").first.bounding_box()
+    assert topic is not None
+    assert found is not None
+    assert topic["x"] == found["x"]  # below its topic, and no balloon of a conversation
 
 
 @needs_local

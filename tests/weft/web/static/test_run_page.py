@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from tests.end_to_end.test_kept_outputs import program
 from tests.needs import needs_chromium
 from tests.weft.web.static.axe import clean
 from tests.weft.web.static.served_page import GOAL, PageModel, eventually, go, prepare, run_id_of, served, task
+from tests.weft.web.static.written_runs import BIG, big_rows, layered, write
 from weft_planner.errors import RequestRefused
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 
     OpenPage = Callable[..., Awaitable[Page]]
 
-# Notes of what went wrong go away by themselves, after a time that a busy machine may need for a click.
-KEEP_NOTES = "() => { const set = setTimeout; window.setTimeout = (work, ms) => (ms === 8000 ? 0 : set(work, ms)); }"
 RUNNING = re.compile("^Profile Redis, skill · comparing-options, .*Running$")
 
 pytestmark = [needs_chromium, pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -227,7 +227,6 @@ async def test_what_a_dialog_cannot_do_is_said_in_it_and_nothing_that_was_typed_
         await dialog.get_by_role("button", name="Start").click()
         await eventually(lambda: run_id_of(page.url) != first)
         await finished(page)
-        await page.evaluate(KEEP_NOTES)
         await page.route("**/export?*", lambda route: route.fulfill(status=503, json={"error": {"message": "Not now"}}))
         for item in ("Export as JSON lines", "Change the plan…"):
             await page.get_by_role("button", name="More", exact=True).click()
@@ -280,6 +279,11 @@ async def test_a_question_is_answered_and_the_same_run_continues(workspace: Path
         model.plan = PageModel().plan
         await expect(drawer.get_by_role("textbox", name="Your answer")).to_be_focused()
         await page.keyboard.type("The public one")
+        await page.get_by_role("tab", name="Details").click()  # what is typed outlasts a look elsewhere
+        await page.get_by_role("tab", name="Answer").click()
+        await go(page, "/approvals")
+        await expect(page.get_by_role("textbox", name="Your answer")).to_have_value("The public one")
+        await page.go_back()
         await drawer.get_by_role("button", name="Answer and continue").click()
         await finished(page)
         assert run_id_of(page.url) == run_id
@@ -289,6 +293,65 @@ async def test_a_question_is_answered_and_the_same_run_continues(workspace: Path
             await expect(said).to_contain_text("The public one")
             await expect(page.get_by_role("button", name=re.compile("^Plan, .*tries"))).to_have_count(0)
             await page.reload()
+
+
+async def test_an_error_stays_until_it_is_closed_and_is_shown_once(workspace: Path, open_page: OpenPage) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/"), troubled=True)
+        await page.clock.install()
+        await page.goto(server.at("/new"))
+        refused = {"error": {"message": "The price of x is unknown", "hint": "give it in your config.toml"}}
+        await page.route("**/api/runs", lambda route: route.fulfill(status=400, json=refused))
+        await page.get_by_role("textbox", name="Goal").fill(GOAL)
+        for _ in range(2):
+            await page.keyboard.press("Control+Shift+Enter")
+            await expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+        await page.clock.fast_forward(120_000)
+        await expect(page.locator(".toast")).to_have_count(1)
+        await expect(page.locator(".toast")).to_contain_text("give it in your config.toml")
+        await page.get_by_role("button", name="Close this note").click()
+        await expect(page.locator(".toast")).to_have_count(0)
+
+
+async def test_times_beside_the_bars_can_be_read_in_a_small_window_and_when_zoomed(
+    tmp_path: Path, open_page: OpenPage
+) -> None:
+    write(tmp_path, big_rows(tasks=layered(4, 3, 1)))
+    async with served(tmp_path) as server:
+        page = await open_page(server.at(f"/runs/{BIG}"), size=(1024, 700))
+        axis = page.locator(".axis")
+        for _ in range(2):  # all of it, and a part
+            await expect(axis.locator("span").first).to_be_visible()
+            found = await axis.locator("span").evaluate_all(
+                "all => all.map((one) => one.getBoundingClientRect().toJSON())"
+            )
+            boxes = [box for box in found if box["width"]]
+            assert len(boxes) > 1
+            assert all(one["x"] + one["width"] < after["x"] for one, after in pairwise(boxes)), boxes
+            for _ in range(8):
+                await page.get_by_role("button", name="Zoom the timeline in").click()
+        lane = await axis.bounding_box()
+        assert lane is not None
+        assert lane["width"] > 80
+
+
+async def test_titles_that_are_read_from_the_right_are_cut_at_their_end(tmp_path: Path, open_page: OpenPage) -> None:
+    title = "שלום עולם: השווה שתי אפשרויות והמלץ על אחת מהן"
+    write(tmp_path, big_rows(tasks=[one | {"title": title} for one in layered(1, 1, 0)]), goal=title)
+    async with served(tmp_path) as server:
+        page = await open_page(server.at(f"/runs/{BIG}"))
+        for name in (".card b", ".row .name > span"):
+            await expect(page.locator(name, has_text=title).first).to_have_css("direction", "rtl")
+        await go(page, "/runs")
+        await expect(page.get_by_role("link", name=title)).to_have_css("direction", "rtl")
+
+
+async def test_a_run_whose_process_was_killed_says_what_is_kept(tmp_path: Path, open_page: OpenPage) -> None:
+    write(tmp_path, big_rows(tasks=layered(1, 1, 0))[:-2], status="running")
+    async with served(tmp_path) as server:
+        page = await open_page(server.at(f"/runs/{BIG}"))
+        panel = page.get_by_role("complementary", name="The run")
+        await expect(panel.locator(".note")).to_contain_text("What is finished is kept. Resume it to continue")
 
 
 async def test_a_tab_hidden_for_30_seconds_lets_go_and_comes_back_with_the_state_of_now(

@@ -33,7 +33,7 @@ function Choose({ a }) {
     <p class="lead">${a ? html`Choose the run to compare with <b>${of?.goal ?? a}</b>. Runs of the same goal come first.` : "Choose a run; then the one to compare it with."}</p>
     ${error && html`<${Problem} error=${error} />`}
     ${value && (runs.length ? html`<div class="tablebox"><ul class="choices">${runs.sort((/** @type {any} */ one, /** @type {any} */ other) => near(one) - near(other)).map((/** @type {any} */ run) => html`<li key=${run.run_id}><button type="button" onClick=${() => setQuery(a ? { b: run.run_id } : { a: run.run_id })}>
-      <${Pill} status=${run.status} word=${runWord(run)} /><span class="cut">${run.goal}</span><time class="muted" title=${moment(run.started)}>${ago(run.started, Date.now())}</time></button></li>`)}</ul></div>`
+      <${Pill} status=${run.status} word=${runWord(run)} /><span class="cut" dir="auto">${run.goal}</span><time class="muted" title=${moment(run.started)}>${ago(run.started, Date.now())}</time></button></li>`)}</ul></div>`
       : html`<${Empty} title="There is nothing to compare with" text="Run a goal twice, or rerun a run from one of its tasks."><a class="btn" href="/runs">All runs</a></${Empty}>`)}</${Page}>`;
 }
 

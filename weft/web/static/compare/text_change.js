@@ -1,7 +1,7 @@
 // Two texts as one, with what was dropped and added: rendered, or line by line as they were written.
 import { useMemo, useState } from "../vendor/hooks.js";
 import { ChangeLines } from "../core/change_lines.js";
-import { count, counted } from "../core/format.js";
+import { counted } from "../core/format.js";
 import { html } from "../core/html.js";
 import { Markdown } from "../core/markdown.js";
 import { lineDifference } from "../core/text_diff.js";
@@ -13,7 +13,7 @@ const SAID = /** @type {Record<string, string>} */ ({ added: "Only in B", droppe
 
 /** @param {{ a: string, b: string }} props */
 export function TextChange({ a, b }) {
-  const lines = useMemo(() => lineDifference(a, b).map((one) => (one.kind === "cut" ? { kind: "cut", text: `${count(Number(one.text))} lines are the same` } : one)), [a, b]);
+  const lines = useMemo(() => lineDifference(a, b).map((one) => (one.kind === "cut" ? { kind: "cut", text: `${counted(Number(one.text), "line is", "lines are")} the same` } : one)), [a, b]);
   return html`<${ChangeLines} lines=${lines} label="Difference of the texts" />`;
 }
 

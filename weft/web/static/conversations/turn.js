@@ -31,8 +31,8 @@ export function Turn({ turn, isLast, first, onChanged, onTakeBack }) {
     <h2 class="said" dir="auto">${turn.goal}</h2>
     ${isOpen(turn) ? html`<${OpenTurn} turn=${turn} readOnly=${readOnly} onEnded=${onChanged} />` : html`<${Ended} turn=${turn} first=${first} />`}
     <div class="turnfoot"><${Pill} status=${turn.status} word=${runWord(/** @type {any} */ (turn))} />
-      <span>${turn.tasks ? counted(turn.tasks, "task") : "no tasks"}</span>${turn.seconds !== null && html`<span>${seconds(turn.seconds)}</span>`}
-      ${turn.cost_usd !== null && html`<span>${money(turn.cost_usd)}</span>`}<time class="less" datetime=${turn.started}>${moment(turn.started)}</time>
+      ${turn.status !== "running" && html`<span>${turn.tasks ? counted(turn.tasks, "task") : "no tasks"}</span>`}${turn.seconds !== null && html`<span>${seconds(turn.seconds)}</span>`}
+      ${turn.cost_usd !== null && turn.status !== "running" && html`<span>${money(turn.cost_usd)}</span>`}<time class="less" datetime=${turn.started}>${moment(turn.started)}</time>
       <a href=${run}>Open the run<span class="sr"> of turn ${turn.number}</span></a>
       ${turn.answer && html`<button type="button" class="plain" onClick=${() => copy(turn.answer)}><${Icon} name="copy" />Copy</button>`}
       ${mayResume && html`<button type="button" class="btn small primary" onClick=${resume}><${Icon} name="play" />Resume</button>`}
@@ -76,6 +76,6 @@ function Progress({ feed }) {
   const tasks = tasksOf(state.spans);
   const { all, done } = tally(state.spans);
   if (!all) return feed.isLive && html`<p class="muted">${feed.texts.has("(plan)") ? "Answering…" : "Planning…"}</p>`;
-  return html`<ul class="progress" aria-label="Tasks of this turn">${tasks.slice(0, NAMED).map((span) => html`<li key=${span.id}><${StateIcon} status=${span.status} /><a href="/runs/${part(feed.id)}?task=${part(span.id)}">${fullTitle(span, state.spans)}</a></li>`)}
+  return html`<ul class="turntasks" aria-label="Tasks of this turn">${tasks.slice(0, NAMED).map((span) => html`<li key=${span.id}><${StateIcon} status=${span.status} /><a href="/runs/${part(feed.id)}?task=${part(span.id)}">${fullTitle(span, state.spans)}</a></li>`)}
     ${tasks.length > NAMED && html`<li class="muted">and ${count(tasks.length - NAMED)} more; ${count(done)} of ${count(all)} are done</li>`}</ul>`;
 }

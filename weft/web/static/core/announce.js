@@ -1,4 +1,4 @@
-// Says what happened: short notes that go away, and a polite live region for those who listen.
+// Says what happened: short notes that go away, errors that stay until they were read, and a polite live region for those who listen.
 import { signal } from "../vendor/signals.js";
 import { Refused } from "./api.js";
 import { html } from "./html.js";
@@ -25,12 +25,13 @@ export function announce(text) {
   }, Math.max(50, 1000 - (performance.now() - said)));
 }
 
-/** Show a note. @param {string} text @param {{ hint?: string, bad?: boolean, link?: Note["link"] }} [more] */
+/** Show a note; one of what went wrong stays until it is closed, once however often it happens. @param {string} text @param {{ hint?: string, bad?: boolean, link?: Note["link"] }} [more] */
 export function note(text, { hint = "", bad = false, link = null } = {}) {
   const one = { key: ++number, text, hint, bad, link };
-  notes.value = [...notes.value.slice(-3), one];
+  const others = notes.value.filter((shown) => shown.text !== text || shown.hint !== hint);
+  notes.value = [...others.slice(-3), one];
   announce(hint ? `${text}; ${hint}` : text);
-  setTimeout(() => close(one.key), bad || link ? 8_000 : 4_000);
+  if (!bad) setTimeout(() => close(one.key), link ? 8_000 : 4_000);
 }
 
 /** @param {number} key */

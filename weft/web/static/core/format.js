@@ -15,7 +15,8 @@ export function seconds(value) {
   if (value < 99.5) return `${Math.round(value)} s`;
   const whole = Math.round(value);
   if (whole < 3600) return joined(Math.floor(whole / 60), "min", whole % 60, "s");
-  return joined(Math.floor(whole / 3600), "h", Math.round((whole % 3600) / 60), "min");
+  const minutes = Math.round(whole / 60);
+  return joined(Math.floor(minutes / 60), "h", minutes % 60, "min");
 }
 
 /** @param {number} big @param {string} unit @param {number} small @param {string} part */
@@ -67,15 +68,16 @@ export function firstLine(text, most = 120) {
 /** Any value as readable JSON; text stands as it is. @param {unknown} value */
 export const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "");
 
-/** Round steps for an axis: about `most` of them up to `end`. @param {number} end @param {number} [most] */
-export function ticks(end, most = 6) {
-  if (!(end > 0)) return [0];
-  const raw = end / most;
+/** Round steps for an axis: about `most` of them between two times. @param {number} end @param {number} [from] @param {number} [most] */
+export function ticks(end, from = 0, most = 6) {
+  if (!(end > from)) return [from];
+  const raw = (end - from) / most;
   const magnitude = 10 ** Math.floor(Math.log10(raw));
   const fits = [1, 2, 5, 10].map((factor) => factor * magnitude).find((value) => value >= raw) ?? raw;
   const sixty = [15, 30, 60, 120, 300, 600, 900, 1800, 3600].find((value) => value >= raw);
   const step = fits >= 10 && sixty ? sixty : fits;
-  return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, index) => index * step);
+  const first = Math.ceil(from / step - 1e-9);
+  return Array.from({ length: Math.floor(end / step + 1e-9) - first + 1 }, (_, index) => (first + index) * step);
 }
 
 /** A time on an axis, exact enough to tell it from the next one. @param {number} tick @param {number} step */

@@ -1,5 +1,5 @@
 // Texts that are not saved yet: kept in this tab, and asked about before it is left.
-import { useLayoutEffect } from "../vendor/hooks.js";
+import { useLayoutEffect, useState } from "../vendor/hooks.js";
 import { confirm } from "./dialog.js";
 import { askBefore } from "./router.js";
 
@@ -21,6 +21,16 @@ export function keepText(name, kept) {
     else sessionStorage.removeItem(KEY + name);
   } catch { // there is no more room: it is asked about all the same
   }
+}
+
+/** What is typed into the fields of a form, by their names, kept in this tab under the form's name. @param {string} name @returns {[Record<string, string>, (typed: Record<string, string>) => void]} */
+export function useTyped(name) {
+  const [typed, setTyped] = useState(() => JSON.parse(keptText(name)?.text ?? "{}"));
+  const type = (/** @type {Record<string, string>} */ now) => {
+    setTyped(now);
+    keepText(name, Object.keys(now).length ? { text: JSON.stringify(now), tag: "" } : null);
+  };
+  return [typed, type];
 }
 
 /** Ask before the page is left, as long as something is not saved. @param {boolean} unsaved */

@@ -110,7 +110,7 @@ export function PlanEditor() {
   };
   const task = tasks.find((one) => one.id === selected);
   if (!taken) return html`<main id="main"><p class="loading">Reading the plan…</p></main>`;
-  return html`<main id="main"><header class="top"><div class="crumbs"><a href="/new">New goal</a><span>/</span><span>Plan</span></div><div class="title"><h1 class="goal">${draft.value.goal || checked?.goal || "A plan"}</h1><div class="actions">
+  return html`<main id="main"><header class="top"><div class="crumbs"><a href="/new">New goal</a><span>/</span><span>Plan</span></div><div class="title"><h1 class="goal" dir="auto">${draft.value.goal || checked?.goal || "A plan"}</h1><div class="actions">
       <button type="button" class="btn icon" aria-label="Undo" title="Undo (Ctrl+Z)" disabled=${!history.past.length} onClick=${() => setHistory(undone(history))}><${Icon} name="undo" /></button>
       ${unsaved && html`<button type="button" class="btn" title="Back to what was saved or planned; Ctrl+Z brings your text back" onClick=${() => edit(saved, true)}>Discard</button>`}
       <button type="button" class="btn" disabled=${!editable} title=${editable || !checked ? "" : BY_HAND} onClick=${() => plan.change({ change: "add" })}><${Icon} name="plus" /><span class="word">Add a task</span></button>

@@ -160,6 +160,7 @@ function make() {
   icon.append(document.createElementNS(SVG, "path"));
   const text = document.createElement("span");
   text.append(document.createElement("b"), document.createElement("small"));
+  /** @type {any} */ (text.firstChild).dir = "auto"; // a title of a script that is read from the right is cut at its end, too
   button.append(icon, text, document.createElement("i"));
   return button;
 }

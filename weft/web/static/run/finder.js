@@ -38,6 +38,6 @@ export function Finder({ tasks, spans, onChoose, onClose }) {
     <input class="field" type="text" ref=${field} placeholder="Find a task by name, kind, skill or state" aria-label="Find a task" value=${text}
       onInput=${(/** @type {any} */ event) => { setText(event.target.value); setAt(0); }} />
     ${text.trim() && html`<ul>${found.map((span, index) => html`<li key=${span.id}><button type="button" aria-selected=${index === at ? "true" : "false"} onClick=${() => onChoose(span.id)}>
-      <${StateIcon} status=${span.status} /><span class="cut">${fullTitle(span, spans)}</span></button></li>`)}
+      <${StateIcon} status=${span.status} /><span class="cut" dir="auto">${fullTitle(span, spans)}</span></button></li>`)}
       ${!found.length && html`<li class="muted" style="padding:6px 10px">No task matches.</li>`}</ul>`}</div>`;
 }

@@ -22,7 +22,7 @@ export function Head({ source, feed, actions, playing, readOnly }) {
     <div class="crumbs"><a href="/runs">Runs</a><span>/</span><span class="mono cut">${state.run_id || feed.id}</span>
       <${Origin} state=${state} />
       ${state.given.conversation && html`<span>turn ${state.given.turn} of <a href="/conversations/${part(state.given.conversation)}">a conversation</a></span>`}</div>
-    <div class="title"><h1 class="goal" tabIndex=${-1} title=${state.goal}>${state.goal || "…"}</h1><div class="actions">
+    <div class="title"><h1 class="goal" dir="auto" tabIndex=${-1} title=${state.goal}>${state.goal || "…"}</h1><div class="actions">
       ${mayResume && !state.waiting.length && html`<button type="button" class="btn primary" onClick=${actions.resume}><${Icon} name="play" />Resume…</button>`}
       ${tasks.all > 0 && html`<button type="button" class="btn" aria-pressed=${playing ? "true" : "false"} onClick=${actions.play}><${Icon} name="replay" /><span class="word">Playback</span></button>`}
       <${Menu} label="More" items=${[

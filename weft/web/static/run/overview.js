@@ -50,11 +50,11 @@ function AnswerPart({ source, feed, onSelect, actions }) {
   const { state } = source;
   const streamed = source.texts.get("(synthesis)") ?? "";
   return html`${actions?.answering?.(null)}
-    ${state.error && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>What is finished is kept. Resume it to continue where it stopped.</div>` : html`<div>${state.error}</div>`}</div>`}
+    ${(state.error || state.status === "interrupted") && html`<div class="note ${state.status === "interrupted" ? "st-interrupted" : "st-failed"}"><b>${errorTitle(state)}</b>${state.status === "interrupted" ? html`<div>What is finished is kept. Resume it to continue where it stopped.</div>` : html`<div>${state.error}</div>`}</div>`}
     ${feed && !source.isLive && html`<${Undone} state=${state} />`}
     ${state.answer ? html`<h3 class="sec">Answer<button type="button" class="plain" onClick=${() => copy(state.answer)}><${Icon} name="copy" />Copy</button></h3><${Output} text=${state.answer} run=${feed ? source.id : null} />`
       : streamed ? html`<h3 class="sec">Answer, being written</h3><div class="md"><pre class="raw">${streamed}<span class="caret"></span></pre></div>`
-      : !state.error && !state.question && !state.waiting.length && html`<p class="muted">${state.status === "running" ? "The answer comes when the tasks are done. Choose a task to see what it does." : "There is no answer."}</p>`}
+      : !state.error && state.status !== "interrupted" && !state.question && !state.waiting.length && html`<p class="muted">${state.status === "running" ? "The answer comes when the tasks are done. Choose a task to see what it does." : "There is no answer."}</p>`}
     <${Questions} state=${state} onSelect=${onSelect} />
     <${Changes} state=${state} onSelect=${onSelect} />
     ${state.faults.length > 0 && state.status !== "done" && html`<div class="note st-partial"><b>${counted(state.faults.length, "plan was", "plans were")} refused</b>${[...new Set(state.faults)].slice(0, 10).map((/** @type {any} */ fault) => html`<div>${fault}</div>`)}</div>`}

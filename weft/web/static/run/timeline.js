@@ -31,7 +31,7 @@ export function Timeline({ source, selected, onSelect }) {
   const whole = Math.max(now, source.state.seconds, source.end ?? 0, 0.1);
   const [from, to] = range.value ?? [0, whole];
   const percent = (/** @type {number} */ time) => ((time - from) / (to - from)) * 100;
-  const lines = ticks(to - from).map((tick) => tick + (from ? Math.ceil(from) : 0)).filter((tick) => tick <= to);
+  const lines = ticks(to, from);
   const step = lines.length > 1 ? lines[1] - lines[0] : to - from;
   const first = Math.max(0, Math.floor(top.value / ROW) - 6);
   const last = Math.min(rows.length, first + Math.ceil(height.value / ROW) + 12);
@@ -81,7 +81,7 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
   const where = left <= 100.01 ? "" : percent(first) > 14 ? "before" : "inside"; // behind its bars, if their end is in view
   return html`<button type="button" class=${classes("row", `st-${status}`, critical && "crit", parentOf(span.id) !== null && "part")} aria-current=${selected ? "true" : undefined} onClick=${() => onSelect(span.id)}
     aria-label=${`${titleOf(span)}${said ? `, ${said}` : ""}, ${WORDS[status] ?? status}${critical ? ", on the critical path" : ""}`}>
-    <span class="name"><${Icon} d=${ICONS[status] ?? ICONS.pending} /><span>${titleOf(span)}${" "}</span></span>
+    <span class="name"><${Icon} d=${ICONS[status] ?? ICONS.pending} /><span dir="auto">${titleOf(span)}${" "}</span></span>
     <span class="lane" style=${{ "--step": `${step}%`, "--offset": `${step < 100 ? offset / (1 - step / 100) : 0}%` }}>
       ${marks.map((/** @type {{ at: number, what: string }} */ { at, what }) => html`<span class=${classes("mark", what !== "resumed" && "changed")} style=${{ left: x(percent(at)) }} title=${what}></span>`)}
       ${start !== null && html`${first - ready > 0.05 && !span.id.startsWith("(") && html`<span class="wait" style=${{ left: x(percent(ready)), width: x(percent(first) - percent(ready)) }}></span>`}

@@ -20,12 +20,14 @@ test("undo goes back by steps, and quick typing is one", () => {
 });
 
 test("values read as people write them", () => {
-  assert.deepEqual([0.04, 9.94, 31.4, 200, 7500, null].map(seconds), ["0.0 s", "9.9 s", "31 s", "3 min 20 s", "2 h 5 min", "–"]);
+  assert.deepEqual([0.04, 9.94, 31.4, 200, 7199, 7500, null].map(seconds), ["0.0 s", "9.9 s", "31 s", "3 min 20 s", "2 h", "2 h 5 min", "–"]);
   assert.deepEqual([0, 0.00001, 0.0381, 12.3, null].map(money), ["$0", "< $0.0001", "$0.0381", "$12.30", "unknown"]);
   assert.deepEqual([999, 1500, 93_000_000].map(bytes), ["999 B", "1.5 kB", "93 MB"]);
   assert.equal(ago("2026-01-01T00:00:00Z", Date.UTC(2026, 0, 1, 2)), "2 h ago");
   assert.deepEqual(ticks(31), [0, 15, 30]);
   assert.deepEqual(ticks(0), [0]);
+  assert.deepEqual(ticks(12.6, 12.2).map((tick) => tickText(tick, 0.1)), ["12.2 s", "12.3 s", "12.4 s", "12.5 s", "12.6 s"]);
+  assert.deepEqual(ticks(100, 31), [45, 60, 75, 90]);
   assert.deepEqual(ticks(0.2).map((tick) => tickText(tick, 0.05)), ["0.00 s", "0.05 s", "0.10 s", "0.15 s", "0.20 s"]);
   assert.deepEqual([0, 2].map((tick) => tickText(tick, 2)), ["0 s", "2 s"]);
 });
