@@ -193,7 +193,7 @@ def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
 
     text = file.read()
     try:
-        safe_yaml.check_depth(text)
+        safe_yaml.check(text)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
@@ -205,10 +205,15 @@ def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
             for node, bad in zip(root.value, repeated, strict=True)
         ]
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # an invalid date is a ValueError
-        mark = getattr(error, "problem_mark", None)
-        yield BadRow(mark.line + 1 if mark else 1, f"not valid YAML: {str(error).splitlines()[0]}")
+        yield not_yaml(error)
         return
     yield from _items(values)
+
+
+def not_yaml(error: Exception) -> BadRow:
+    """What is said of a text that is not read as YAML."""
+    mark = getattr(error, "problem_mark", None)
+    return BadRow(mark.line + 1 if mark else 1, f"not valid YAML: {str(error).splitlines()[0]}")
 
 
 def _repeated_key(root: Node) -> BadRow | None:
