@@ -261,9 +261,11 @@ def _yaml(text: str) -> Any:
     """The document in a text that was looked at as a list of goals before; a BadRow if a value in it is invalid."""
     import yaml
 
+    from weft_skills.format.safe_yaml import FastLoader
+
     try:
-        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - the safe loader
-    except (yaml.YAMLError, ValueError) as error:  # an invalid date is a ValueError
+        return yaml.load(text, FastLoader)  # noqa: S506 - the safe loader
+    except yaml.YAMLError as error:
         return goal_formats.not_yaml(error)
 
 

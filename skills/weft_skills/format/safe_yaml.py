@@ -31,7 +31,27 @@ _TIMESTAMP = f"{_CORE}timestamp"
 _PLAIN_TAGS = {_TIMESTAMP, *(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq"))}
 
 
-class JsonLoader(yaml.SafeLoader):
+class _Constructing(yaml.constructor.SafeConstructor):
+    """Says of a value that its tag cannot have where it is: PyYAML fails with whatever error comes of it."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """The value of a node; raises YAMLError."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
+            kind = str(node.tag).rpartition(":")[2]
+            what = str(error) if isinstance(error, ValueError) else f"{node.value!r:.80} is no {kind}"
+            raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from error
+
+
+class FastLoader(_Constructing, _LOADER):  # type: ignore[misc]
+    """The safe loader with the values of YAML 1.1, by libyaml where there is one; `check` comes first."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)  # type: ignore[call-arg]
+
+
+class JsonLoader(_Constructing, yaml.SafeLoader):
     """YAML with the values of JSON only: a date is text, as if quoted; bytes, sets and other objects are refused.
 
     Aliases stand for no more than the programs that read the values can go through.

@@ -48,7 +48,7 @@ class _Loader(JsonLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """The mapping; raises on a duplicate key."""
         seen: set[str] = set()
-        for key, _ in node.value:
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():  # a tag may say it of a text
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
                     raise _DuplicateKey(key.value, key.start_mark)

@@ -41,6 +41,8 @@ def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
         ('{"tasks": [{"id": "a", "id": "b", "action_type": "llm"}]}', "duplicate key 'id'"),
         ("goal: [a]\ntasks:\n- id: a\n  action_type: llm\n  instruction: b\n", "'goal' must be a text"),
         ("[" * 5000, "nested too deeply"),
+        ("tasks:\n- id: a\n  title: !!bool x\n", "line 3 is neither YAML nor JSON: 'x' is no bool"),
+        ("tasks:\n- id: a\n  title: !!map x\n", "line 3 is neither YAML nor JSON: expected a mapping node"),
         ("tasks:\n- &a\n  id: a\n  action_type: llm\n  arguments: *a\n", "nested more than 100 levels deep"),
         (
             multiplied("tasks:\n- id: a\n  arguments:\n", "  "),
