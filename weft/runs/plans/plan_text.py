@@ -194,6 +194,9 @@ class _Change:
             self._put_key(node, "depends_on", listed, depends_on, row)
             return
         ((key, value),) = waits
+        if isinstance(value, yaml.SequenceNode) and self._put_items(value, row[key.value], depends_on):
+            row[key.value] = depends_on
+            return
         start, end = key.start_mark.index, self.nodes.end(value)
         begin = self._line_start(start)
         if not depends_on and not is_flow and not self.text[begin:start].strip():
@@ -204,24 +207,13 @@ class _Change:
         self.put(key.end_mark.index, end, f": {listed}")
 
     def remove(self, at: int) -> None:
-        node, items = self.tasks[at], self.tasks
-        start, end = node.start_mark.index, self.nodes.end(node)
-        own = range(start, end)
+        node, listed = self.tasks[at], self.nodes.listed
+        own = range(node.start_mark.index, self.nodes.end(node))
         self.splices = [one for one in self.splices if one[0] not in own]  # what is removed needs no other change
         self.edges.pop(id_of(node) or "", None)
         self.rows.pop(at)
-        if _is_flow(self.nodes.listed):
-            listed = self.nodes.listed
-            if at + 1 < len(items):
-                end = items[at + 1].start_mark.index
-            elif at:
-                start = self.nodes.end(items[at - 1])
-            elif listed is not None:  # with a comma that may stand behind it
-                start, end = listed.start_mark.index + 1, listed.end_mark.index - 1
-            self.put(start, end, "")
-            return
-        dash = len(self.text[:start].rstrip()) - 1
-        self.put(self._line_start(dash), self._line_end(end), "")
+        if isinstance(listed, yaml.SequenceNode):
+            self._cut(listed, at)
 
     def made(self, ids: Mapping[str, str] | None = None) -> str:
         """The changed text; raises if it does not say what it should."""
@@ -248,6 +240,42 @@ class _Change:
             key = self.nodes.key.value if self.nodes.key is not None else "tasks"
             self.document = (self.document or {}) | {key: [*self.rows, task]}
         self.edges[task["id"]] = list(task.get("depends_on", ()))
+
+    def _cut(self, listed: yaml.SequenceNode, at: int) -> None:
+        """Take an item out of a list."""
+        items = listed.value
+        start, end = items[at].start_mark.index, self.nodes.end(items[at])
+        if not _is_flow(listed):
+            while self.text[start - 1].isspace():  # its dash may stand on a line before
+                start -= 1
+            self.put(self._line_start(start - 1), self._line_end(end), "")
+            return
+        if at + 1 < len(items):
+            end = items[at + 1].start_mark.index
+        elif at:
+            start = self.nodes.end(items[at - 1])
+        else:  # with a comma that may stand behind it
+            start, end = listed.start_mark.index + 1, listed.end_mark.index - 1
+        self.put(start, end, "")
+
+    def _put_items(self, listed: yaml.SequenceNode, before: Any, after: list[str]) -> bool:
+        """Take one text out of a list, or put one behind it; False if the list has to be written anew."""
+        texts = [one.value if isinstance(one, yaml.ScalarNode) else None for one in listed.value]
+        gone = [at for at, text in enumerate(texts) if text not in after]
+        if texts != before or not texts or not after:
+            return False
+        if len(gone) == 1 and after == texts[: gone[0]] + texts[gone[0] + 1 :]:
+            self._cut(listed, gone[0])
+        elif after[:-1] == texts:
+            last, is_flow = listed.value[-1], _is_flow(listed)
+            written = _written(after[-1], quoted=is_flow and last.style == '"')
+            if is_flow:
+                self.put(self.nodes.end(last), self.nodes.end(last), f", {written}")
+            else:
+                self._put_lines(last, [f"{' ' * listed.start_mark.column}- {written}"])
+        else:
+            return False
+        return True
 
     def _put_behind(self, last: yaml.Node, task: Mapping[str, Any]) -> None:
         """Write a task behind another one in brackets, on lines of its own if that one is."""

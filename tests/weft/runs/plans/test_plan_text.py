@@ -122,10 +122,21 @@ def test_a_rename_reaches_dependencies_and_references_and_no_text_that_looks_lik
 
 def test_a_dependency_is_taken_away_where_it_stands() -> None:
     assert unlink_task(TRICKY, "t2", "t1") == TRICKY.replace("    depends_on: [t1]   # the list\n", "")
-    assert unlink_task(TRICKY, "t3", "t2") == TRICKY.replace("[t1, 't2']", '["t1"]')
+    assert unlink_task(TRICKY, "t3", "t2") == TRICKY.replace("[t1, 't2']", "[t1]")
     assert link_task(TRICKY, "t2", "t3") == TRICKY.replace("    depends_on: [t1]   #", "    depends_on: [t1, t3]   #")
     assert "  depends_on: [brief]\n# the one that counts" in link_task(PLAN, "survey", "brief")
     assert unlink_task(PLAN, "brief", "survey") == PLAN.replace("  depends_on:\n  - survey\n", "")
+
+
+def test_what_else_stands_in_a_list_of_dependencies_stays() -> None:
+    cut = BLOCK.replace('      - "b"  # and this\n', "")
+    assert unlink_task(BLOCK, "c", "b") == cut != BLOCK
+    added, made = add_task(BLOCK)
+    listed = '      - "b"  # and this\n'
+    assert link_task(added, "c", made) == added.replace(listed, f"{listed}      - {made}\n")
+    assert unlink_task(FLOW, "c", "a") == FLOW.replace('[a, "b"]', '["b"]')
+    by_lines = json.dumps(DOCUMENT, indent=2)
+    assert unlink_task(by_lines, "c", "b") == by_lines.replace('"a",\n        "b"\n', '"a"\n') + "\n"
 
 
 def test_tasks_are_added_behind_the_others_and_removed_with_their_links() -> None:
