@@ -39,6 +39,8 @@ class _Constructing(yaml.constructor.SafeConstructor):
         try:
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError, TypeError) as error:
+            if not isinstance(node, yaml.ScalarNode):
+                raise
             kind = str(node.tag).rpartition(":")[2]
             what = str(error) if isinstance(error, ValueError) else f"{node.value!r:.80} is no {kind}"
             raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from error
