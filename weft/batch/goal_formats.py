@@ -190,11 +190,12 @@ def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
     import yaml
 
     from weft_skills.format import safe_yaml
+    from weft_skills.format.documents import TooDeep
 
     text = file.read()
     try:
-        safe_yaml.check_depth(text)
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+        safe_yaml.check(text)
+        loader = safe_yaml.FastLoader(text)
         root = loader.get_single_node()
         if not isinstance(root, yaml.SequenceNode):
             yield (root and _repeated_key(root)) or BadRow(1, NOT_A_LIST)
@@ -204,11 +205,16 @@ def _yaml(file: IO[str]) -> Iterator[GoalRow | BadRow]:
             (node.start_mark.line + 1, bad or loader.construct_object(node, deep=True))
             for node, bad in zip(root.value, repeated, strict=True)
         ]
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an invalid date is a ValueError
-        mark = getattr(error, "problem_mark", None)
-        yield BadRow(mark.line + 1 if mark else 1, f"not valid YAML: {str(error).splitlines()[0]}")
+    except (yaml.YAMLError, TooDeep, RecursionError) as error:
+        yield not_yaml(error)
         return
     yield from _items(values)
+
+
+def not_yaml(error: Exception) -> BadRow:
+    """What is said of a text that is not read as YAML."""
+    mark = getattr(error, "problem_mark", None)
+    return BadRow(mark.line + 1 if mark else 1, f"not valid YAML: {str(error).splitlines()[0]}")
 
 
 def _repeated_key(root: Node) -> BadRow | None:

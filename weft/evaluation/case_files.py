@@ -243,6 +243,9 @@ def _document(text: str, form: str) -> Iterator[GoalRow | BadRow]:
         yield from rows
         return
     document = json.loads(text) if form == "json" else _yaml(text)
+    if isinstance(document, BadRow):
+        yield document
+        return
     found = next(
         (document[key] for key in _LIST if isinstance(document, Mapping) and isinstance(document.get(key), list)), None
     )
@@ -255,9 +258,15 @@ def _document(text: str, form: str) -> Iterator[GoalRow | BadRow]:
 
 
 def _yaml(text: str) -> Any:
+    """The document in a text that was looked at as a list of goals before; a BadRow if a value in it is invalid."""
     import yaml
 
-    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - the safe loader
+    from weft_skills.format.safe_yaml import FastLoader
+
+    try:
+        return yaml.load(text, FastLoader)  # noqa: S506 - the safe loader
+    except yaml.YAMLError as error:
+        return goal_formats.not_yaml(error)
 
 
 def _lines(text: str, count: int) -> list[int]:

@@ -39,10 +39,11 @@ def critical_segments(spans: Iterable[Span], resumes: Sequence[float], seconds: 
     until, now = seconds, tries.last(None, seconds)
     while now is not None:
         end = min(now.end, until)
+        start = min(end, now.start)
         found.append(Segment(None, end, until))
         cause = tries.cause(now)
         inside = cause is not None and cause.start >= now.start - _NEAR  # a part of it, which it waited for
-        until = max(now.start, min(end, cause.end)) if cause is not None and inside else min(end, now.start)
+        until = max(start, min(end, cause.end)) if cause is not None and inside else start
         found.append(Segment(now.step, until, end))
         now = cause
     found.append(Segment(None, 0.0, until))

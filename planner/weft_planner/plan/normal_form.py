@@ -293,8 +293,9 @@ def _unknown(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _drop_unknown(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
     label = _label(task.get("id"))
-    upstream = form.upstream(task.get("id"))
-    for key in _unknown([task]):
+    unknown = _unknown([task])
+    upstream = form.upstream(task.get("id")) if unknown else set()
+    for key in unknown:
         said = [*names.named_in(task[key]), *_comes_after(task, key, names)]
         named = [one for one in dict.fromkeys(said) if one != task.get("id") and one not in upstream]
         if _holds_tasks(task[key]):

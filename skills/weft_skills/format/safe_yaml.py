@@ -3,7 +3,7 @@
 `load` reads frontmatter from parser events, one at a time on a stack of its own and bounded in depth and size, so
 neither deep nesting nor multiplying aliases exhaust anything: an alias costs as much as what it repeats.
 `load_own` reads files that weft ships. `JsonLoader` is the loader for other files (`yaml_lines`, plans), in which the
-values are those of YAML 1.1; who has libyaml make the nodes of one calls `check_depth` first.
+values are those of YAML 1.1; who has libyaml make the nodes of one calls `check` first.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DEPTH = 32
 NODES = 20_000
+_MOST_REPEATED = 1_000_000  # what aliases may stand for, in characters and values
 _DEEPEST_FLOW = 300  # brackets within brackets: PyYAML looks through all that are open again for each token
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LATE = ("while scanning a quoted scalar", "while scanning a simple key")
@@ -30,8 +31,33 @@ _TIMESTAMP = f"{_CORE}timestamp"
 _PLAIN_TAGS = {_TIMESTAMP, *(_CORE + kind for kind in ("str", "int", "float", "bool", "null", "map", "seq"))}
 
 
-class JsonLoader(yaml.SafeLoader):
-    """YAML with the values of JSON only: a date is text, as if quoted; bytes, sets and other objects are refused."""
+class _Constructing(yaml.constructor.SafeConstructor):
+    """Says of a value that its tag cannot have where it is: PyYAML fails with whatever error comes of it."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """The value of a node; raises YAMLError."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError, TypeError) as error:
+            if not isinstance(node, yaml.ScalarNode):
+                raise
+            kind = str(node.tag).rpartition(":")[2]
+            what = str(error) if isinstance(error, ValueError) else f"{node.value!r:.80} is no {kind}"
+            raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from error
+
+
+class FastLoader(_Constructing, _LOADER):  # type: ignore[misc]
+    """The safe loader with the values of YAML 1.1, by libyaml where there is one; `check` comes first."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)  # type: ignore[call-arg]
+
+
+class JsonLoader(_Constructing, yaml.SafeLoader):
+    """YAML with the values of JSON only: a date is text, as if quoted; bytes, sets and other objects are refused.
+
+    Aliases stand for no more than the programs that read the values can go through.
+    """
 
     yaml_constructors = {  # noqa: RUF012  declared this way in the base class
         tag: yaml.SafeLoader.construct_yaml_str if tag == _TIMESTAMP else construct
@@ -43,11 +69,58 @@ class JsonLoader(yaml.SafeLoader):
         for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
 
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._repeats = _Repeats()
+
+    def get_event(self) -> Any:
+        """The next event, which is counted if it repeats others."""
+        event = super().get_event()  # type: ignore[no-untyped-call]
+        self._repeats.note(event)
+        return event
+
     def fetch_flow_collection_start(self, TokenClass: Any) -> None:  # noqa: N803  as in the base class
         """A bracket opens; raises RecursionError, as the composer would later, if too many are open."""
         if self.flow_level >= _DEEPEST_FLOW:
             raise RecursionError("brackets are nested too deeply")
         super().fetch_flow_collection_start(TokenClass)
+
+
+class _Repeats:
+    """Counts what aliases repeat, also by way of each other, and refuses too much of it: a few lines can mean billions.
+
+    The size of a value is the number of its characters and of the values in it.
+    """
+
+    def __init__(self) -> None:
+        self._repeated = 0
+        self._size = 0
+        self._sizes: dict[str, int] = {}
+        self._open: list[tuple[str | None, int]] = []  # the anchors of what is being read, and what was before it
+
+    def note(self, event: Any) -> None:
+        """Take an event into account."""
+        match event:
+            case yaml.AliasEvent(anchor=str(anchor)):
+                size = self._sizes.get(anchor, 1)
+                self._size += size
+                self._repeated += size
+                if self._repeated > _MOST_REPEATED:
+                    what = f"its aliases repeat more than {_MOST_REPEATED:,} characters"
+                    raise yaml.composer.ComposerError(None, None, what, event.start_mark)  # type: ignore[arg-type]
+            case yaml.ScalarEvent():
+                before = self._size
+                self._size += 1 + len(event.value)
+                self._close(event.anchor, before)
+            case yaml.CollectionStartEvent():
+                self._open.append((event.anchor, self._size))
+                self._size += 1
+            case yaml.CollectionEndEvent():
+                self._close(*self._open.pop())
+
+    def _close(self, anchor: str | None, before: int) -> None:
+        if anchor is not None:
+            self._sizes[anchor] = self._size - before
 
 
 @dataclass(slots=True)
@@ -73,10 +146,11 @@ def load_own(text: str) -> Any:
     return yaml.load(text, _LOADER)  # noqa: S506 - the safe loader, by libyaml where there is one
 
 
-def check_depth(text: str) -> None:
-    """Raise TooDeep for a text that nests too deeply: where libyaml makes nodes of one, the process may crash."""
-    level = 0
+def check(text: str) -> None:
+    """Raise TooDeep for a text that nests too deeply, where libyaml may crash; YAMLError if aliases repeat too much."""
+    level, repeats = 0, _Repeats()
     for event in yaml.parse(text, Loader=_LOADER):
+        repeats.note(event)
         if isinstance(event, yaml.CollectionStartEvent):
             level += 1
         elif isinstance(event, yaml.CollectionEndEvent):

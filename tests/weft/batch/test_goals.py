@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.hostile_yaml import multiplied
 from weft.batch.goals import BatchGoal, opened
 from weft_skills.errors import InputError
 
@@ -137,6 +138,16 @@ def test_every_bad_line_is_reported_with_its_number(tmp_path: Path) -> None:
         ("goals.json", "[" * 100_000, "nested too deeply"),
         ("goals.yaml", "[" * 100_000, "nests deeper than 100 levels"),
         ("goals.yaml", "a: {" * 20_000, "nests deeper than 100 levels"),
+        (
+            "goals.yaml",
+            multiplied("- goal: <<v>>\n  vars:\n    v:\n", "    "),
+            "line 10: not valid YAML: its aliases repeat",
+        ),
+        (
+            "goals.yaml",
+            multiplied("- goal: x\n  plan:\n    v:\n", "    "),
+            "line 10: not valid YAML: its aliases repeat",
+        ),
         (
             "goals.json",
             '["a",\n {"goal": "b", "goal": "c"},\n {"goal": "d", "plan": {"tasks": [], "tasks": []}}]',

@@ -79,6 +79,13 @@ def test_a_goal_file_with_variables_has_no_checks(tmp_path: Path) -> None:
         ("c.json", '{"evals": [{"goal": "a", "goal": "b"}]}', "line 1: the key 'goal' stands more than once"),
         ("c.yaml", "evals:\n- goal: a\n  goal: b\n", "line 3: the key 'goal' stands more than once"),
         ("c.yaml", "- goal: [", "not valid YAML"),
+        ("c.yaml", "cases:\n- goal: a\n  due: 2026-99-99\n", "line 3: not valid YAML: month must be in 1..12"),
+        ("c.yaml", "cases:\n- goal: a\n  due: !!timestamp x\n", "line 3: not valid YAML: 'x' is no timestamp"),
+        (
+            "c.yaml",
+            "cases:\n- goal: a\n  seal: !stamp 1\n",
+            "line 3: not valid YAML: could not determine a constructor",
+        ),
         ("c.yaml", "- 7\n", "a case is an object"),
         ("c.jsonl", '{"goal": "x", "tags": 3}', "'tags' must be a list of texts"),
         ("c.jsonl", '{"goal": "x", "id": true}', "'id' must be a text"),

@@ -151,14 +151,18 @@ class Conversation:
     async def take_back(self) -> TakenBack:
         """Take back the last turn, and undo what it changed in the workspace; later turns do not see it.
 
-        Once begun, it is done to its end even if the caller is cancelled: files and record have to agree.
+        Once begun, it is done to its end however often the caller is cancelled: files and record have to agree.
         """
         taking = asyncio.ensure_future(self._take_back())
-        try:
-            return await asyncio.shield(taking)
-        except asyncio.CancelledError:
-            await asyncio.gather(taking, return_exceptions=True)
-            raise
+        cancelled: asyncio.CancelledError | None = None
+        while not taking.done():
+            try:
+                await asyncio.wait({taking})
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None and taking.exception() is None:
+            raise cancelled
+        return taking.result()
 
     async def _take_back(self) -> TakenBack:
         last = await asyncio.to_thread(lambda: self.last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class _Loader(JsonLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """The mapping; raises on a duplicate key."""
         seen: set[str] = set()
-        for key, _ in node.value:
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():  # a tag may say it of a text
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
                     raise _DuplicateKey(key.value, key.start_mark)
@@ -131,8 +132,7 @@ def _hint(faults: str) -> str:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _DuplicateKey(next(key for key in keys if keys.count(key) > 1))
+        raise _DuplicateKey(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return mapping
 
 

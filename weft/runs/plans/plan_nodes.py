@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     Pair = tuple[yaml.ScalarNode, yaml.Node]
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# Escapes of JSON for the two halves of a character, which libyaml refuses; what stands for them is as long.
+_HALVES = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,8 @@ class PlanNodes:
         """The nodes of a text; None if it is JSON that is not YAML. Raises TooDeep for one that nests too deeply."""
         is_flow = text.lstrip()[:1] in ("{", "[")  # tabs stand between the tokens of JSON, which YAML may refuse
         try:
-            text_of_yaml = text.replace("\t", " ") if is_flow else text
-            safe_yaml.check_depth(text_of_yaml)
+            text_of_yaml = _HALVES.sub(r"\\ufffd", text.replace("\t", " ") if is_flow else text)
+            safe_yaml.check(text_of_yaml)
             root = yaml.compose(text_of_yaml, _LOADER)
         except yaml.YAMLError:
             return None

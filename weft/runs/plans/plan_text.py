@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+_BOM = "\ufeff"
 _BY_HAND = "change the text itself"
+_NOT_HERE = "this change cannot be made by a button here"
 _NEW = {"title": "A new task", "action_type": "llm", "instruction": "Say what to do."}
 
 
@@ -94,10 +97,11 @@ def remove_task(text: str, task: str) -> str:
 class _Change:
     """A change while it is made: what to put where in the text, and the document that this must come to.
 
-    Its `text` has plain line ends meanwhile.
+    Its `text` has plain line ends meanwhile, and no mark of its byte order before it, which is in `head`.
     """
 
     text: str
+    head: str = field(init=False)
     line_end: str = field(init=False)
     nodes: PlanNodes = field(init=False)
     document: Any = field(init=False)
@@ -106,6 +110,8 @@ class _Change:
     splices: list[tuple[int, int, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.head = _BOM if self.text.startswith(_BOM) else ""  # the parser does not count it
+        self.text = self.text.removeprefix(_BOM)
         self.line_end = "\r\n" if "\r\n" in self.text else "\n"
         self.text = self.text.replace("\r\n", "\n")
         if self.text and not self.text.endswith("\n"):
@@ -188,6 +194,9 @@ class _Change:
             self._put_key(node, "depends_on", listed, depends_on, row)
             return
         ((key, value),) = waits
+        if isinstance(value, yaml.SequenceNode) and self._put_items(value, row[key.value], depends_on):
+            row[key.value] = depends_on
+            return
         start, end = key.start_mark.index, self.nodes.end(value)
         begin = self._line_start(start)
         if not depends_on and not is_flow and not self.text[begin:start].strip():
@@ -198,24 +207,13 @@ class _Change:
         self.put(key.end_mark.index, end, f": {listed}")
 
     def remove(self, at: int) -> None:
-        node, items = self.tasks[at], self.tasks
-        start, end = node.start_mark.index, self.nodes.end(node)
-        own = range(start, end)
+        node, listed = self.tasks[at], self.nodes.listed
+        own = range(node.start_mark.index, self.nodes.end(node))
         self.splices = [one for one in self.splices if one[0] not in own]  # what is removed needs no other change
         self.edges.pop(id_of(node) or "", None)
         self.rows.pop(at)
-        if _is_flow(self.nodes.listed):
-            listed = self.nodes.listed
-            if at + 1 < len(items):
-                end = items[at + 1].start_mark.index
-            elif at:
-                start = self.nodes.end(items[at - 1])
-            elif listed is not None:  # with a comma that may stand behind it
-                start, end = listed.start_mark.index + 1, listed.end_mark.index - 1
-            self.put(start, end, "")
-            return
-        dash = len(self.text[:start].rstrip()) - 1
-        self.put(self._line_start(dash), self._line_end(end), "")
+        if isinstance(listed, yaml.SequenceNode):
+            self._cut(listed, at)
 
     def made(self, ids: Mapping[str, str] | None = None) -> str:
         """The changed text; raises if it does not say what it should."""
@@ -224,11 +222,15 @@ class _Change:
             pieces += [self.text[at:start], given]
             at = end
         text = "".join((*pieces, self.text[at:]))
-        now, same = _read(text), dict(ids or {})
+        same = dict(ids or {})
         edges = {same.get(task, task): [same.get(one, one) for one in needs] for task, needs in self.edges.items()}
+        try:
+            now = _read(text)
+        except InputError as error:  # what was given could be read
+            raise InputError(_NOT_HERE, hint=_BY_HAND) from error
         if _plain(now, self.nodes.key) != _plain(self.document, self.nodes.key) or _edges(now) != edges:
-            raise InputError("this change cannot be made by a button here", hint=_BY_HAND)
-        return text.replace("\n", self.line_end)
+            raise InputError(_NOT_HERE, hint=_BY_HAND)
+        return self.head + text.replace("\n", self.line_end)
 
     def _put_row(self, task: dict[str, Any]) -> None:
         """Add a task to the document."""
@@ -238,6 +240,42 @@ class _Change:
             key = self.nodes.key.value if self.nodes.key is not None else "tasks"
             self.document = (self.document or {}) | {key: [*self.rows, task]}
         self.edges[task["id"]] = list(task.get("depends_on", ()))
+
+    def _cut(self, listed: yaml.SequenceNode, at: int) -> None:
+        """Take an item out of a list."""
+        items = listed.value
+        start, end = items[at].start_mark.index, self.nodes.end(items[at])
+        if not _is_flow(listed):
+            while self.text[start - 1].isspace():  # its dash may stand on a line before
+                start -= 1
+            self.put(self._line_start(start - 1), self._line_end(end), "")
+            return
+        if at + 1 < len(items):
+            end = items[at + 1].start_mark.index
+        elif at:
+            start = self.nodes.end(items[at - 1])
+        else:  # with a comma that may stand behind it
+            start, end = listed.start_mark.index + 1, listed.end_mark.index - 1
+        self.put(start, end, "")
+
+    def _put_items(self, listed: yaml.SequenceNode, before: Any, after: list[str]) -> bool:
+        """Take one text out of a list, or put one behind it; False if the list has to be written anew."""
+        texts = [one.value if isinstance(one, yaml.ScalarNode) else None for one in listed.value]
+        gone = [at for at, text in enumerate(texts) if text not in after]
+        if texts != before or not texts or not after:
+            return False
+        if len(gone) == 1 and after == texts[: gone[0]] + texts[gone[0] + 1 :]:
+            self._cut(listed, gone[0])
+        elif after[:-1] == texts:
+            last, is_flow = listed.value[-1], _is_flow(listed)
+            written = _written(after[-1], quoted=is_flow and last.style == '"')
+            if is_flow:
+                self.put(self.nodes.end(last), self.nodes.end(last), f", {written}")
+            else:
+                self._put_lines(last, [f"{' ' * listed.start_mark.column}- {written}"])
+        else:
+            return False
+        return True
 
     def _put_behind(self, last: yaml.Node, task: Mapping[str, Any]) -> None:
         """Write a task behind another one in brackets, on lines of its own if that one is."""
@@ -252,7 +290,7 @@ class _Change:
     def _put_lines(self, node: yaml.Node, lines: Sequence[str]) -> None:
         """Write lines below a node."""
         end = self._line_end(self.nodes.end(node))
-        broken = "" if self.text[:end].endswith("\n") else "\n"
+        broken = "" if self.text.endswith("\n", 0, end) else "\n"
         self.put(end, end, broken + "\n".join((*lines, "")))
 
     def _put_key(self, node: yaml.Node, key: str, written: str, value: list[str], row: dict[str, Any]) -> None:
@@ -274,8 +312,9 @@ class _Change:
         self.put(node.start_mark.index, node.end_mark.index, written)
 
     def _put_references(self, nodes: Sequence[yaml.Node], ids: Mapping[str, str], but: Sequence[yaml.Node]) -> None:
+        done = set(map(id, but))
         for one in (one for node in nodes for one in walk(node)):
-            if isinstance(one, yaml.ScalarNode) and one not in but and "<<" in one.value:
+            if isinstance(one, yaml.ScalarNode) and id(one) not in done and "<<" in one.value:
                 start, end = one.start_mark.index, one.end_mark.index
                 self.put(start, end, renamed(self.text[start:end], ids))
 
@@ -284,7 +323,7 @@ class _Change:
 
     def _line_end(self, index: int) -> int:
         """Behind the line break of a line, or where a line that follows begins."""
-        if self.text[:index].endswith("\n"):
+        if self.text.endswith("\n", 0, index):
             return index
         found = self.text.find("\n", index)
         return len(self.text) if found < 0 else found + 1
@@ -336,8 +375,12 @@ def _with_id(value: Any, task: str, to: str) -> Any:
 
 def _written(text: str, *, quoted: bool) -> str:
     """A text as it stands in YAML: in quotes if it would be something else without."""
-    plain = not quoted and _PLAIN.fullmatch(text) and load(text) == text
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return text if not quoted and _is_plain(text) else json.dumps(text, ensure_ascii=False)
+
+
+@lru_cache(maxsize=10_000)  # an id is written for each task that depends on it
+def _is_plain(text: str) -> bool:
+    return _PLAIN.fullmatch(text) is not None and load(text) == text
 
 
 def _lines(task: Mapping[str, Any], column: int) -> list[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from hypothesis import given, settings
 
+from tests.hostile_yaml import multiplied
 from tests.plans import plans
 from weft.runs.plans import plan_file
 from weft_planner.plan.plan import Plan
@@ -39,7 +41,13 @@ def test_a_plan_survives_yaml_and_json(plan: Plan) -> None:
         ('{"tasks": [{"id": "a", "id": "b", "action_type": "llm"}]}', "duplicate key 'id'"),
         ("goal: [a]\ntasks:\n- id: a\n  action_type: llm\n  instruction: b\n", "'goal' must be a text"),
         ("[" * 5000, "nested too deeply"),
+        ("tasks:\n- id: a\n  title: !!bool x\n", "line 3 is neither YAML nor JSON: 'x' is no bool"),
+        ("tasks:\n- id: a\n  title: !!map x\n", "line 3 is neither YAML nor JSON: expected a mapping node"),
         ("tasks:\n- &a\n  id: a\n  action_type: llm\n  arguments: *a\n", "nested more than 100 levels deep"),
+        (
+            multiplied("tasks:\n- id: a\n  arguments:\n", "  "),
+            "line 10 is neither YAML nor JSON: its aliases repeat more than 1,000,000",
+        ),
     ],
 )
 def test_a_plan_that_cannot_run_is_refused_with_the_place(tmp_path: Path, text: str, says: str) -> None:
@@ -86,3 +94,9 @@ def test_a_day_in_yaml_is_the_text_that_it_would_be_in_json() -> None:
     text = "tasks:\n- {id: a, action_type: tool, name: a_name, arguments: {day: 2024-01-01}}"
     (task,) = plan_file.parse(text, "here", known).plan.tasks
     assert task.arguments == {"day": "2024-01-01"}
+
+
+def test_a_key_that_is_repeated_behind_many_others_is_found_at_once() -> None:
+    keys = ", ".join(f'"key-{number}": 1' for number in range(100_000))
+    with pytest.raises(yaml.YAMLError, match="duplicate key 'last'"):
+        plan_file.load(f'{{{keys}, "last": 1, "last": 2}}')

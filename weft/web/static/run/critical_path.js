@@ -18,9 +18,10 @@ export function criticalSegments(state) {
   let until = state.seconds;
   for (let now = tries.last(null, until); now;) {
     const end = Math.min(now.end, until);
+    const start = Math.min(end, now.start);
     found.push({ step: null, start: end, end: until });
     const cause = tries.cause(now);
-    until = cause && cause.start >= now.start - NEAR ? Math.max(now.start, Math.min(end, cause.end)) : Math.min(end, now.start);
+    until = cause && cause.start >= now.start - NEAR ? Math.max(start, Math.min(end, cause.end)) : start;
     found.push({ step: now.step, start: until, end });
     now = cause;
   }

@@ -208,3 +208,11 @@ test("a task that had begun when the plan lost it is still seen in time", () => 
   assert.deepEqual(state.dropped.map((span) => [span.id, span.tries]), [["early", [{ start: 1, end: 3, status: "cancelled" }]]]);
   assert.deepEqual([...state.spans.keys()], ["(plan)", "other"]);
 });
+
+test("the critical path of steps of about the same time goes back in time only", () => {
+  const step = (id, start, end, ...needs) => [id, { id, depends_on: needs, tries: [{ start, end }] }];
+  const spans = new Map([step("a", 4.003, 4.004), step("b", 4.003, 4.003, "a"), step("c", 4.001, 4.002, "b"), step("d", 4, 5, "c")]);
+  const found = criticalSegments({ spans, dropped: [], resumes: [], seconds: 5 });
+  assert.deepEqual(found.flatMap(({ step }) => step ?? []), ["a", "b", "c", "d"]);
+  assert.ok(found.every((one, at) => one.start <= one.end && (!at || found[at - 1].end === one.start)));
+});
