@@ -259,7 +259,7 @@ class _Change:
         self.put(start, end, "")
 
     def _put_items(self, listed: yaml.SequenceNode, before: Any, after: list[str]) -> bool:
-        """Take one text out of a list, or put one behind it; False if the list has to be written anew."""
+        """Take one text out of a list, or put one behind it; False if the whole list has to be rewritten."""
         texts = [one.value if isinstance(one, yaml.ScalarNode) else None for one in listed.value]
         gone = [at for at, text in enumerate(texts) if text not in after]
         if texts != before or not texts or not after:
