@@ -3,16 +3,19 @@
 git clone --bare https://github.com/OWNER/NAME CLONES/OWNER+NAME     for each line of training/repositories.tsv
 python -m training extract CLONES skills.jsonl --names N --shingles S --corpus CORPUS
 python -m training bundle CLONES skills.jsonl bundle.xz --vocabulary vocab.txt --corpus CORPUS
-python -m training write bundle.xz MODEL.gguf requests.json          on an accelerator, about seven minutes
+python -m training write bundle.xz MODEL.gguf requests.json          on an accelerator, about eight minutes
 python -m training train bundle.xz MINILM OUT --requests requests.json      likewise, about nine
 python -m training average OUT/table.npz EARLIER.bin bundle.xz mean.npz
 python -m training export mean.npz bundle.xz encoder.bin
+python -m training refine encoder.bin bundle.xz requests.json refined.npz      on a CPU, about ten minutes
+python -m training export refined.npz bundle.xz encoder.bin --requests requests.json
 python -m training evaluate encoder.bin --corpus CORPUS --half tune
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -41,7 +44,9 @@ def main() -> int:
     bundle.add_argument("--vocabulary", type=Path, required=True, help="vocab.txt of all-MiniLM-L6-v2")
     bundle.add_argument("--corpus", type=Path, required=True)
     bundle.set_defaults(run=_bundle)
-    write = steps.add_parser("write", help="have a language model write requests for the skills, and translate some")
+    write = steps.add_parser(
+        "write", help="have a language model write requests for the skills and everyday messages, and translate some"
+    )
     write.add_argument("bundle", type=Path)
     write.add_argument("gguf", type=Path, help="a model that follows instructions, such as Qwen2.5-Coder-1.5B")
     write.add_argument("out", type=Path)
@@ -60,10 +65,17 @@ def main() -> int:
     average.add_argument("bundle", type=Path)
     average.add_argument("out", type=Path)
     average.set_defaults(run=_average)
+    refine = steps.add_parser("refine", help="train a table further with what was written, on a CPU")
+    refine.add_argument("earlier", type=Path)
+    refine.add_argument("bundle", type=Path)
+    refine.add_argument("requests", type=Path, help="what `write` wrote")
+    refine.add_argument("out", type=Path)
+    refine.set_defaults(run=_refine)
     export = steps.add_parser("export", help="the file in the wheel")
     export.add_argument("table", type=Path)
     export.add_argument("bundle", type=Path)
     export.add_argument("out", type=Path)
+    export.add_argument("--requests", type=Path, help="what `write` wrote, to tell everyday talk by")
     export.add_argument("--dimensions", type=int, default=128)
     export.set_defaults(run=_export)
     evaluate = steps.add_parser("evaluate", help="figures on the development goals")
@@ -114,9 +126,9 @@ def _train(arguments: argparse.Namespace) -> None:
 
 
 def _write(arguments: argparse.Namespace) -> None:
-    from training.learning.writing import write_requests
+    from training.learning import writing
 
-    sys.stdout.write(f"{write_requests(arguments.bundle, arguments.gguf, arguments.out)} requests\n")
+    writing.write(arguments.bundle, *writing.load(arguments.gguf), arguments.out)
 
 
 def _average(arguments: argparse.Namespace) -> None:
@@ -127,11 +139,21 @@ def _average(arguments: argparse.Namespace) -> None:
     sys.stdout.write(f"mean cosine {near:.3f}\n")
 
 
+def _refine(arguments: argparse.Namespace) -> None:
+    from training.learning.refining import Refining, refine
+
+    written = json.loads(arguments.requests.read_text(encoding="utf-8"))
+    refine(arguments.earlier, arguments.bundle, written, arguments.out, Refining())
+
+
 def _export(arguments: argparse.Namespace) -> None:
     from training import bundle
     from training.export import export
 
-    export(arguments.table, bundle.read(arguments.bundle), arguments.out, NAME, arguments.dimensions)
+    document = bundle.read(arguments.bundle)
+    if arguments.requests:
+        document = bundle.with_written(document, json.loads(arguments.requests.read_text(encoding="utf-8")))
+    export(arguments.table, document, arguments.out, NAME, arguments.dimensions)
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:

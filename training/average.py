@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from training.examples import short
 from training.export import vectors
-from training.table_file import read
+from training.table_file import read, read_trained, write_trained
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,9 +23,7 @@ def average(trained: Path, earlier: Path, document: Mapping[str, Any], out: Path
     """
     import numpy
 
-    stored = numpy.load(trained)
-    words = stored["words"].tobytes().decode().split("\n")
-    table = stored["rows"].astype(numpy.float32) * stored["scales"][:, None]
+    words, table = read_trained(trained)
     old_words, old = read(earlier)
     place = {word: at for at, word in enumerate(old_words)}
     both = [at for at, word in enumerate(words) if word in place]
@@ -40,7 +38,5 @@ def average(trained: Path, earlier: Path, document: Mapping[str, Any], out: Path
     left, _, right = numpy.linalg.svd(new.T @ before)
     table = table @ (left @ right)
     table[both] = share * table[both] + (1 - share) * old[shared]
-    scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / 127
-    rows = numpy.round(table / scales[:, None]).astype(numpy.int8)
-    numpy.savez_compressed(out, rows=rows, scales=scales, words=stored["words"])
+    write_trained(out, table, words)
     return float((new @ (left @ right) * before).sum(1).mean())

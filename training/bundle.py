@@ -111,6 +111,20 @@ def development(
     }
 
 
+def with_written(document: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+    """A bundle with what a model wrote beside it: requests, everyday messages, and translations of both."""
+    return {
+        **document,
+        "pairs": [*document["pairs"], *([skill, "request", english] for skill, english, _, _ in written["requests"])],
+        "everyday": [*document["everyday"], *(english for english, _, _ in written["everyday"])],
+        "translations": [
+            *document["translations"],
+            *([code, english, other] for *_, english, code, other in written["requests"] if other),
+            *([code, english, other] for english, code, other in written["everyday"] if other),
+        ],
+    }
+
+
 def write(path: Path, document: Mapping[str, Any]) -> None:
     """Write a bundle."""
     path.write_bytes(lzma.compress(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace"), preset=1))

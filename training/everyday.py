@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 # Kinds of phrases that read like goals.
-LIKE_GOALS = frozenset({"asked", "use", "trigger", "quote", "said", "sentence"})
+LIKE_GOALS = frozenset({"asked", "use", "trigger", "quote", "said", "sentence", "request"})
 JOINED = (1, 1, 2, 3, 4, 6)
 # How many texts of each kind: in English, and in other languages.
 ENGLISH, OTHER = 25_000, 6_000

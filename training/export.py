@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from training.everyday import direction
 from training.examples import short, whole
-from training.table_file import ZERO, write
+from training.table_file import ZERO, read_trained, write
 from weft_skills.selection.encoder.table import TOKEN_LIMIT
 from weft_skills.selection.encoder.tokens import Tokens
 
@@ -29,9 +29,8 @@ def export(trained: Path, document: Mapping[str, Any], out: Path, name: str, dim
     """Write a table trained on a bundle, rotated so that its leading dimensions tell most about the skills."""
     import numpy
 
-    stored, skills = numpy.load(trained), document["skills"]
-    words = stored["words"].tobytes().decode().split("\n")
-    table = stored["rows"].astype(numpy.float32) * stored["scales"][:, None]
+    skills = document["skills"]
+    words, table = read_trained(trained)
     table = table @ axes(table, words, skills[:: -(-len(skills) // SAMPLE)], dimensions)
     everyday = direction(document, lambda texts: vectors(table, words, texts))
     scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / LARGEST

@@ -27,8 +27,10 @@ SHARES = (0.32, 0.32, 0.1, 0.1, 0.08, 0.08)
 TRANSLATED = 4
 # A request of more skills than this says nothing about any of them.
 MOST_SKILLS = 2
-# Characters of a request, and the fewest words.
-SHORTEST, LONGEST, FEWEST_WORDS = 12, 320, 3
+# Characters of a request, and the fewest words; longer ones are not translated.
+SHORTEST, LONGEST, FEWEST_WORDS, TRANSLATABLE = 12, 640, 3, 320
+# Tokens of an answer with long requests, and of one with translations.
+LONG_TOKENS, TRANSLATION_TOKENS = 300, 260
 # Characters of a description, and of a body beside a description that is short.
 DESCRIPTION, BODY, SHORT = 450, 350, 300
 _LINE = re.compile(r"^\s*(\d)\s*[.):]\s*(.+?)\s*$", re.MULTILINE)
@@ -53,18 +55,19 @@ class Prompt:
     turns: Turns
     language: str = ""
     requests: tuple[str, ...] = ()
+    most_tokens: int = 150
 
 
 def to_write(skills: Sequence[Sequence[str]]) -> Iterator[Prompt]:
-    """Three prompts for each English skill of a bundle: twice with examples, once without, sampled at 0.8."""
+    """Three prompts for each English skill of a bundle: with examples, without, and for long requests."""
     for place, (name, description, body, language) in enumerate(skills):
         if language == "en":
             about = _about(name, description, body)
-            turns = [_turn("system", _PROMPTS["system"]), *_examples(), _turn("user", about)]
+            turns = [turn("system", _PROMPTS["system"]), *_examples(), turn("user", about)]
             yield from (
                 Prompt(place, turns),
-                Prompt(place, turns),
-                Prompt(place, [_turn("user", f"{about}\n\n{_PROMPTS['plain']}")]),
+                Prompt(place, [turn("user", f"{about}\n\n{_PROMPTS['plain']}")]),
+                Prompt(place, [turn("user", f"{about}\n\n{_PROMPTS['long']}")], most_tokens=LONG_TOKENS),
             )
 
 
@@ -72,22 +75,27 @@ def to_translate(written: Mapping[int, Sequence[str]], seed: int = 2) -> Iterato
     """A prompt for each skill: some of its requests, into a language that is drawn; decoded greedily."""
     generator = random.Random(seed)
     for place, requests in written.items():
-        chosen = generator.sample(list(requests), min(TRANSLATED, len(requests)))
-        code = generator.choices(list(LANGUAGES), SHARES)[0]
-        told = (
-            f"Translate what people typed into {LANGUAGES[code]}, line by line. Keep the numbers, names and terms that "
-            f"{LANGUAGES[code]} speakers would not translate. Answer with the translated lines only."
-        )
-        text = "\n".join(f"{number}. {request}" for number, request in enumerate(chosen, 1))
-        yield Prompt(place, [_turn("system", told), _turn("user", text)], code, tuple(chosen))
+        short = [request for request in requests if len(request) <= TRANSLATABLE]
+        yield translation_prompt(place, generator.sample(short, min(TRANSLATED, len(short))), generator)
+
+
+def translation_prompt(place: int, texts: Sequence[str], chance: random.Random) -> Prompt:
+    """What asks for a translation of some texts into a language that is drawn."""
+    code = chance.choices(list(LANGUAGES), SHARES)[0]
+    told = (
+        f"Translate what people typed into {LANGUAGES[code]}, line by line. Keep the numbers, names and terms that "
+        f"{LANGUAGES[code]} speakers would not translate. Answer with the translated lines only."
+    )
+    lines = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+    return Prompt(place, [turn("system", told), turn("user", lines)], code, tuple(texts), TRANSLATION_TOKENS)
 
 
 def written(answers: Iterable[tuple[Prompt, str]]) -> dict[int, list[str]]:
     """The requests of each skill, each once, without those that are cut, long, or not in English."""
     found: dict[int, dict[str, None]] = defaultdict(dict)
     for prompt, answer in answers:
-        for text in _lines(answer).values():
-            if SHORTEST <= len(text) <= LONGEST and len(text.split()) >= FEWEST_WORDS and _ascii(text) > 0.97:
+        for text in numbered(answer).values():
+            if SHORTEST <= len(text) <= LONGEST and len(text.split()) >= FEWEST_WORDS and is_english(text):
                 found[prompt.skill][text] = None
     return {place: list(texts) for place, texts in found.items()}
 
@@ -96,7 +104,7 @@ def translated(answers: Iterable[tuple[Prompt, str]]) -> dict[tuple[int, str], t
     """The language and translation of each request, by its skill and text; those in the wrong script are left out."""
     found = {}
     for prompt, answer in answers:
-        lines = _lines(answer)
+        lines = numbered(answer)
         for number, request in enumerate(prompt.requests, 1):
             other = lines.get(str(number), "")
             fits = _ascii(other) < 0.6 if prompt.language in ("zh", "ja", "ru") else _ascii(other) > 0.8
@@ -120,8 +128,8 @@ def joined(
 
 def _examples() -> Iterator[dict[str, str]]:
     for one in _PROMPTS["examples"]:
-        yield _turn("user", _about(one["name"], one["description"], ""))
-        yield _turn("assistant", one["requests"].rstrip())
+        yield turn("user", _about(one["name"], one["description"], ""))
+        yield turn("assistant", one["requests"].rstrip())
 
 
 def _about(name: str, description: str, body: str) -> str:
@@ -130,16 +138,22 @@ def _about(name: str, description: str, body: str) -> str:
     return f"Tool: {name[:60]}\nIt does: {said}" + (f"\nMore: {more}" if more else "")
 
 
-def _turn(role: str, content: str) -> dict[str, str]:
+def turn(role: str, content: str) -> dict[str, str]:
+    """One turn of a prompt."""
     return {"role": role, "content": content}
 
 
-def _lines(answer: str) -> dict[str, str]:
+def numbered(answer: str) -> dict[str, str]:
     """The numbered lines of an answer, of each number the first."""
     found: dict[str, str] = {}
     for match in _LINE.finditer(answer):
         found.setdefault(match[1], match[2].strip('"“”* '))
     return found
+
+
+def is_english(text: str) -> bool:
+    """Whether a text is not in another script."""
+    return _ascii(text) > 0.97
 
 
 def _ascii(text: str) -> float:

@@ -71,6 +71,25 @@ def read(path: Path) -> tuple[list[str], Any]:
     return entries, values * numpy.frombuffer(scales, "<u2").astype(numpy.float32)[:, None]
 
 
+def write_trained(path: Path, table: Any, words: Sequence[str]) -> None:
+    """Write a table as training leaves it: rows of bytes, the scale of each, and the entries."""
+    import numpy
+
+    scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / 127
+    rows = numpy.round(table / scales[:, None]).astype(numpy.int8)
+    entries = numpy.frombuffer("\n".join(words).encode(), numpy.uint8)
+    numpy.savez_compressed(path, rows=rows, scales=scales.astype(numpy.float32), words=entries)
+
+
+def read_trained(path: Path) -> tuple[list[str], Any]:
+    """The entries and rows of a table that training left."""
+    import numpy
+
+    stored = numpy.load(path)
+    words = stored["words"].tobytes().decode().split("\n")
+    return words, stored["rows"].astype(numpy.float32) * stored["scales"][:, None]
+
+
 def _joined(head: dict[str, object], sections: dict[str, bytes]) -> bytes:
     # The head's own length depends on the places in it, so it gets room for the longest ones.
     start = _aligned(8 + len(json.dumps(head)) + 64 * len(sections))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from transformers import DynamicCache
@@ -11,12 +11,20 @@ from transformers import DynamicCache
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bench.plan_quality.grammars import Grammars
-
 # Numbers of attention that are worked out at a time while prompts are read.
 _SCORES = 1_500_000_000
 # Steps after which the sequences that ended are dropped, if they are half of all.
 _DROP_AFTER = 16
+
+
+class Choice(Protocol):
+    """What has a say in which token comes next: a grammar, or chance."""
+
+    def restrict(self, scores: Any, rows: Sequence[int]) -> None:
+        """Change the scores of these sequences' next tokens, the best of which are taken."""
+
+    def take(self, row: int, token: int) -> None:
+        """Hear of a token that was taken."""
 
 
 @dataclass(slots=True)
@@ -42,12 +50,12 @@ class BatchDecoder:
         heads, kept = config.num_attention_heads, config.num_key_value_heads
         self._groups = (kept, heads // kept, getattr(config, "head_dim", None) or config.hidden_size // heads)
 
-    def decode(self, prompts: Sequence[Sequence[int]], shared: int, grammars: Grammars) -> list[list[int]]:
+    def decode(self, prompts: Sequence[Sequence[int]], shared: int, choice: Choice) -> list[list[int]]:
         """The tokens of each answer, without the one that ends it, or as many as there may be."""
         with torch.inference_mode():
-            return self._decode(prompts, shared, grammars)
+            return self._decode(prompts, shared, choice)
 
-    def _decode(self, prompts: Sequence[Sequence[int]], shared: int, grammars: Grammars) -> list[list[int]]:
+    def _decode(self, prompts: Sequence[Sequence[int]], shared: int, choice: Choice) -> list[list[int]]:
         device = self.model.device
         longest = max(map(len, prompts)) - shared
         padding = torch.tensor([longest - len(prompt) + shared for prompt in prompts], device=device)
@@ -58,7 +66,7 @@ class BatchDecoder:
         answers: list[list[int]] = [[] for _ in prompts]
         active, ended = list(range(len(prompts))), set[int]()
         for number in range(self.most_tokens):
-            grammars.restrict(scores, active)
+            choice.restrict(scores, active)
             tokens = scores.argmax(-1)
             for row, token in zip(active, tokens.tolist(), strict=True):
                 if row in ended:
@@ -67,7 +75,7 @@ class BatchDecoder:
                     ended.add(row)
                 else:
                     answers[row].append(token)
-                    grammars.take(row, token)
+                    choice.take(row, token)
             if len(ended) == len(prompts):
                 break
             if number % _DROP_AFTER == 0 and sum(row not in ended for row in active) <= len(active) // 2:
@@ -126,7 +134,8 @@ class BatchDecoder:
         heads, _, size = self._groups
         shape = (rows, heads, read + self.most_tokens, size)
         options = {"device": self.model.device, "dtype": self.model.dtype}
-        return [(torch.empty(shape, **options), torch.empty(shape, **options)) for _ in self.model.model.layers]
+        # Places that are not written yet count for nothing, but only where they hold numbers.
+        return [(torch.zeros(shape, **options), torch.zeros(shape, **options)) for _ in self.model.model.layers]
 
     def _read(self, rows: Any, kept: _Kept, shared: int) -> Any:
         """Reads the prompts, some at a time, and gives the scores of what comes next."""

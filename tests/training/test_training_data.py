@@ -4,7 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from training import requests
+from training import bundle, everyday_requests, requests
 from training.examples import example
 from training.exclusion import Exclusion, digest, shingles
 from training.extract import TrainingSkill
@@ -116,3 +116,36 @@ def test_a_translation_in_the_wrong_script_is_left_out() -> None:
     assert [(one.skill, one.english, one.other) for one in joined] == [
         (1, "my numbers as a picture", answers[1][1].removeprefix("1. "))
     ]
+
+
+def test_everyday_messages_are_asked_for_by_subject_and_form_and_kept_once() -> None:
+    prompts = list(everyday_requests.to_write())
+    assert len({prompt.turns[-1]["content"] for prompt in prompts}) * everyday_requests.ROUNDS == len(prompts)
+    messages = everyday_requests.written(
+        (prompt, f"1. What goes with pumpkin soup?\n2. ok\n3. And message {prompt.skill}") for prompt in prompts[:3]
+    )
+    assert messages == {
+        0: ["What goes with pumpkin soup?", "And message 0"], 1: ["And message 1"], 2: ["And message 2"]
+    }  # fmt: skip
+    translated = {(0, "And message 0"): ("de", "Und Nachricht 0")}
+    joined = everyday_requests.joined(messages, translated)
+    assert [(one.english, one.other) for one in joined][:2] == [
+        ("What goes with pumpkin soup?", ""), ("And message 0", "Und Nachricht 0")
+    ]  # fmt: skip
+    assert everyday_requests.counted(joined) == {"en": 4, "de": 1}
+
+
+def test_what_is_written_stands_beside_what_a_bundle_has() -> None:
+    document = {"pairs": [[0, "use", "draw"]], "everyday": ["hello"], "translations": [["de", "yes", "ja"]]}
+    written = {
+        "requests": [[3, "my numbers as a picture", "de", "meine Zahlen als Bild"], [4, "once", "", ""]],
+        "everyday": [["good night", "fr", "bonne nuit"], ["good morning", "", ""]],
+    }
+    found = bundle.with_written(document, written)
+    assert found["pairs"][1:] == [[3, "request", "my numbers as a picture"], [4, "request", "once"]]
+    assert found["everyday"] == ["hello", "good night", "good morning"]
+    assert found["translations"][1:] == [
+        ["de", "my numbers as a picture", "meine Zahlen als Bild"],
+        ["fr", "good night", "bonne nuit"],
+    ]
+    assert document["everyday"] == ["hello"]

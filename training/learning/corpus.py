@@ -8,12 +8,13 @@ from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from training import bundle
 from training.examples import Example, example, short, whole
 from training.pairs import WEIGHTS
 from training.phrases import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 # How many pairs of a skill are used at most, by weight of their kind.
 MOST_PAIRS = 12
@@ -25,14 +26,13 @@ SENTENCES = 8
 class Corpus:
     """The skills and pairs of a bundle, with what is derived from them."""
 
-    def __init__(
-        self, document: dict[str, Any], requests: Sequence[Sequence[Any]], processes: int, seed: int = 0
-    ) -> None:
+    def __init__(self, document: dict[str, Any], written: Mapping[str, Any], processes: int, seed: int = 0) -> None:
         self.skills: list[list[str]] = document["skills"]
         self.english = [skill[3] == "en" for skill in self.skills]
         self.twins: dict[int, int] = {}
         for first, second in document["twins"]:
             self.twins[first], self.twins[second] = second, first
+        requests = written["requests"]
         chosen = ((*pair, "") for pair in _chosen(document["pairs"], seed))
         self.pairs = [*chosen, *((skill, "request", english, other) for skill, english, _, other in requests)]
         with ProcessPoolExecutor(processes) as pool:
@@ -41,9 +41,9 @@ class Corpus:
         self.english_pairs = [at for at, pair in enumerate(self.pairs) if self.english[pair[0]]]
         self.short = [short(skill) for skill in self.skills]
         self.whole = [whole(skill) for skill in self.skills]
-        self.everyday: list[str] = document["everyday"]
-        requested = [[code, english, other] for _, english, code, other in requests if other]
-        self.translations: list[list[str]] = [*document["translations"], *requested]
+        both = bundle.with_written(document, written)
+        self.everyday: list[str] = list(dict.fromkeys(both["everyday"]))
+        self.translations: list[list[str]] = both["translations"]
         self.groups = [hash(re.sub(r"\W+", "", skill[0].lower())) % (1 << 40) for skill in self.skills]
 
     def sentences(self) -> list[str]:

@@ -60,7 +60,9 @@ class Lessons:
         other = torch.tensor([at for _, at in foreign], device=device)
         self._target = torch.cat([target, target[other]]) if foreign else target
         self.foreign = len(texts)
-        self._everyday = (len(texts) - len(sources) - len(corpus.everyday), len(texts) - len(sources))
+        end, known = len(texts) - len(sources), set(corpus.everyday)
+        others = [len(texts) + at for at, one in enumerate(corpus.translations) if one[1] in known]
+        self._everyday = torch.tensor([*range(end - len(corpus.everyday), end), *others], device=device)
 
     def __len__(self) -> int:
         return len(self._target)
@@ -123,7 +125,7 @@ class Lessons:
 
         device = self._target.device
         sizes = torch.tensor([generator.choice(JOINED) for _ in range(count)], device=device)
-        places = torch.randint(*self._everyday, (int(sizes.sum()),), device=device)
+        places = self._everyday[torch.randint(len(self._everyday), (int(sizes.sum()),), device=device)]
         rows = torch.repeat_interleave(torch.arange(count, device=device), sizes)
         sums = self._texts.sums(table, places)
         return functional.normalize(torch.zeros(count, sums.shape[1], device=device).index_add(0, rows, sums), dim=1)

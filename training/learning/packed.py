@@ -45,6 +45,9 @@ class Packed:
         self.lengths = lengths.to(device)
         self.starts = (lengths.cumsum(0) - lengths).to(device)
 
+    def __len__(self) -> int:
+        return len(self.lengths)
+
     def sums(self, table: Any, places: Any, drop: float = 0.0) -> Any:
         """The sum of the rows of each of some sequences; of their tokens, the share `drop` is left out at random."""
         import torch
@@ -55,7 +58,9 @@ class Packed:
         owner = torch.repeat_interleave(torch.arange(len(places), device=lengths.device), lengths, output_size=total)
         within = torch.arange(total, device=lengths.device) - (ends - lengths)[owner]
         tokens = self.flat[self.starts[places][owner] + within]
-        keep = (torch.rand(total, device=lengths.device) >= drop).to(table.dtype)
-        return torch.nn.functional.embedding_bag(
-            tokens, table, ends - lengths, mode="sum", per_sample_weights=keep, include_last_offset=False
-        )
+        if drop:
+            keep = torch.rand(total, device=lengths.device) >= drop
+            tokens = tokens[keep]
+            lengths = torch.bincount(owner[keep], minlength=len(places))
+            ends = lengths.cumsum(0)
+        return torch.nn.functional.embedding_bag(tokens, table, ends - lengths, mode="sum")

@@ -25,15 +25,16 @@ class Teacher:
         self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
-        config = BertConfig(
-            hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536, vocab_size=30522
-        )
-        self.model: Any = BertModel(config, add_pooling_layer=False)
         if (folder / "model.safetensors").is_file():
             weights = from_safetensors(folder / "model.safetensors")
         else:
             parts = [numpy.load(path).items() for path in sorted(folder.glob("weights*.npz"))]
             weights = unpacked({name: array for part in parts for name, array in part})
+        layers = len({name.split(".")[2] for name in weights if name.startswith("encoder.layer.")})
+        config = BertConfig(
+            hidden_size=384, num_hidden_layers=layers, num_attention_heads=12, intermediate_size=1536, vocab_size=30522
+        )
+        self.model: Any = BertModel(config, add_pooling_layer=False)
         self.model.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()}, strict=True)
         self.model.to(device)
 

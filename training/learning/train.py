@@ -6,7 +6,7 @@ bundle ── tune ──> teacher ── fit ──> table ── contrast, sev
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from training import bundle
 from training.learning import mining
@@ -19,9 +19,9 @@ from training.learning.packed import Tokenizer
 from training.learning.sequences import OF_TABLE, OF_TEACHER, sequences
 from training.learning.teacher import Teacher, packed
 from training.learning.tuning import consistent, tune
+from training.table_file import read_trained, write_trained
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from training.learning.options import Options
@@ -36,7 +36,7 @@ def train(data: Path, teacher_folder: Path, out: Path, options: Options, request
     torch.set_float32_matmul_precision("high")
     document = bundle.read(data)
     words, development = document["vocabulary"], document["development"]
-    written = json.loads(requests.read_text(encoding="utf-8")) if requests else []
+    written = json.loads(requests.read_text(encoding="utf-8")) if requests else {"requests": [], "everyday": []}
     corpus = Corpus(document, written, options.processes)
     tokenizer = Tokenizer(words, options.processes)
     teacher = Teacher(teacher_folder, options.device)
@@ -69,9 +69,9 @@ def train(data: Path, teacher_folder: Path, out: Path, options: Options, request
         tables.append(contrast.train(learned, kept, seed))
         log(f"seed {seed}", figures(encoder(tables[-1], tokenizer), development))
     table = options.ranked_share * sum(tables) / len(tables) + (1 - options.ranked_share) * learned
-    rows, scales = _as_bytes(table)
-    log("table as int8", figures(encoder(rows * scales, tokenizer), development))
-    _save_table(out, rows, scales, words)
+    write_trained(out / "table.npz", table.float().cpu().numpy(), words)
+    stored = torch.from_numpy(read_trained(out / "table.npz")[1]).to(options.device)
+    log("table as int8", figures(encoder(stored, tokenizer), development))
 
 
 def _save_teacher(out: Path, teacher: Teacher) -> None:
@@ -82,21 +82,3 @@ def _save_teacher(out: Path, teacher: Teacher) -> None:
     names = sorted(weights, key=lambda name: -weights[name].nbytes)
     for number, part in enumerate((names[:1], names[1:])):
         numpy.savez(out / f"weights{number}.npz", **{name: weights[name] for name in part})
-
-
-def _as_bytes(table: Any) -> tuple[Any, Any]:
-    """A table's rows as whole numbers within a byte, and the scale of each."""
-    scales = table.abs().amax(1, keepdim=True).clamp(min=1e-9) / 127
-    return (table / scales).round().clamp(-127, 127), scales
-
-
-def _save_table(out: Path, rows: Any, scales: Any, words: Sequence[str]) -> None:
-    import numpy
-    import torch
-
-    numpy.savez_compressed(
-        out / "table.npz",
-        rows=rows.to(dtype=torch.int8).cpu().numpy(),
-        scales=scales[:, 0].float().cpu().numpy(),
-        words=numpy.frombuffer("\n".join(words).encode(), numpy.uint8),
-    )
