@@ -45,9 +45,12 @@ ROOT = Path(__file__).parent.parent
 # Tests of whole runs, of servers and of processes are slow, whatever each takes; of these, some are for every day.
 WHOLE = (
     *("docs/", "end_to_end/", "walls/", "executor/stores/postgres/"),
-    *("skills/builtin/code/", "skills/confinement/", "skills/mcp/", "skills/programs/"),
-    *("weft/batch/", "weft/local/", "weft/mcp_server/", "weft/providers/", "weft/runs/", "weft/telemetry/"),
-    *("weft/traces/", "weft/web/"),
+    *("skills/builtin/code/", "skills/builtin/writing/test_large_files.py", "skills/confinement/"),
+    *("skills/manage/test_git_source.py", "skills/manage/test_update.py", "skills/mcp/", "skills/programs/"),
+    *("test_deploy.py", "test_recorded_versions.py", "weft/acp/", "weft/batch/", "weft/cli/test_chat.py"),
+    *("weft/cli/test_mcp.py", "weft/cli/view/live/test_run_frame.py", "weft/doctor/test_checks.py"),
+    *("weft/evaluation/test_hostile_cases.py", "weft/local/", "weft/mcp_server/", "weft/providers/"),
+    *("weft/runs/", "weft/telemetry/", "weft/test_testing.py", "weft/traces/", "weft/web/"),
 )
 DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/", "weft/runs/test_run.")
 BROWSER = "weft/web/static/"

@@ -1,7 +1,8 @@
 """Workers of pytest-xdist, forked from one process that has imported all tests: each worker spends seconds less.
 
-The process collects the tests that were asked for, and loads what many of them use if there are many. A worker collects
-them again, with every module imported. `tests/fork_request.py` is what pytest-xdist starts in place of Python.
+The process imports the modules of the tests that were asked for, and loads what many of them use if there are many. A
+worker collects the tests, with every module imported. `tests/fork_request.py` is what pytest-xdist starts in place of
+Python.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-MANY = 1000
+MANY = 50  # modules
 
 
 @contextmanager
@@ -47,27 +48,37 @@ def forked_workers(tests: Sequence[str], folder: Path) -> Iterator[str]:
             yield f"popen//python={shlex.join(Nursery(address).command())}"
 
 
-class _Count:
-    """How many tests there are."""
+class _Imported(pytest.Module):
+    """A module of tests that is imported, and of which no tests are made: each worker makes its own."""
 
-    tests = 0
+    def collect(self) -> list[pytest.Item | pytest.Collector]:
+        assert self.obj is not None
+        return []
 
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.tests = len(session.items)
+
+class _Imports:
+    """Has pytest import the modules of tests, and counts them."""
+
+    modules = 0
+
+    def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module:
+        self.modules += 1
+        return _Imported.from_parent(parent, path=module_path)
 
 
 def _warm_up(tests: Sequence[str]) -> None:
     """Import the tests as pytest does, and what most of them use."""
-    count = _Count()
+    imports = _Imports()
     output, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
+    places = dict.fromkeys(test.partition("::")[0] for test in tests)
     # Without capturing: some modules keep the standard files that they find when they are imported.
-    pytest.main(["--collect-only", "-qqq", "-s", "-p", "no:cacheprovider", *tests], [count])  # workers report errors
+    pytest.main(["--collect-only", "-qqq", "-s", "-p", "no:cacheprovider", *places], [imports])  # workers report errors
     sys.stdout.flush()
     os.dup2(output, 1)
     os.close(output)
     os.close(nothing)
-    if count.tests > MANY:
+    if imports.modules > MANY:
         nursery_process.import_litellm()
         _draw_text()
     assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"

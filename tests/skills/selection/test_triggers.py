@@ -119,6 +119,7 @@ def test_skills_that_a_goal_says_not_to_use_are_refused(goal: str, names: set[st
     assert refused(goal, SKILLS) == names
 
 
+@pytest.mark.slow
 def test_hostile_goals_are_read_quickly() -> None:
     started = time.thread_time()
     for goal in (

@@ -328,6 +328,7 @@ async def test_an_unknown_price_is_said_and_its_tokens_count(workspace: Path, se
     assert any("price of openai/test-model is unknown" in e.message for e in record.events if isinstance(e, Warned))
 
 
+@pytest.mark.slow
 async def test_a_run_that_takes_too_long_is_stopped(workspace: Path, serve: Serve) -> None:
     serve(scripted(TWO))
     await run(workspace)  # where this is the first test, loading litellm would take all of the time

@@ -191,7 +191,7 @@ async def test_hostile_results_of_the_other_providers_stay_text_too(
     [
         (b"x" * (10 * 1024**2), "EXECUTION_ERROR", "more than 2 MB"),
         ("endless", "EXECUTION_ERROR", "more than 2 MB"),
-        ("slow", "TIMEOUT", "took longer than"),
+        pytest.param("slow", "TIMEOUT", "took longer than", marks=pytest.mark.slow),
         (b"<html>", "EXECUTION_ERROR", "does not answer with JSON"),
         (b"[" * 100_000, "EXECUTION_ERROR", "does not answer with JSON"),
         ([1], "EXECUTION_ERROR", "does not answer as searxng does"),
