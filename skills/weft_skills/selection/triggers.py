@@ -6,6 +6,8 @@ A name of several words, such as `release-notes`, stands for itself where that i
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.detector import Selection
@@ -85,9 +87,11 @@ def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> 
     for _, match in _refusals(goal, skills):
         after = _SKILL.match(goal, match.end())
         spans.append((match.start(), after.end() if after is not None else match.end()))
-    for start, end in spans:
-        goal = goal[:start] + " " * (end - start) + goal[end:]
-    return goal
+    kept, at = [], 0
+    for start, end in sorted(spans):
+        kept += [goal[at : max(at, start)], " " * (end - max(at, start))]
+        at = max(at, end)
+    return "".join((*kept, goal[at:]))
 
 
 def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
@@ -141,9 +145,15 @@ def _dollars(goal: str) -> Iterator[re.Match[str]]:
     """`$NAME` where it is a mention: not in code or a formula, and not a variable in capitals."""
     if "$" not in goal:
         return
-    closed = [found.span() for found in _CODE.finditer(goal) if not _WHOLLY.fullmatch(found[0])]
-    closed += [found.span() for found in _FORMULA.finditer(goal) if _MATHEMATICS.search(found[0])]
+    code = [found.span() for found in _CODE.finditer(goal) if not _WHOLLY.fullmatch(found[0])]
+    formulas = [found.span() for found in _FORMULA.finditer(goal) if _MATHEMATICS.search(found[0])]
     for match in _DOLLAR.finditer(goal):
-        inside = any(start <= match.start() < end for start, end in closed)
+        inside = any(_holds(spans, match.start()) for spans in (code, formulas))
         if not inside and not (match[1].isupper() and len(match[1]) > 1):
             yield match
+
+
+def _holds(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether one of these spans, which are in order and do not overlap, has this place."""
+    before = bisect_right(spans, at, key=itemgetter(0))
+    return before > 0 and at < spans[before - 1][1]
