@@ -66,13 +66,23 @@ class SplitSkills:
 
 
 class WorkspaceSkills:
-    """The skills to select from, and the detector that selects; `use` replaces skills by files."""
+    """The skills to select from, and the detector that selects.
 
-    def __init__(self, paths: Paths, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
+    `use` replaces skills by files; `functions` are the names of the program's own tools, which may be switched off.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        settings: Settings,
+        use: Mapping[str, Path] | None = None,
+        functions: Collection[str] = (),
+    ) -> None:
         paths = paths if paths.skills_dir is not None else paths.with_skills(settings.skills_dir)
         self._cache = cache_folder(paths.workspace)
         self.detector_name = settings.detector
         self.offered = settings.tool_set
+        self._functions = functions
         self.use = _skill_files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
         self.preferences = settings.skill_preferences
@@ -146,11 +156,12 @@ class WorkspaceSkills:
         from weft_skills.discovery.listing import MAX_SKILLS  # here, since most users decide nothing
         from weft_skills.functions import installed
 
+        own = {switch for name in self._functions for switch in installed.switches(name)}
         pinned = len(self.preferences.pin)
         many = (
             f"[skills] pin names {pinned} skills, and a listing has {MAX_SKILLS} at most: the last ones may be left out"
         )
-        tools = installed.switch_names() if self.preferences.off or self.preferences.without else ()
+        tools = own | installed.switch_names() if self.preferences.off or self.preferences.without else own
         faults = self.preferences.faults(self.registry.list_skills(all=True), tools)
         return [*faults, *([many] if pinned > MAX_SKILLS else [])]
 
