@@ -36,6 +36,11 @@ class Preferences:
     off: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The skills that every plan of this run must use: one that is left out of it is not asked for either."""
+        return tuple(name for name in self.require if name not in self.without)
+
     def is_manual(self, skill: Skill) -> bool:
         """Whether a skill is used only by name: the user's settings say so, or its author, unless it is pinned."""
         return skill.name in self.manual or (skill.is_manual and skill.name not in self.pin)

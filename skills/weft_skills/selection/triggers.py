@@ -53,14 +53,25 @@ _REFUSED = re.compile(
 )
 _BEFORE = 60
 # Which skills are not wanted, by their whole names: "do not use scanpy", "without using the pdf or docx skill". A name
-# that something else follows says what kind of thing is not wanted ("do not use PDF pages that are blank").
-_ALONE = r"(?=\s*(?:$|[.,;:!?)\n]|(?:skills?|tools?|n?or|but|and|here|at[ ]all|this[ ]time|for[ ](?:it|this|that))\b))"
+# that something else follows says what kind of thing is not wanted ("do not use PDF pages that are blank"); without a
+# verb, so may a name that is not called a skill ("functions without documentation").
+_ALONE = (
+    r"(?=\s*(?:$|[.,;:!?)\n。，；：！？）]|技能|工具|"
+    r"(?:skills?|tools?|n?or|but|and|here|at[ ]all|this[ ]time|for[ ](?:it|this|that))\b))"
+)
 _NOT_TO_USE = re.compile(
     r"(?:\b(?:do|must|should|shall)[ ]not|\b(?:don|mustn|shouldn)['’]t|\b(?:dont|never|without|avoid))"
     r"(?:[ ](?:ever|please))?\s+(?:use|using|call|calling|run|running|load|loading|apply|applying)\s+"
-    rf"(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}",
+    rf"(?:(?:the|our|my)\s+)?(?:skill\s+)?{_NAME}{_END}{_ALONE}",
     re.IGNORECASE,
 )
+_NOT_THE_SKILL = re.compile(
+    r"\b(?:without|not\s+with|avoid|except|instead\s+of|rather\s+than)\s+"
+    rf"(?:(?:the|our|my)\s+)?{_NAME}(?=\s+(?:skill|tool)s?\b)",
+    re.IGNORECASE,
+)
+_NOT_TO_USE_CHINESE = re.compile(rf"(?:不要|不用|别)再?(?:使用|调用|运行|用)\s*{_NAME}{_END}{_ALONE}")
+_REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_TO_USE_CHINESE)
 _SKILL = re.compile(r"\s+(?:skill|tool)s?\b", re.IGNORECASE)
 _OR = re.compile(rf"\s*\bn?or\s+(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}", re.IGNORECASE)
 
@@ -105,7 +116,7 @@ def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
 def _refusals(goal: str, skills: Iterable[Skill]) -> Iterator[tuple[str, re.Match[str]]]:
     """The known skills that the goal says not to use, each with the words that say so."""
     matches: list[re.Match[str]] = []
-    for first in _NOT_TO_USE.finditer(goal):
+    for first in (match for form in _REFUSALS for match in form.finditer(goal)):
         found: re.Match[str] | None = first
         while found is not None:
             matches.append(found)
