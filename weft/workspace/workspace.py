@@ -158,7 +158,7 @@ class Workspace:
         `nameable`. One goal at a time: neither detectors nor stemmers are thread-safe.
         """
         offered = self.settings.tool_set if offered is None else offered
-        chosen = self.settings.skills_require if required else ()
+        chosen = self.settings.required_skills if required else ()
         with self._selecting:
             finder, servers = detector or self.skills.detector, mcp or McpChoice()
             return self._catalogue(goal, finder, most, offered, servers, chosen, begun=begun, nameable=nameable)
