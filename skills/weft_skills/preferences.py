@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 OFF = "disabled by [skills] off"
 WITHOUT = "left out by --without"
+# What the names of tools and prompts of MCP servers begin with; which there are is known only where they are offered.
+MCP = "mcp__"
 _MOST_NAMES = 3
 
 
@@ -33,6 +35,11 @@ class Preferences:
     manual: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The skills that every plan of this run must use: one that is left out of it is not asked for either."""
+        return tuple(name for name in self.require if name not in self.without)
 
     def is_manual(self, skill: Skill) -> bool:
         """Whether a skill is used only by name: the user's settings say so, or its author, unless it is pinned."""
@@ -71,6 +78,15 @@ class Preferences:
             return OFF
         return WITHOUT if any(name in self.without for name in names) else ""
 
+    def switches_off(self, name: str) -> bool:
+        """Whether a tool or prompt of an MCP server is off, by its own name or by that of its server."""
+        return any(name == off or name.startswith(f"{off}__") for off in self.mcp_off)
+
+    @property
+    def mcp_off(self) -> tuple[str, ...]:
+        """The names by which tools and prompts of MCP servers are off, as `mcp__server` or `mcp__server__tool`."""
+        return tuple(name for name in (*self.off, *self.without) if name.startswith(MCP))
+
     def faults(self, rows: Sequence[Skill], installed: Collection[str] = ()) -> list[str]:
         """A warning for each name that no skill has, and for each that two lists contradict each other about.
 
@@ -85,7 +101,7 @@ class Preferences:
             where = "--without" if setting.name == "without" else f"[skills] {setting.name}"
             known = switched if setting.name in ("off", "without") else skills
             for name in getattr(self, setting.name):
-                if name not in known:
+                if name not in known and name not in self.mcp_off:
                     near = ", ".join(nearest(name, known, _MOST_NAMES))
                     said = f"; the nearest names are {near}" if near else ""
                     yield f"{where} names {name[:80]!r}, and there is no such skill{said}"

@@ -246,7 +246,7 @@ class Weft:
 
     def _workspace_of(self, history: RunHistory) -> Workspace:
         """The workspace with the functions that a run was offered, even if this program did not bring them."""
-        here = {tool.name for tool in self.workspace.tools.function_specs}
+        here = self.workspace.tools.function_names
         gone = [tool for tool in history.functions if tool.name not in here]
         if not gone:
             return self.workspace

@@ -163,6 +163,11 @@ class Settings:
         lists = self.skills_pin, self.skills_require, self.skills_manual, self.skills_off
         return Preferences(*lists, without=self.skills_without)
 
+    @property
+    def required_skills(self) -> tuple[str, ...]:
+        """The skills that every plan of this run must use."""
+        return self.skill_preferences.required
+
     def model_for(self, role: Role) -> str | None:
         """The name of the model for a role: the role's own if set, else the run's."""
         own: str | None = getattr(self, _ROLE_SETTINGS.get(role, role))

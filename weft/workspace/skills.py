@@ -66,13 +66,23 @@ class SplitSkills:
 
 
 class WorkspaceSkills:
-    """The skills to select from, and the detector that selects; `use` replaces skills by files."""
+    """The skills to select from, and the detector that selects.
 
-    def __init__(self, paths: Paths, settings: Settings, use: Mapping[str, Path] | None = None) -> None:
+    `use` replaces skills by files; `functions` are the names of the program's own tools, which may be switched off.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        settings: Settings,
+        use: Mapping[str, Path] | None = None,
+        functions: Collection[str] = (),
+    ) -> None:
         paths = paths if paths.skills_dir is not None else paths.with_skills(settings.skills_dir)
         self._cache = cache_folder(paths.workspace)
         self.detector_name = settings.detector
         self.offered = settings.tool_set
+        self._functions = functions
         self.use = _skill_files(use) if use else {}
         make = _substituting(self.use) if self.use else Registry
         self.preferences = settings.skill_preferences
@@ -146,11 +156,12 @@ class WorkspaceSkills:
         from weft_skills.discovery.listing import MAX_SKILLS  # here, since most users decide nothing
         from weft_skills.functions import installed
 
+        own = {switch for name in self._functions for switch in installed.switches(name)}
         pinned = len(self.preferences.pin)
         many = (
             f"[skills] pin names {pinned} skills, and a listing has {MAX_SKILLS} at most: the last ones may be left out"
         )
-        tools = installed.switch_names() if self.preferences.off or self.preferences.without else ()
+        tools = own | installed.switch_names() if self.preferences.off or self.preferences.without else own
         faults = self.preferences.faults(self.registry.list_skills(all=True), tools)
         return [*faults, *([many] if pinned > MAX_SKILLS else [])]
 
@@ -172,7 +183,7 @@ class WorkspaceSkills:
         self.check(forced, skills)
         known = {skill.name for skill in skills}
         requested = [Selection(name, 1.0, "asked for by name", certain=True) for name in dict.fromkeys(forced)]
-        demanded = self.preferences.require if required is None else required
+        demanded = self.preferences.required if required is None else required
         always = [Selection(name, 1.0, REQUIRED, certain=True) for name in demanded if name in known]
         found = self._detected(goal, skills, detector or self.detector, nameable)
         return merge(merge(requested, always), [selection for selection in found if selection.name in known])
@@ -180,9 +191,19 @@ class WorkspaceSkills:
     def _detected(
         self, goal: str, skills: Sequence[Skill], detector: SkillDetector, nameable: Collection[str] | None
     ) -> list[Selection]:
-        """What a detector selects, behind the skills that are used only by name and that the goal names."""
+        """What a detector selects, behind the skills that are used only by name and that the goal names.
+
+        Without those that the goal says not to use, which detectors of other packages need not know of.
+        """
         offered, named, text = self._offered(goal, skills, nameable)
-        return merge(named, detector.detect(text, offered))
+        refused = self.refused(goal, offered)
+        return merge(named, [found for found in detector.detect(text, offered) if found.name not in refused])
+
+    def refused(self, goal: str, skills: Sequence[Skill]) -> set[str]:
+        """The skills that the goal says not to use."""
+        from weft_skills.selection import triggers  # here, since a list of skills needs none
+
+        return triggers.refused(goal, skills)
 
     def _offered(
         self, goal: str, skills: Sequence[Skill], nameable: Collection[str] | None
@@ -291,4 +312,7 @@ class WorkspaceSkills:
     ) -> list[Selection]:
         """The best skills, without a threshold; `nameable` as for `select`."""
         offered, named, text = self._offered(goal, skills, nameable)
+        if refused := self.refused(goal, offered):
+            found = detectors.top(detector or self.detector, text, offered, most + len(refused))
+            return merge(named, [one for one in found if one.name not in refused])[:most]
         return merge(named, detectors.top(detector or self.detector, text, offered, most))[:most]

@@ -28,13 +28,14 @@ from weft_skills.tools.disk_use import DiskLimits
 from weft_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from weft.settings.paths import Paths
     from weft_skills.confinement import Confinement
     from weft_skills.discovery.registry import Registry
     from weft_skills.functions.functions import FunctionTool
     from weft_skills.mcp.prompt import McpPrompt
+    from weft_skills.mcp.server_state import ToolOffer
     from weft_skills.mcp.servers import McpServers
     from weft_skills.programs.manifest import Manifest
     from weft_skills.skill import Skill
@@ -65,9 +66,17 @@ class WorkspaceTools:
         self._registry = registry
         self._unsafe = unsafe
         self.disk = disk or DiskLimits()
-        self._own = _own_tools(own, paths.workspace)
+        every = _own_tools(own, paths.workspace)
+        self._own_off = {tool.name: why for tool in every if (why := self._why_off(tool))}
+        self._own = [tool for tool in every if tool.name not in self._own_off]
         self.trust = Trust(paths.trust, paths.sent_trust)
         self._opened_mcp: McpServers | None = None
+
+    def _why_off(self, tool: FunctionTool | RecordedTool) -> str:
+        """What switches off a function that was passed; what a run began with stays offered to it."""
+        if isinstance(tool, RecordedTool):
+            return ""
+        return installed.switched_off(tool.name, os.environ, self._preferences)
 
     @cached_property
     def confinement(self) -> Confinement:
@@ -133,6 +142,22 @@ class WorkspaceTools:
             )
         return self._opened_mcp
 
+    def mcp_offer(self, *, start: bool = True) -> ToolOffer:
+        """What MCP servers offer without what the user switched off; with `start`, as for a planner."""
+        offer, preferences = self.mcp.offer(start=start), self._preferences
+        if not preferences.mcp_off:
+            return offer
+        tools = tuple(tool for tool in offer.tools if not preferences.switches_off(tool.name))
+        prompts = tuple(prompt for prompt in offer.prompts if not preferences.switches_off(prompt.skill_name))
+        return replace(offer, tools=tools, prompts=prompts, warnings=(*offer.warnings, *self._unknown_off(offer)))
+
+    def _unknown_off(self, offer: ToolOffer) -> Iterator[str]:
+        """A warning for each name that switches off nothing of what MCP servers offer."""
+        names = [*(tool.name for tool in offer.tools), *(prompt.skill_name for prompt in offer.prompts)]
+        for off in self._preferences.mcp_off:
+            if not any(name == off or name.startswith(f"{off}__") for name in names):
+                yield f"{off[:80]!r} is to be off, and no MCP server that is used here offers it"
+
     def close(self) -> None:
         """End what was started for the tools."""
         if self._opened_mcp is not None:
@@ -141,7 +166,7 @@ class WorkspaceTools:
     def mcp_tools(self, specs: Sequence[ToolSpec] | None, artifacts: Path | None = None) -> dict[str, Tool]:
         """The tools of MCP servers that a run has on record, or else all that can be called now without asking."""
         if specs is None:
-            offered = self.mcp.offer(start=False).tools if self.has_mcp else ()
+            offered = self.mcp_offer(start=False).tools if self.has_mcp else ()
             specs = [ToolSpec(tool.name, tool.description, tool.offered_parameters) for tool in offered]
         if not specs:
             return {}
@@ -164,8 +189,23 @@ class WorkspaceTools:
     @property
     def function_specs(self) -> tuple[ToolSpec, ...]:
         """The functions of installed packages and the program's own, as a model is offered them."""
-        by_name = {tool.name: tool for tool in (*self.functions[0], *self._own)}
+        own = {tool.name: tool for tool in self._own}
+        programs = {row.name for row, _ in self.programs()}.difference(own)
+        by_name = {tool.name: tool for tool in self.functions[0] if tool.name not in programs} | own
         return tuple(ToolSpec(tool.name, tool.description, tool.parameters) for tool in by_name.values())
+
+    @property
+    def function_names(self) -> set[str]:
+        """The names of these functions, and of those of installed packages that a program shadows."""
+        return {tool.name for tool in (*self.functions[0], *self._own)}
+
+    def shadowed_programs(self) -> Iterator[str]:
+        """A warning for each program of the workspace that has the name of one of the program's own functions."""
+        own = {tool.name for tool in self._own if not isinstance(tool, RecordedTool)}
+        for row, _ in self.programs() if own else ():
+            if row.name in own:
+                why = "a function that was passed as a tool has its name"
+                yield f"the tool {row.name} of {row.path} is not used: {why}"
 
     def notes(self) -> list[str]:
         """A line for each tool: registered from where, or why not."""
@@ -180,9 +220,11 @@ class WorkspaceTools:
         progress: Callable[[str], object] | None = None,
         mcp: Sequence[ToolSpec] | None = None,
     ) -> dict[str, Tool]:
-        """Every tool by name, bound to this workspace and a run's artifacts; a program shadows a function.
+        """Every tool by name, bound to this workspace and a run's artifacts.
 
-        `mcp` are the tools of MCP servers that a run has; their names cannot be those of other tools.
+        A program shadows a function of an installed package, and never one that was passed: that is the caller's code,
+        and the program may be a stranger's. `mcp` are the tools of MCP servers that a run has; their names cannot be
+        those of other tools.
         """
         programs = self.programs()
         functions = (*self.functions[0], *self._own)
@@ -198,7 +240,9 @@ class WorkspaceTools:
         sources: Mapping[Path, Skill] = {row.base_dir: row for row, _ in programs}
         host = self._host(lambda folder: self.trust.is_trusted(folder, sources[folder].source), log, progress)
         host = replace(host, artifacts=artifacts)
-        by_name.update({manifest.name: ExecutableTool(manifest, host) for _, manifest in programs})
+        own = {tool.name for tool in self._own}
+        tools = (ExecutableTool(manifest, host) for _, manifest in programs if manifest.name not in own)
+        by_name.update({tool.name: tool for tool in tools})
         return by_name
 
     def host(self, artifacts: Path, log: Log | None = None) -> ToolHost:
@@ -219,7 +263,7 @@ class WorkspaceTools:
     def absent(self) -> dict[str, str]:
         """Why tools of installed packages cannot be called, by name: such as an extra that is not installed."""
         rows = installed.rows(os.environ, self._preferences)
-        return {row.name: row.reason or "" for row in rows if row.state != "active"}
+        return {row.name: row.reason or "" for row in rows if row.state != "active"} | self._own_off
 
     def _absent(self, name: str) -> str:
         reason = self.absent.get(name)
@@ -266,11 +310,16 @@ def _own_tools(functions: Sequence[OwnTool], workspace: Path) -> list[FunctionTo
     return tools
 
 
+def tool_name(function: OwnTool) -> str:
+    """What a function of the program is called as a tool."""
+    return function.name if isinstance(function, RecordedTool) else str(getattr(function, "__name__", ""))
+
+
 def _own_tool(function: OwnTool, workspace: Path) -> FunctionTool | RecordedTool:
     """A function that the program passed as a tool; raises InputError if a model could not call it."""
     if isinstance(function, RecordedTool):
         return function
-    name = getattr(function, "__name__", "")
+    name = tool_name(function)
     if not NAME.fullmatch(name):
         what = f"the name of the tool {name or function!r} is not of the form <domain>_<action>"
         raise InputError(what, hint="name the function, for example, orders_find")

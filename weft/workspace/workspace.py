@@ -16,7 +16,7 @@ from weft.workspace.builtin_tools import BuiltinTools, ToolPlace
 from weft.workspace.fingerprints import Fingerprints
 from weft.workspace.mcp_choice import McpChoice, choose
 from weft.workspace.skills import WorkspaceSkills
-from weft.workspace.tools import WorkspaceTools
+from weft.workspace.tools import WorkspaceTools, tool_name
 from weft_planner.plan.validate import Known
 from weft_planner.prompting.prompts import Prompts
 from weft_skills.builtin.code.shell_rules import ShellRules
@@ -105,7 +105,7 @@ class Workspace:
     ) -> None:
         self.paths = paths
         self.settings = settings
-        self.skills = WorkspaceSkills(paths, settings, use)
+        self.skills = WorkspaceSkills(paths, settings, use, [tool_name(tool) for tool in tools])
         self._gone = gone
         self._replayed = replayed
         self._selecting = threading.Lock()
@@ -158,7 +158,7 @@ class Workspace:
         `nameable`. One goal at a time: neither detectors nor stemmers are thread-safe.
         """
         offered = self.settings.tool_set if offered is None else offered
-        chosen = self.settings.skills_require if required else ()
+        chosen = self.settings.required_skills if required else ()
         with self._selecting:
             finder, servers = detector or self.skills.detector, mcp or McpChoice()
             return self._catalogue(goal, finder, most, offered, servers, chosen, begun=begun, nameable=nameable)
@@ -185,7 +185,7 @@ class Workspace:
 
         Starts servers that are trusted and have no current list of tools.
         """
-        return choose(goal, self.tools.mcp.offer(), named) if self.tools.has_mcp else McpChoice()
+        return choose(goal, self.tools.mcp_offer(), named) if self.tools.has_mcp else McpChoice()
 
     def _catalogue(
         self,
@@ -231,6 +231,7 @@ class Workspace:
             warnings=(
                 *summary(self.skills.registry.warnings),
                 *self.skills.warnings,
+                *self.tools.shadowed_programs(),
                 *self.skills.named_in_vain(goal.text, active),
                 *self.skills.unnameable(goal.text, active, nameable),
                 *mcp.warnings,
@@ -290,7 +291,7 @@ class Workspace:
 
         `earlier` are tasks of earlier turns of a conversation that it may refer to.
         """
-        offered = self.tools.mcp.offer(start=False).prompts if self.tools.has_mcp else ()
+        offered = self.tools.mcp_offer(start=False).prompts if self.tools.has_mcp else ()
         names = [*(skill.name for skill in self.skills.active()), *(prompt.skill_name for prompt in offered)]
         known = self._known(names, self.tools.by_name(), self.settings.tool_set)
         return replace(known, absent=self.tools.absent, unusable=self.skills.unusable, earlier=earlier)

@@ -22,6 +22,7 @@ from weft_executor.approvals.call_person import CallPerson
 from weft_executor.approvals.policy import ApprovalPolicy, Ruling
 from weft_executor.approvals.record import ApprovalRecord
 from weft_executor.approvals.task_slot import slot_released
+from weft_executor.approvals.turns import my_turn, turn_over
 from weft_planner.approvals import Answer, ApprovalRequest
 from weft_planner.errors import AnswerNeeded, TaskDenied
 from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, Warned
@@ -80,6 +81,7 @@ class Approvals:
             return refused
         effects = effects_of(tool, arguments)
         answer = await self._permission(tool, task, arguments, key, effects)
+        turn_over()
         if answer is not None and answer.decision == "deny":
             return self._denied(tool, arguments, answer)
         if answer is not None and answer.decision == "edit" and answer.arguments is not None:
@@ -163,6 +165,7 @@ class Approvals:
         rest = self.known.rest.get(request.tool or "") if request.kind == "tool" else None
         if rest is not None:
             return _answer(await self._give(request, Answer(by=rest)))
+        await my_turn()
         asked = self.known.asked.get(request.id)
         if asked is None or request.id in self.known.answers:
             asked = ApprovalAsked(**request.to_dict() | {"asked": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"})
@@ -171,6 +174,7 @@ class Approvals:
                 await self.settle()  # a process that dies while a person thinks has asked them all the same
         elif self.remind is not None:
             self.remind(ApprovalAsked(**asked.to_dict()))
+        turn_over()
         answer = await self._answer_now(asked)
         if answer is None:
             raise AnswerNeeded(asked)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolCalled, ToolStarted
+from weft_planner.events import ApprovalAsked, ApprovalGiven, PlanChanged, PlanMade, ToolCalled, ToolStarted
 from weft_planner.events.approvals import WITHDRAWN
+from weft_planner.plan.task_id import root_of
 
 if TYPE_CHECKING:
     from weft_planner.approvals import ApprovalRequest
-    from weft_planner.events import Event, PlanChanged
+    from weft_planner.events import Event
     from weft_planner.plan.plan import Plan
 
 
@@ -21,13 +22,14 @@ class ApprovalRecord:
     A request that is asked again, because its call may have been done, has no answer until it is given again.
     `under_way` are calls that started and have no result, each with its task and tool: one that asks for something is
     made again once that is answered, so it no longer counts. `rest` has the tools whose further calls are allowed, and
-    by whom.
+    by whom. `places` has where tasks stand in the plan, as far as its events were noted.
     """
 
     asked: dict[str, ApprovalRequest] = field(default_factory=dict)
     answers: dict[str, ApprovalGiven] = field(default_factory=dict)
     under_way: dict[str, tuple[str | None, str]] = field(default_factory=dict)
     rest: dict[str, str] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
         """Take an event into account."""
@@ -48,13 +50,28 @@ class ApprovalRecord:
                 self.under_way[event.call] = event.task, event.name
             case ToolCalled():
                 self.under_way.pop(event.call, None)
+            case PlanMade():
+                self.places = {task.id: at for at, task in enumerate(event.plan.tasks)}
+            case PlanChanged():
+                for task in event.added:
+                    self.places.setdefault(task.id, len(self.places))
             case _:
                 pass
 
     @property
     def waiting(self) -> tuple[ApprovalRequest, ...]:
-        """The requests without an answer, in the order in which they were first asked."""
-        return tuple(request for request in self.asked.values() if request.id not in self.answers)
+        """The requests without an answer, in the order of the plan; of one task, in that of asking.
+
+        Which of two tasks that run side by side asks first is chance.
+        """
+        waiting = (request for request in self.asked.values() if request.id not in self.answers)
+        return tuple(sorted(waiting, key=self._place))
+
+    def _place(self, request: ApprovalRequest) -> tuple[int, int]:
+        if request.task is None:
+            return -1, -1
+        last = len(self.places)
+        return self.places.get(root_of(request.task), last), self.places.get(request.task, last)
 
     def withdrawals(self, plan: Plan, change: PlanChanged) -> tuple[ApprovalGiven, ...]:
         """What closes the requests of tasks that a change of the plan drops, or leaves otherwise than they were asked.
@@ -74,4 +91,6 @@ class ApprovalRecord:
 
     def copy(self) -> ApprovalRecord:
         """The same state, to be continued apart."""
-        return ApprovalRecord(dict(self.asked), dict(self.answers), dict(self.under_way), dict(self.rest))
+        return ApprovalRecord(
+            dict(self.asked), dict(self.answers), dict(self.under_way), dict(self.rest), dict(self.places)
+        )

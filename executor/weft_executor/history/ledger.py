@@ -80,8 +80,10 @@ class Ledger:
             case SkillsSelected(task=None):
                 self.skills = tuple(selection.name for selection in event.selections)
             case PlanMade():
+                self.approvals.note(event)
                 self._accept(event.plan)
             case PlanChanged():
+                self.approvals.note(event)
                 self._change(event)
             case RunResumed():
                 self.model = event.settings.get("model")

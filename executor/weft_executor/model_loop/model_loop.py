@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from weft_executor.approvals.turns import Turns
 from weft_executor.model_loop.truncation import GO_ON, marked
 from weft_planner.errors import ContentRefused, ModelError
 from weft_planner.events import ToolCalled
@@ -155,7 +156,8 @@ class ModelLoop:
 
     async def _use_tools(self, reply: Reply) -> None:
         left = max(self.toolbox.limit - self.called, 0)
-        calls = (self._call(call, reply) for call in reply.tool_calls[:left])
+        turns = Turns(len(reply.tool_calls))
+        calls = (self._call(number, reply, turns) for number in range(min(left, len(reply.tool_calls))))
         ended = await asyncio.gather(*calls, return_exceptions=True)  # one that waits must not abandon the others
         envelopes = [_raised(result) for result in ended]
         no = failure("CONFLICT", _ANSWER_NOW.format(limit=self.toolbox.limit), Context(self.toolbox.cwd))
@@ -178,8 +180,9 @@ class ModelLoop:
         if lines:
             self._add(Message("user", "\n".join(lines), images=tuple(shown)))
 
-    async def _call(self, call: ToolCall, reply: Reply) -> Envelope:
-        return await self.toolbox.call(call, self.task or "", whole=not reply.cut_off)
+    async def _call(self, number: int, reply: Reply, turns: Turns) -> Envelope:
+        with turns.of(number):
+            return await self.toolbox.call(reply.tool_calls[number], self.task or "", whole=not reply.cut_off)
 
     def _add(self, *messages: Message) -> None:
         self.messages += messages

@@ -74,7 +74,7 @@ class Store(Protocol):
         """The conversations, that with the newest turn first; or only one."""
 
     def find(self, run: str) -> RunSummary:
-        """The run of that id, of the only id that starts with it, or `last`."""
+        """The run of that id, of the only id that starts with it, or `last`: of those made here, if there are any."""
 
     def rows(
         self, run_id: str, *, types: Collection[str] = (), task: str | None = None, after: int = 0

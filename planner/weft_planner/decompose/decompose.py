@@ -110,9 +110,9 @@ async def decompose(
 
 def _given_up(brief: Brief, model: Model, faults: list[str]) -> PlanError:
     """What is wrong if no answer was a valid plan; these are the faults of the last one."""
-    if faults and not set(faults).difference(map(required.fault, brief.required)):
-        names = [name for name in brief.required if required.fault(name) in faults]
-        return required.refusal(names, f"the last of {brief.attempts} plans of {model.name}")
+    lacking = required.told(faults, brief.required)
+    if faults and not set(faults).difference(lacking.values()):
+        return required.refusal(lacking, f"the last of {brief.attempts} plans of {model.name}")
     return PlanError(
         f"the model {model.name} gave no valid plan in {brief.attempts} attempts; "
         f"the last one's faults: {'; '.join(faults)}",

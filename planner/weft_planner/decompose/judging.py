@@ -88,7 +88,7 @@ class PlanJudge:
         others = [name for name in brief.must_use if name not in brief.required] if again else ()
         missing = left_out(document, others)
         self._asked = self._asked or bool(lost or missing)
-        told = (*map(required.fault, lost), *map(brief.profile.shape.left_out, missing))
+        told = (*required.faults(document, lost).values(), *map(brief.profile.shape.left_out, missing))
         return PlanRefused(attempt, (*faults, *told), task=brief.task)
 
     def _first(self, attempt: int, why: str) -> PlanMade:

@@ -161,9 +161,12 @@ class _ChangeJudge:
 
     def _with_required(self, reading: ChangeReading) -> ChangeReading:
         """The change, with a fault for each skill that the user requires and that it drops."""
+        if reading.give_up or not self.brief.required:
+            return reading
         plan = self.situation.plan
-        dropped = [] if reading.give_up else required.lost(plan, reading.change.applied(plan), self.brief.required)
-        return replace(reading, faults=(*reading.faults, *map(required.fault, dropped))) if dropped else reading
+        after = reading.change.applied(plan)
+        dropped = required.faults(after.to_dict(), required.lost(plan, after, self.brief.required))
+        return replace(reading, faults=(*reading.faults, *dropped.values())) if dropped else reading
 
     def _reading(self, reply: Reply) -> ChangeReading:
         if reply.cut_off:

@@ -293,11 +293,11 @@ def _unknown(tasks: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _drop_unknown(task: dict[str, Any], names: TaskNames, form: NormalForm) -> None:
     label = _label(task.get("id"))
-    unknown = _unknown([task])
-    upstream = form.upstream(task.get("id")) if unknown else set()
-    for key in unknown:
+    for key in _unknown([task]):
         said = [*names.named_in(task[key]), *_comes_after(task, key, names)]
-        named = [one for one in dict.fromkeys(said) if one != task.get("id") and one not in upstream]
+        others = [one for one in dict.fromkeys(said) if one != task.get("id")]
+        upstream = form.upstream(task.get("id")) if others else set()
+        named = [one for one in others if one not in upstream]
         if _holds_tasks(task[key]):
             form.faults.append(f"{label}: the unknown key '{key}' holds tasks; put all tasks into 'tasks' of the plan")
         elif named:

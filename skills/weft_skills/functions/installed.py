@@ -41,16 +41,16 @@ def names() -> set[str]:
 
 def switch_names() -> set[str]:
     """The names by which tools are switched off: their own, and those of their domains."""
-    return {switch for name in names() for switch in _switches(name)}
+    return {switch for name in names() for switch in switches(name)}
 
 
 def switched_off(name: str, environ: Mapping[str, str], preferences: Preferences) -> str:
     """What switches a tool or its domain off: a variable, or what the user decided; empty if nothing does."""
-    for switch in _switches(name):
+    for switch in switches(name):
         variable = f"SKILL_{switch.upper()}_ENABLED"
         if is_off(environ.get(variable, "")):
             return f"disabled by {variable}={environ[variable]}"
-    return preferences.why_off(_switches(name))
+    return preferences.why_off(switches(name))
 
 
 def explain(error: Exception) -> str:
@@ -66,7 +66,7 @@ def wrong_name(point: EntryPoint) -> str:
     return "a built-in tool has that name; rename the entry point" if point.name in RESERVED else ""
 
 
-def _switches(name: str) -> list[str]:
+def switches(name: str) -> list[str]:
     """A tool's domains, from the widest, and its own name: `web`, `web_page` and `web_page_read`."""
     parts = name.split("_")
     return ["_".join(parts[:end]) for end in range(1, len(parts) + 1)]

@@ -6,6 +6,8 @@ A name of several words, such as `release-notes`, stands for itself where that i
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.detector import Selection
@@ -51,14 +53,25 @@ _REFUSED = re.compile(
 )
 _BEFORE = 60
 # Which skills are not wanted, by their whole names: "do not use scanpy", "without using the pdf or docx skill". A name
-# that something else follows says what kind of thing is not wanted ("do not use PDF pages that are blank").
-_ALONE = r"(?=\s*(?:$|[.,;:!?)\n]|(?:skills?|tools?|n?or|but|and|here|at[ ]all|this[ ]time|for[ ](?:it|this|that))\b))"
+# that something else follows says what kind of thing is not wanted ("do not use PDF pages that are blank"); without a
+# verb, so may a name that is not called a skill ("functions without documentation").
+_ALONE = (
+    r"(?=\s*(?:$|[.,;:!?)\n。，；：！？）]|技能|工具|"
+    r"(?:skills?|tools?|n?or|but|and|here|at[ ]all|this[ ]time|for[ ](?:it|this|that))\b))"
+)
 _NOT_TO_USE = re.compile(
     r"(?:\b(?:do|must|should|shall)[ ]not|\b(?:don|mustn|shouldn)['’]t|\b(?:dont|never|without|avoid))"
     r"(?:[ ](?:ever|please))?\s+(?:use|using|call|calling|run|running|load|loading|apply|applying)\s+"
-    rf"(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}",
+    rf"(?:(?:the|our|my)\s+)?(?:skill\s+)?{_NAME}{_END}{_ALONE}",
     re.IGNORECASE,
 )
+_NOT_THE_SKILL = re.compile(
+    r"\b(?:without|not\s+with|avoid|except|instead\s+of|rather\s+than)\s+"
+    rf"(?:(?:the|our|my)\s+)?{_NAME}(?=\s+(?:skill|tool)s?\b)",
+    re.IGNORECASE,
+)
+_NOT_TO_USE_CHINESE = re.compile(rf"(?:不要|不用|别)再?(?:使用|调用|运行|用)\s*{_NAME}{_END}{_ALONE}")
+_REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_TO_USE_CHINESE)
 _SKILL = re.compile(r"\s+(?:skill|tool)s?\b", re.IGNORECASE)
 _OR = re.compile(rf"\s*\bn?or\s+(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}", re.IGNORECASE)
 
@@ -85,9 +98,11 @@ def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> 
     for _, match in _refusals(goal, skills):
         after = _SKILL.match(goal, match.end())
         spans.append((match.start(), after.end() if after is not None else match.end()))
-    for start, end in spans:
-        goal = goal[:start] + " " * (end - start) + goal[end:]
-    return goal
+    kept, at = [], 0
+    for start, end in sorted(spans):
+        kept += [goal[at : max(at, start)], " " * (end - max(at, start))]
+        at = max(at, end)
+    return "".join((*kept, goal[at:]))
 
 
 def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
@@ -101,7 +116,7 @@ def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
 def _refusals(goal: str, skills: Iterable[Skill]) -> Iterator[tuple[str, re.Match[str]]]:
     """The known skills that the goal says not to use, each with the words that say so."""
     matches: list[re.Match[str]] = []
-    for first in _NOT_TO_USE.finditer(goal):
+    for first in (match for form in _REFUSALS for match in form.finditer(goal)):
         found: re.Match[str] | None = first
         while found is not None:
             matches.append(found)
@@ -141,9 +156,15 @@ def _dollars(goal: str) -> Iterator[re.Match[str]]:
     """`$NAME` where it is a mention: not in code or a formula, and not a variable in capitals."""
     if "$" not in goal:
         return
-    closed = [found.span() for found in _CODE.finditer(goal) if not _WHOLLY.fullmatch(found[0])]
-    closed += [found.span() for found in _FORMULA.finditer(goal) if _MATHEMATICS.search(found[0])]
+    code = [found.span() for found in _CODE.finditer(goal) if not _WHOLLY.fullmatch(found[0])]
+    formulas = [found.span() for found in _FORMULA.finditer(goal) if _MATHEMATICS.search(found[0])]
     for match in _DOLLAR.finditer(goal):
-        inside = any(start <= match.start() < end for start, end in closed)
+        inside = any(_holds(spans, match.start()) for spans in (code, formulas))
         if not inside and not (match[1].isupper() and len(match[1]) > 1):
             yield match
+
+
+def _holds(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    """Whether one of these spans, which are in order and do not overlap, has this place."""
+    before = bisect_right(spans, at, key=itemgetter(0))
+    return before > 0 and at < spans[before - 1][1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.executor.stores.runs import line, row
+from tests.executor.stores.runs import fill, line, row
 from weft_executor.stores.errors import StoreFailed, UnknownRun
 
 if TYPE_CHECKING:
@@ -31,6 +31,16 @@ def test_runs_are_listed_newest_first_and_found_by_a_prefix_of_their_id(place: P
         store.find("2026")
     with pytest.raises(UnknownRun, match="no run 'x%'"):
         store.find("x%")
+
+
+def test_the_last_run_is_one_that_was_made_here_unless_all_were_imported(place: Place) -> None:
+    store = place.open()
+    for run_id in ("20270101-a", "20280101-b"):
+        store.import_runs([([row(run_id, 1)], {run_id: line(run_id)})])
+    assert store.find("last").run_id == "20280101-b"
+    fill(store, "20260101-c")
+    assert store.find("last").run_id == "20260101-c"
+    assert store.find("2028").run_id == "20280101-b"
 
 
 def test_an_empty_name_finds_no_run(place: Place) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.fakes import Recorder, ScriptedModel, saying
 from weft_planner.decompose.brief import Brief
 from weft_planner.decompose.decompose import decompose
+from weft_planner.decompose.required import conditional_fault
 from weft_planner.errors import PlanError, SkillNotUsed
 from weft_planner.events import PlanMade, PlanRefused
 from weft_planner.plan.validate import Known
@@ -34,6 +35,32 @@ async def test_a_reason_does_not_excuse_a_required_skill() -> None:
     assert len(model.asked) == 3
     assert [len(one.faults) for one in record.of(PlanRefused)] == [1, 1]
     assert record.of(PlanMade)[0].plan.tasks[0].name == "s"
+
+
+CONDITION = '<<a.output>> contains "x"'
+
+
+@pytest.mark.parametrize(
+    ("tasks", "certain"),
+    [
+        ([{"id": "b", "when": CONDITION, "depends_on": ["a"]}], False),
+        ([{"id": "c", "when": CONDITION, "depends_on": ["a"], "action_type": "llm"}, {"id": "b", "depends_on": ["c"]}],
+         False),
+        ([{"id": "c", "when": CONDITION, "depends_on": ["a"], "action_type": "llm"},
+          {"id": "b", "depends_on": ["c", "a"]}], True),
+        ([{"id": "b", "when": CONDITION, "depends_on": ["a"]}, {"id": "c", "depends_on": ["b", "a"]}], True),
+        ([{"id": "b", "for_each": "<<a.output>>", "instruction": "Do <<item>>", "depends_on": ["a"]}], True),
+    ],
+)  # fmt: skip
+async def test_a_task_that_a_condition_may_leave_out_is_no_use(tasks: list[dict[str, Any]], *, certain: bool) -> None:
+    row = {"action_type": "skill", "name": "s", "instruction": "reach it"}
+    first = {"tasks": [*WITHOUT["tasks"], *({**row, **task} for task in tasks)]}
+    record, model = await planned(BRIEF, first, WITH)
+    assert len(model.asked) == (1 if certain else 2)
+    assert [one.faults for one in record.of(PlanRefused)] == ([] if certain else [(conditional_fault("s"),)])
+    if not certain:
+        with pytest.raises(SkillNotUsed, match="does not use the required skill 's' in every case"):
+            await planned(BRIEF, first, first, first)
 
 
 async def test_other_skills_that_were_selected_with_certainty_are_asked_for_with_it() -> None:

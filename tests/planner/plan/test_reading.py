@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -384,3 +385,35 @@ def test_a_question_beside_tasks_is_not_asked_and_said() -> None:
     reading = read_plan({"tasks": [row(id="a")], "clarification": "Which one? "}, KNOWN)
     assert (reading.faults, reading.repairs) == ((), ("the question beside the tasks was not asked: 'Which one?'",))
     assert read_plan({"tasks": [row(id="a")], "clarification": " "}, KNOWN).repairs == ()
+
+
+MANY = 5_000
+
+
+def _chain(at: int) -> list[str]:
+    return [f"task-{at - 1}"] if at else []
+
+
+def _fan(at: int) -> list[str]:
+    return [f"task-{one}" for one in range(1, at)] if at == MANY - 1 else ["task-0"] * (at > 0)
+
+
+def _layers(at: int) -> list[str]:
+    begin = at // 50 * 50
+    return [f"task-{one}" for one in range(begin - 50, begin)] if begin else []
+
+
+@pytest.mark.parametrize("depends_on", [_chain, _fan, _layers])
+@pytest.mark.parametrize("more", [{}, {"priority": "high", "notes": ["see task-3"]}])
+def test_thousands_of_tasks_are_read_in_seconds(
+    depends_on: Callable[[int], list[str]], more: dict[str, object]
+) -> None:
+    tasks = [
+        {"id": f"task-{at}", "action_type": "llm", "instruction": "Do it.", "depends_on": depends_on(at), **more}
+        for at in range(MANY)
+    ]
+    edges = [[f"task-{at - 1}", f"task-{at}"] for at in range(1, MANY)] if depends_on is _chain else []
+    start = time.process_time()
+    reading = read_plan({"tasks": tasks, "edges": edges}, Known(max_tasks=MANY))
+    assert len(reading.document["tasks"]) == MANY
+    assert time.process_time() - start < 10

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import random
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -277,3 +280,27 @@ def test_any_goal_gives_confidences_that_fall_from_one_to_zero(pool: list[Skill]
     scores = [selection.score for selection in RankedDetector().rank(goal, pool, 6)]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
+
+
+_RANDOM = random.Random(1)
+LONG = {
+    "dashes": "-" * 200_000,
+    "dots": "." * 200_000,
+    "spaces": "review" + " " * 200_000 + "code",
+    "blank lines": "review" + " \r\n\t" * 50_000 + "code",
+    "dollar signs": "$a$" * 66_000,
+    "names": "use the code-review skill. " * 7_400,
+    "brackets": "(" * 100_000 + ")" * 100_000,
+    "quotes": "\"'" * 100_000,
+    "one word": "invoice " * 25_000,
+    "random data": base64.b64encode(_RANDOM.randbytes(150_000)).decode(),
+    "Chinese": "".join(chr(_RANDOM.randrange(0x4E00, 0x9FA5)) for _ in range(200_000)),
+}
+
+
+@pytest.mark.parametrize("goal", LONG.values(), ids=LONG)
+def test_a_long_goal_is_read_in_seconds_whatever_is_in_it(pool: list[Skill], goal: str) -> None:
+    detector("ranked").detect("review", pool)
+    start = time.process_time()
+    detector("ranked").detect(goal, pool)
+    assert time.process_time() - start < 15  # on a busy machine

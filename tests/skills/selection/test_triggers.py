@@ -113,6 +113,11 @@ def test_a_skill_that_a_goal_refuses_is_not_asked_for(goal: str, *, asked: bool)
         ("Why not use expenses?", set()),
         ("Do not use expenses-2026.csv", set()),
         ("Sum it up without expenses", set()),
+        ("Do not use skill expenses. Sum it up", {"expenses"}),
+        ("Sum it up without the expenses skill, or the path tool", {"expenses"}),
+        ("Avoid the code-review and expenses", set()),
+        ("不要使用code-review，检查代码", {"code-review"}),
+        ("别再用 expenses 技能", {"expenses"}),
     ],
 )
 def test_skills_that_a_goal_says_not_to_use_are_refused(goal: str, names: set[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from tests.fakes import Recorder, ScriptedModel, saying
 from tests.weft.approving import GOAL, NOTES, calling, noted, prepare, weft
 from weft.runs.goal import Goal
+from weft.runs.stored.requests import open_requests
+from weft_executor.approvals import approvals
 from weft_planner.approvals import Answer, ApprovalRequest
 from weft_planner.events import ApprovalAsked, ApprovalGiven, PlanMade, TaskStarted, ToolCalled, ToolStarted, Warned
 from weft_planner.model import Reply
@@ -64,6 +67,29 @@ async def test_a_waiting_call_does_not_hold_up_its_neighbours_or_other_tasks(off
         result = await runtime.run(GOAL)
     assert [task.status for task in result.tasks] == ["pending", "done"]
     assert result.answer is None
+
+
+async def test_requests_stand_in_the_order_of_the_plan_and_of_the_calls(
+    office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the calls that come first take longest until they ask."""
+    first = [{"id": name, "action_type": "llm", "instruction": name, "needs_approval": True} for name in ("b", "a")]
+    late = {"id": "c", "action_type": "llm", "instruction": "c", "needs_approval": True}
+    plan = {"tasks": [late | {"depends_on": ["quick"]}, {"id": "quick", "action_type": "llm", "instruction": "q"}]}
+    plan["tasks"] += [NOTES, *first]
+    texts = [f"text {number}" for number in range(6)]
+
+    def slowly(tool: Any, arguments: Any) -> str:
+        time.sleep(0.05 * (6 - texts.index(arguments["text"])))
+        return str(arguments["text"])
+
+    monkeypatch.setattr(approvals, "preview_of", slowly)
+    async with weft(office, calling(*texts, plan=plan)) as runtime:
+        result = await runtime.run(GOAL)
+        listed = open_requests(runtime.journal.store, runtime.paths)
+    expected = ["c", *texts, "b", "a"]
+    assert [request.preview for request in result.waiting] == expected
+    assert [one.request.preview for one in listed] == expected
 
 
 async def test_fifty_tasks_that_wait_are_answered_in_any_order(office: Path) -> None:
@@ -205,8 +231,7 @@ async def test_a_callback_that_fails_or_says_nothing_useful_leaves_it_waiting(of
 async def test_an_id_that_is_unknown_ambiguous_or_answered_changes_nothing(office: Path) -> None:
     async with weft(office, calling("milk", "milk", "bread")) as runtime:
         waiting = await runtime.run(GOAL)
-        # Calls that are made side by side ask in any order.
-        first, second, third = sorted(waiting.waiting, key=lambda one: ("bread" in str(one.arguments), one.id))
+        first, second, third = waiting.waiting
         same = first.id.partition("#")[0]
         for answers, says in [
             ({"beef": ALLOW}, "there is no request 'beef'"),

@@ -148,3 +148,19 @@ def test_a_run_without_servers_imports_nothing_of_mcp(workspace: Path) -> None:
     code += " or one.startswith(('weft_skills.mcp', 'weft.mcp_server'))]\nprint(status, found)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=workspace)
     assert ran.stdout.splitlines()[-1] == "0 []"
+
+
+async def test_tools_of_servers_that_are_off_are_not_offered(workspace: Path) -> None:
+    configure(workspace, small=small())
+    open_servers(workspace).trust_all()
+    plan = json.dumps({"tasks": [{"id": "ask", "action_type": "llm", "instruction": "Say it"}]})
+    model = ScriptedModel(lambda request: Reply(plan if request.role == "decomposer" else "said"))
+    for off, gone in (("mcp__small__add", {"mcp__small__add"}), ("mcp__small", None)):
+        recorder = Recorder()
+        async with weft(workspace, model, skills_off=(off, "mcp__smal__add")) as runtime:
+            assert (await runtime.run(GOAL, record=recorder)).status == "done"
+        offered = {tool.name for tool in taken(recorder).mcp}
+        assert not offered if gone is None else offered and not offered & gone
+        assert off not in taken(recorder).tool_listing
+        (warned,) = [one.message for one in recorder.of(Warned) if "to be off" in one.message]
+        assert "'mcp__smal__add' is to be off, and no MCP server" in warned

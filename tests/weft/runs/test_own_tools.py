@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
+from tests.weft.approving import prepare
 from weft import InputError, ToolLogged, run_goal
 
 if TYPE_CHECKING:
@@ -123,3 +124,40 @@ async def test_an_async_record_is_warned_of(workspace: Path, serve: Callable[[Sc
     result = await run_goal("Do it", model="openai/test-model", workspace=workspace, record=hear)
     assert result.status == "done"
     assert result.warnings == ("`record` is an async function, which no event reaches; pass one that is not",)
+
+
+async def test_a_program_of_the_workspace_does_not_take_the_place_of_a_function(
+    workspace: Path, serve: Callable[[Script], OpenAIServer]
+) -> None:
+    prepare(workspace)
+
+    def note_write(text: str) -> str:
+        """Keep a note in the orders' own book."""
+        return f"kept {text}"
+
+    plan = {"tasks": [{"id": "note", "action_type": "tool", "name": "note_write", "arguments": {"text": "milk"}}]}
+    server = serve(scripted(plan))
+    result = await run_goal("Note it", model="openai/test-model", workspace=workspace, tools=[note_write])
+    assert (result.status, result.tasks[0].output) == ("done", "kept milk")
+    (planned,) = server.asked("decomposer")
+    assert "in the orders' own book" in planned.user + planned.system
+    assert "a thousand characters" not in planned.user + planned.system
+    (warning,) = result.warnings
+    assert "the tool note_write of" in warning
+    assert "is not used: a function that was passed as a tool has its name" in warning
+
+
+@pytest.mark.parametrize("off", ["orders_find", "orders"])
+async def test_a_function_that_is_off_is_not_offered(
+    workspace: Path, serve: Callable[[Script], OpenAIServer], off: str
+) -> None:
+    server = serve(scripted({"tasks": [{"id": "a", "action_type": "llm", "instruction": "x"}]}))
+    result = await run_goal(
+        "Look after Ada",
+        model="openai/test-model",
+        workspace=workspace,
+        tools=[orders_find],
+        settings={"skills_off": [off]},
+    )
+    assert (result.status, result.warnings) == ("done", ())
+    assert "orders_find" not in json.dumps([call.body for call in server.calls])

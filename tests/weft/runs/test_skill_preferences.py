@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel
 from tests.weft.recorded import BRIEF, GOAL, NOTES, PLAN, SKILL, SURVEY, answering, prepare, replayed, rows, weft
+from weft import Answer
 from weft.runs.goal import Goal
 from weft.runs.plans.plan_file import PlanFile
 from weft.runs.steps.selecting import Selecting
@@ -92,7 +93,6 @@ async def test_a_plan_is_not_made_where_a_required_skill_never_comes(workspace: 
     [
         ({"skills_require": ("house-stile",)}, "there is no such skill; known skills: house-style"),
         ({"skills_require": (STYLE,), "skills_off": (STYLE,)}, "it is disabled (disabled by [skills] off)"),
-        ({"skills_require": (STYLE,), "skills_without": (STYLE,)}, "it is disabled (left out by --without)"),
     ],
 )
 async def test_a_required_skill_that_is_not_there_fails_the_run_before_a_call(
@@ -103,6 +103,42 @@ async def test_a_required_skill_that_is_not_there_fails_the_run_before_a_call(
         result = await runtime.run(GOAL)
     assert (result.status, model.asked) == ("failed", [])
     assert why in (result.error or "")
+
+
+async def test_a_run_does_without_a_required_skill_that_it_leaves_out(workspace: Path) -> None:
+    model = planning(PLAN)
+    async with weft(workspace, model, skills_require=(STYLE,), skills_without=(STYLE,)) as runtime:
+        result = await runtime.run(GOAL)
+    assert (result.status, STYLE in result.skills) == ("done", False)
+    (warning,) = result.warnings
+    assert warning == f"--without names '{STYLE}', which [skills] require names too: --without counts"
+    assert sum(request.role == "decomposer" for request in model.asked) == 1
+    assert (await replayed(workspace, rows(workspace))).drift == ()
+
+
+async def test_a_rerun_must_use_a_skill_that_is_required_since_and_a_resumed_run_keeps_its_plan(
+    workspace: Path,
+) -> None:
+    async with weft(workspace, planning(PLAN)) as runtime:
+        first = await runtime.run(GOAL)
+        cut = await runtime.run(Goal("Ask", plan=Plan.from_dict({"tasks": [{**NOTES, "needs_approval": True}]})))
+    async with weft(workspace, planning(PLAN), skills_require=(STYLE,)) as runtime:
+        again = await runtime.rerun(first.run_id, runtime.plan_rerun(first.run_id, ["brief"], {}))
+        resumed = await runtime.resume(cut.run_id, answers={cut.waiting[0].id: Answer("allow")})
+    assert (again.status, again.tasks, resumed.status) == ("failed", (), "done")
+    assert f"does not use the required skill '{STYLE}'" in (again.error or "")
+
+
+async def test_a_goal_that_refuses_a_skill_selects_and_lists_it_last(workspace: Path) -> None:
+    for detector in ("ranked", "keyword"):
+        found = Workspace(Paths.of(workspace, {}), Settings(detector=detector)).skills
+        active = found.active()
+        for said in (f"Do not use {STYLE}. ", f"不要使用{STYLE}。", f"Without the {STYLE} skill, "):
+            goal = f"{said}Greet readers warmly"
+            assert STYLE not in [one.name for one in found.select(goal, (), active)]
+            assert STYLE not in [one.name for one in found.best(goal, active, len(active) - 1)]
+            assert found.select(goal, (STYLE,), active)[0].name == STYLE, "--skill asks for it"
+        assert found.select("Greet readers warmly", (), active)[0].name == STYLE
 
 
 async def test_a_given_plan_must_use_a_required_skill_too(workspace: Path) -> None:

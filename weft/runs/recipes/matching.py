@@ -84,6 +84,6 @@ def asks_for_more(goal: Goal, recipe: Recipe, workspace: Workspace) -> bool:
     What the user requires of every plan, it needs in any case.
     """
     missing = {*goal.skills, *workspace.certain(goal)}.difference(one.name for one in recipe.skills)
-    if not missing.isdisjoint(workspace.settings.skills_require):
+    if not missing.isdisjoint(workspace.settings.required_skills):
         return True
     return bool(missing) and not missing.issubset(workspace.certain(Goal(recipe.first)))

@@ -94,7 +94,7 @@ class WorkspaceRecipes:
             values = file.recipe.values({one.name: one.example for one in file.recipe.parameters})
         except RecipeValueError as error:
             return RecipeRow(file, ok=False, reason=error.message)
-        checked = check(file.recipe, values, known, skills, self.workspace.settings.skills_require)
+        checked = check(file.recipe, values, known, skills, self.workspace.settings.required_skills)
         own = [one for one in file.recipe.parameters if one.type == "file" and one.default is not None]
         forbidden = "; ".join(_is_forbidden(one) for one in own if not self._may_name(one))
         missing = tuple(_is_missing(one) for one in own if self._may_name(one) and not self._is_here(one))
@@ -144,7 +144,7 @@ class WorkspaceRecipes:
         """The goal with the recipe's plan; or without it, and with the reason, if it cannot be used today."""
         file = file or recipe_files.read(self.folder, match.recipe.name)
         values = match.recipe.values(match.values)
-        must_use = self.workspace.settings.skills_require
+        must_use = self.workspace.settings.required_skills
         checked = check(match.recipe, values, self.workspace.known(), self._skills(), must_use)
         reason = checked.reason or self._distrust(file, checked.plan)
         unused = f"the recipe {match.recipe.name!r} is not used, and the goal is planned: {reason}"

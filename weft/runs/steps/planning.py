@@ -116,7 +116,7 @@ class Planning:
     def brief(self, answers: tuple[str, ...] = ()) -> Brief:
         """What the decomposer is given."""
         context, catalogue = self.context, self.catalogue
-        goal, follow_up = context.goal, context.follow_up
+        goal, follow_up, refused = context.goal, context.follow_up, self._refused
         return Brief(
             goal=goal.text,
             skills=catalogue.skill_listing,
@@ -129,7 +129,9 @@ class Planning:
             answers=answers,
             asked=goal.skills,
             schema=goal.data.document if goal.data else None,
-            skill_for=partial(context.workspace.best_skill, skills=catalogue.skills),
+            skill_for=partial(
+                context.workspace.best_skill, skills=[skill for skill in catalogue.skills if skill.name not in refused]
+            ),
             earlier=follow_up.for_planner() if follow_up is not None else "",
             certain=self.certain,
             required=catalogue.required,
@@ -137,6 +139,12 @@ class Planning:
             images=context.memo.images.given.images,
             called=self._called,
         )
+
+    @property
+    def _refused(self) -> set[str]:
+        """The skills that the goal says not to use, and which so fit none of its parts."""
+        refused = self.context.workspace.skills.refused(self.context.goal.text, self.catalogue.skills)
+        return refused.difference(one.name for one in self.catalogue.selections)
 
     @property
     def _called(self) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ def may_stream(context: RunContext) -> bool:
     """Whether tasks may start while the plan is being written; small models write plans that others complete."""
     if not context.settings.stream_plan or context.goal.plan:
         return False
-    if context.settings.skills_require:  # nothing runs before the plan is known to use them
+    if context.settings.required_skills:  # nothing runs before the plan is known to use them
         return False
     profile = context.models.profile("decomposer")
     return profile.shape is FULL.shape and not profile.whole_goal

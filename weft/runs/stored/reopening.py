@@ -92,7 +92,7 @@ class Reopening:
             raise InputError(
                 "the plan has a different goal from the run's", hint="leave `goal` as it is, or run it with --plan"
             )
-        must_use = workspace.settings.skills_require
+        must_use = workspace.settings.required_skills
         known = workspace.known(seen.earlier_ids if seen is not None else ())
         event = edit(before, self.edited.plan, known, "of the file", must_use)
         if event is None or history.plan is None:

@@ -54,11 +54,16 @@ class OpenRequest:
 
 
 def open_requests(store: Store, paths: Paths, run: str | None = None) -> list[OpenRequest]:
-    """The requests without an answer: of one run, or of all, the run that was asked first first.
+    """The requests without an answer: of one run, or of all, the run that was asked first first; of a run by its plan.
 
     A turn of a conversation that was taken back waits for nothing.
     """
     by_run = asked_by(store, paths, run)
+    for run_id, record in by_run.items():
+        if len(record.waiting) > 1:  # their order is that of the plan
+            for row in store.rows(run_id, types=("plan_made", "plan_changed")):
+                if (event := records.event_of(row, paths)) is not None:
+                    record.note(event)
     runs = [
         (records.local_summary(store.find(run_id), paths), record.waiting)
         for run_id, record in by_run.items()

@@ -122,10 +122,15 @@ def conversations(
 
 
 def find(connections: Connections, run: str) -> RunSummary:
-    """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""
+    """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous.
+
+    The last run is one that was made here, unless all were imported.
+    """
     name = run.replace("\0", "").encode("utf-8", "replace").decode()
     if run == "last":
-        rows = _all(connections, f"{_SELECT} ORDER BY run_id DESC LIMIT 1")
+        newest = "ORDER BY run_id DESC LIMIT 1"
+        rows = _all(connections, f"{_SELECT} WHERE NOT imported {newest}")
+        rows = rows or _all(connections, f"{_SELECT} {newest}")
     else:
         # Ids compare by their bytes, and no text sorts behind this character.
         rows = _all(

@@ -144,14 +144,21 @@ class SqliteStore:
             yield from islice(run_list.conversations(connection, conversation), most)
 
     def find(self, run: str) -> RunSummary:
-        """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous."""
+        """The run of that id, of the only id that starts with it, or `last`; names the candidates if ambiguous.
+
+        The last run is one that was made here, unless all were imported.
+        """
         found, name = f"SELECT {SUMMARY}, holder, beat FROM runs", clean(run)  # noqa: S608 - no input
-        query, given = f"{found} ORDER BY run_id DESC LIMIT 1", list[str]()
-        if run != "last":  # by the index: ids compare by their bytes, and no text sorts behind this character
-            longer = f"{found} WHERE run_id > ? AND run_id < ? || char(0x10FFFF) ORDER BY run_id DESC LIMIT 5"
-            query, given = f"{found} WHERE run_id = ? UNION ALL SELECT * FROM ({longer})", [name, name, name]  # noqa: S608
+        # By the index: ids compare by their bytes, and no text sorts behind this character.
+        longer = f"{found} WHERE run_id > ? AND run_id < ? || char(0x10FFFF) ORDER BY run_id DESC LIMIT 5"
         with self._database.reading() as connection:
-            rows = connection.execute(query, given).fetchall()
+            if run != "last":
+                query = f"{found} WHERE run_id = ? UNION ALL SELECT * FROM ({longer})"  # noqa: S608
+                rows = connection.execute(query, [name, name, name]).fetchall()
+            else:
+                newest = "ORDER BY run_id DESC LIMIT 1"
+                rows = connection.execute(f"{found} WHERE NOT imported {newest}").fetchall()
+                rows = rows or connection.execute(f"{found} {newest}").fetchall()
         return run_list.summary(only_match(run, rows, self._database.path))
 
     def rows(

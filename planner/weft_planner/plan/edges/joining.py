@@ -53,8 +53,9 @@ class NormalForm:
 
     def has(self, edges: Sequence[Edge]) -> bool:
         """Whether all these edges follow from what tasks wait for."""
-        upstream = {after: self.upstream(after) for _, after in edges}
-        return all(before in upstream[after] for before, after in edges)
+        indirect = [edge for edge in edges if edge[0] not in self.before.get(edge[1], ())]
+        upstream = {after: self.upstream(after) for _, after in indirect}
+        return all(before in upstream[after] for before, after in indirect)
 
 
 def join_edges(tasks: list[dict[str, Any]], extra: Mapping[str, Any], names: TaskNames, form: NormalForm) -> None:

@@ -27,12 +27,14 @@ class TaskNames:
     """Finds tasks by their names; a name that two tasks share finds neither."""
 
     ids: Sequence[str]
+    _places: Mapping[str, int] = field(default_factory=dict)
     _others: dict[str, str | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]]) -> TaskNames:
         """The names of the tasks in these rows."""
-        names = cls([str(row.get("id")) for row in rows])
+        ids = [str(row.get("id")) for row in rows]
+        names = cls(ids, {task_id: at for at, task_id in enumerate(ids)})
         for row, task_id in zip(rows, names.ids, strict=True):
             title = row.get("title")
             for name in {_plain(task_id), _plain(title) if isinstance(title, str) else ""} - {""}:
@@ -46,7 +48,7 @@ class TaskNames:
         if not isinstance(value, str):
             return None
         for text in (value, value.strip().strip(_QUOTES)):
-            if text in self.ids:
+            if text in self._places:
                 return text
         for pattern in _REFERENCES:
             if (match := pattern.fullmatch(value.strip().strip(_QUOTES))) is not None:
@@ -77,7 +79,7 @@ class TaskNames:
     def named_in(self, value: object) -> list[str]:
         """Every task that a value names anywhere: as a key, as a part of a list or of a text, or by a reference."""
         found = {one for text in _texts(value) if (one := self.id_of(text)) is not None}
-        return [one for one in dict.fromkeys(self.ids) if one in found]
+        return sorted(found, key=self._places.__getitem__)
 
 
 def _plain(text: str) -> str:

@@ -66,7 +66,7 @@ class Table:
             raise ValueError("sections of different lengths")
         if len(self._everyday) != self.dimensions + 1:
             raise ValueError(f"{len(self._everyday)} weights of everyday talk for {self.dimensions} dimensions")
-        self._tokens = Tokens(self._find)
+        self._tokens = Tokens(self._find, self._find_longest)
         self._spread: dict[int, int] = {}
         self._weights: dict[str, float | None] = {}
 
@@ -148,15 +148,38 @@ class Table:
 
     def _find(self, word: str) -> int | None:
         wanted = word.encode("utf-8", "surrogatepass")
+        number = self._last(wanted)
+        return number if number is not None and self._entry(number) == wanted else None
+
+    def _find_longest(self, text: str) -> tuple[str, int | None]:
+        """The longest entry that a text begins with, and its number.
+
+        Entries are sorted, so the last one that is not after the text shares more of its beginning than those before
+        it; if it is longer, only what they share can be an entry.
+        """
+        wanted = text.encode("utf-8", "surrogatepass")
+        while wanted and (number := self._last(wanted)) is not None:
+            entry = self._entry(number)
+            if wanted.startswith(entry):
+                return entry.decode("utf-8", "surrogatepass"), number
+            shared = (at for at, pair in enumerate(zip(wanted, entry, strict=False)) if pair[0] != pair[1])
+            wanted = wanted[: next(shared, len(wanted) - 1)]
+        return "", None
+
+    def _last(self, wanted: bytes) -> int | None:
+        """The number of the last entry that is not after this one."""
         low, high = 0, self._count
         data, first, bounds = self._data, self._first, self._bounds
         while low < high:
             middle = (low + high) // 2
-            here = data[first + bounds[middle] : first + bounds[middle + 1]]
-            if here == wanted:
-                return middle
-            low, high = (middle + 1, high) if here < wanted else (low, middle)
-        return None
+            if data[first + bounds[middle] : first + bounds[middle + 1]] <= wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1 if low else None
+
+    def _entry(self, number: int) -> bytes:
+        return bytes(self._data[self._first + self._bounds[number] : self._first + self._bounds[number + 1]])
 
 
 def _head(view: memoryview) -> Mapping[str, Any]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from weft_skills.selection.terms import SCRIPTS_WITHOUT_SPACES, simplified
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+FindLongest = Callable[[str], tuple[str, int | None]]
 PIECE = "##"
 # No entry of a vocabulary is longer, in characters.
 LONGEST_WORD = 24
@@ -44,10 +42,14 @@ def fold(text: str) -> str:
 
 
 class Tokens:
-    """Tokens of texts, by the numbers that `find` gives to the entries of a vocabulary."""
+    """Tokens of texts, by the numbers that `find` gives to the entries of a vocabulary.
 
-    def __init__(self, find: Callable[[str], int | None]) -> None:
+    `longest` finds the longest entry that a text begins with, and its number; without it, each length is tried.
+    """
+
+    def __init__(self, find: Callable[[str], int | None], longest: FindLongest | None = None) -> None:
         self.find = lru_cache(_KEPT)(find)
+        self._find_longest = longest or self._try_each
         self._pieces = lru_cache(_KEPT)(self._of_word)
 
     def of(self, text: str, limit: int) -> list[int]:
@@ -72,20 +74,23 @@ class Tokens:
         """A word's own token, else those of its longest pieces; none for a number."""
         found, start = [], len(word) if word.isdigit() else 0
         while start < len(word):
-            start, token = self._longest(word, start, LONGEST_WORD, PIECE if start else "")
-            found += [token] if token is not None else []
+            prefix = PIECE if start else ""
+            entry, token = self._find_longest(prefix + word[start : start + LONGEST_WORD])
+            start += max(1, len(entry) - len(prefix))
+            found += [token] if token is not None and len(entry) > len(prefix) else []
         return found
 
     def _of_run(self, run: str) -> list[int]:
         """The tokens of the longest entries, from left to right; a character that is in none is left out."""
         found, start = [], 0
         while start < len(run):
-            start, token = self._longest(run, start, LONGEST_RUN, "")
+            entry, token = self._try_each(run[start : start + LONGEST_RUN])
+            start += max(1, len(entry))
             found += [token] if token is not None else []
         return found
 
-    def _longest(self, text: str, start: int, most: int, prefix: str) -> tuple[int, int | None]:
-        for end in range(min(len(text), start + most), start, -1):
-            if (token := self.find(prefix + text[start:end])) is not None:
-                return end, token
-        return start + 1, None
+    def _try_each(self, text: str) -> tuple[str, int | None]:
+        for end in range(len(text), 0, -1):
+            if (token := self.find(text[:end])) is not None:
+                return text[:end], token
+        return "", None

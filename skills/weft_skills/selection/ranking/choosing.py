@@ -43,12 +43,14 @@ MOST = 8
 LIKELY = 0.05
 # The least probability of a skill that the goal names.
 NAMED = 0.9
-_CUT = re.compile(r"[.!?;:,]\s+|[。！？；：，、\n]+|\s+(?:and|then|but|or)\s+")
+_CUT = re.compile(r"[.!?;:,]\s|[。！？；：，、]+|\s(?:and|then|but|or)\s")
 
 
 def bound(text: str) -> int:
     """How many skills a goal may have at most: one more than it has clauses."""
-    clauses = sum(len(clause.split()) > 1 or not clause.isascii() for clause in _CUT.split(text) if clause.strip())
+    lines = (" ".join(line.split()) for line in text.split("\n"))  # patterns are slow in long runs of spaces
+    found = (clause for line in lines for clause in _CUT.split(line) if clause.strip())
+    clauses = sum(len(clause.split()) > 1 or not clause.isascii() for clause in found)
     return min(MOST, max(clauses, 1) + 1)
 
 

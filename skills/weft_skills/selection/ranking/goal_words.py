@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from weft_skills.selection.ranking import intents
 from weft_skills.selection.ranking.everyday import EVERYDAY_TERMS
 from weft_skills.selection.terms import spelled, terms
 
 HALF = 0.5
+# Hardly a text has more different words; each counts less than the one before it, and the last of these almost nothing.
+MOST = 20_000
 _NUMBER = re.compile(
     r"(?<![\w.])[#$€£]?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th|k|m|x|%|€|am|pm|h|min|px|mm|cm|km|kg|mb|gb)?(?!\w)",
     re.IGNORECASE,
@@ -37,7 +40,7 @@ class GoalWords:
     @classmethod
     def of(cls, text: str) -> GoalWords:
         """The words of a goal, or of a part of it."""
-        spelling = spelled(_NUMBER.sub(" ", text))
+        spelling = dict(islice(spelled(_NUMBER.sub(" ", text)).items(), MOST))
         endings = {term for match in _ENDING.finditer(text) for term in terms(match[1])}
         half = endings | EVERYDAY_TERMS
         evidence = {term: HALF if term in half else 1.0 for term in spelling}

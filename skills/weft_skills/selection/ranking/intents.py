@@ -21,7 +21,8 @@ class Intent:
     words: tuple[str, ...]
 
 
-_THING = r"[\w.+#-]+(?:\s+[\w.+#-]+)?"
+# Bounded, since what begins it are signs that it may have too: a line of dashes would take hours.
+_THING = r"[\w.+#-]{1,60}(?:\s+[\w.+#-]{1,60})?"
 _INTENTS = (
     Intent(
         "a choice",
@@ -33,7 +34,8 @@ _INTENTS = (
             | \bwhich\b[^.?!\n]{{1,60}}\bshould\s+(?:i|we)\b
             | \bshould\s+(?:i|we)\b[^.?!\n]{{1,60}}\bor\b
             | \b(?:which|what)(?:['’]?s|\s+is)?\s+(?:\w+\s+){{0,3}}better\b
-            | ^\W*(?!(?:is|are|was|do|does|did|can|will|has|have|yes|no|now|sooner|more)\b){_THING}\s+or\s+{_THING}\s*\?
+            | ^\W{{0,20}}(?!(?:is|are|was|do|does|did|can|will|has|have|yes|no|now|sooner|more)\b)
+              {_THING}\s+or\s+{_THING}\s*\?
             | 对比|比较|哪个好|哪个更|哪一个|還是|还是|選擇|选择
             """,
             re.IGNORECASE | re.VERBOSE,

@@ -10,6 +10,7 @@ import pytest
 from training.table_file import content, write
 from weft_skills.errors import SetupError
 from weft_skills.selection.encoder import Table
+from weft_skills.selection.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +62,14 @@ def test_a_vector_has_length_one_and_the_table_says_what_it_is(file: Path) -> No
 
 def test_only_the_first_tokens_count_up_to_the_limit(file: Path) -> None:
     assert Table.open(file).vector("make chart zebra", limit=1) == pytest.approx(plain_sum([0]), abs=1e-4)
+
+
+def test_the_longest_pieces_are_those_that_trying_each_length_finds() -> None:
+    table, each = Table.shipped(), Tokens(Table.shipped()._find)
+    random_letters, made = random.Random(3), random.Random(4)
+    words = ["".join(random_letters.choices("aeinrst0éß", k=made.randrange(1, 40))) for _ in range(300)]
+    for word in (*words, "reindexing", "kubernetes", "überprüfen", "##s", "表格数据"):
+        assert table._tokens.of_word(word) == each.of_word(word), word
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-// What the server says, in words of the page: an option of a command is a field, a button or a setting here. Pure.
+// What the server and a run's record say, in words of the page: an option of a command is a field, a button or a setting
+// here, or else one of a terminal. Pure.
 
 /** @type {[RegExp, string][]} */
 const WORDS = [
@@ -11,6 +12,13 @@ const WORDS = [
   [/pass it with --file\b/, "add it under Files"],
   [/all rounds run again with --from (\S+)/, "all rounds run again if you rerun from $1"],
   [/pass --trust\b/, "continue it in a terminal with --trust"],
+  [/ at (\$\S+) of --max-cost (\$[\d.e+-]+\d)/, " at $1 of the $2 that it may cost"],
+  [/ at (\S+) of --max-tokens ([\d,]*\d)/, " at $1 of the $2 tokens that it may use"],
+  [/raise --max-(cost|tokens) to continue/, "raise the limit on $1 to continue"],
+  [/stopped after --timeout (\S+) s\b/, "stopped after the $1 s that it may take"],
+  [/: --max-cost counts\b/, ": the limit on cost counts"],
+  [/--tools or --allow-web allows it\b/, "in a terminal, --tools or --allow-web allows it"],
+  [/(with|pass|use) (?=--(?:allow-[a-z-]+|approve-all|detector|journal|plan|skill|tools|without|write)\b)/g, "in a terminal $1 "],
 ];
 
 /** @param {string} text */

@@ -37,6 +37,12 @@ test("what names an option of a command is said in words of the page", () => {
   assert.equal(inPageWords("add credit, or use another --model"), "add credit, or use another model");
   assert.equal(inPageWords("all rounds run again with --from fix"), "all rounds run again if you rerun from fix");
   assert.equal(inPageWords("put the material in a file and pass it with --file"), "put the material in a file and add it under Files");
+  assert.equal(inPageWords("stopped at $0.0412 of --max-cost $0.05; raise --max-cost to continue"), "stopped at $0.0412 of the $0.05 that it may cost; raise the limit on cost to continue");
+  assert.equal(inPageWords("stopped at 4,100 of --max-tokens 4,000"), "stopped at 4,100 of the 4,000 tokens that it may use");
+  assert.equal(inPageWords("stopped after --timeout 30 s"), "stopped after the 30 s that it may take");
+  assert.equal(inPageWords("tasks have no web access: allow it with --allow-web example.org"), "tasks have no web access: allow it in a terminal with --allow-web example.org");
+  assert.equal(inPageWords("name it in the goal, or pass --skill deploy"), "name it in the goal, or in a terminal pass --skill deploy");
+  assert.equal(inPageWords("git says: use --force"), "git says: use --force");
   assert.equal(inPageWords("read it first"), "read it first");
 });
 
