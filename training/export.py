@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from training.everyday import direction
 from training.examples import short, whole
-from training.table_file import ZERO, read_trained, write
-from weft_skills.selection.encoder.table import TOKEN_LIMIT
+from training.table_file import LARGEST_SCALE, ZERO, read_trained, write
+from weft_skills.selection.encoder.table import TOKEN_LIMIT, UNIT
 from weft_skills.selection.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ DIMENSIONS = 128
 # So many skills are enough to find the axes.
 SAMPLE = 6_000
 LARGEST = 127
+# What half of the words say, so that the ranking can tell by a number what says little, whatever table it is.
+MEDIAN_WEIGHT = 4.33
 # A word that so many skills have names none of them.
 FAMILIAR = 15
 _WORD = re.compile(r"[a-z0-9]{1,24}")
@@ -36,7 +38,8 @@ def export(trained: Path, document: Mapping[str, Any], out: Path, name: str, dim
     scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / LARGEST
     rows = numpy.round(table / scales[:, None]).astype(numpy.int16) + ZERO
     packed = [row.tobytes() for row in rows.astype(numpy.uint8)]
-    write(out, name, words, scales.tolist(), packed, ordinary(words), familiar(words, skills), everyday)
+    largest = float(numpy.median(numpy.linalg.norm(table, axis=1))) * LARGEST_SCALE / (MEDIAN_WEIGHT * UNIT)
+    write(out, name, words, scales.tolist(), packed, ordinary(words), familiar(words, skills), everyday, largest)
 
 
 def axes(table: Any, words: Sequence[str], skills: Sequence[list[str]], dimensions: int) -> Any:

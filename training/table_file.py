@@ -27,9 +27,11 @@ def content(
     ordinary: Sequence[bool] = (),
     familiar: Sequence[str] = (),
     everyday: Sequence[float] = (),
+    largest: float | None = None,
 ) -> bytes:
-    """The bytes of a file: entries, their scales (of which only the ratios count) and their rows, 128 for zero.
+    """The bytes of a file: entries, their scales and their rows, 128 for zero.
 
+    Scales are stored as shares of the `largest`, that of all where it is left out; larger ones are cut to it.
     `ordinary` tells words of everyday language from those that only skills have; all are, if it is left out.
     `familiar` are words of many skills that are no entries. `everyday` tells everyday talk, by the weights of the
     dimensions and a constant; nothing does, if it is left out.
@@ -41,8 +43,8 @@ def content(
     bounds = [0]
     for place in order:
         bounds.append(bounds[-1] + len(encoded[place]))
-    largest = max(scales)
-    whole = [min(LARGEST_SCALE, round(scales[place] / largest * LARGEST_SCALE)) for place in order]
+    unit = LARGEST_SCALE / (largest or max(scales))
+    whole = [min(LARGEST_SCALE, round(scales[place] * unit)) for place in order]
     sections = {
         "words": b"".join(encoded[place] for place in order),
         "bounds": struct.pack(f"<{len(bounds)}I", *bounds),
@@ -115,6 +117,7 @@ def write(
     ordinary: Sequence[bool] = (),
     familiar: Sequence[str] = (),
     everyday: Sequence[float] = (),
+    largest: float | None = None,
 ) -> None:
     """Write a table to a file."""
-    path.write_bytes(content(name, words, scales, rows, ordinary, familiar, everyday))
+    path.write_bytes(content(name, words, scales, rows, ordinary, familiar, everyday, largest))

@@ -35,10 +35,14 @@ START = (1.0, 2.5, 2.0, 0.5, 0.3, 0.3)
 # Goals that share no word with their skill cannot all be told from everyday ones: they count little for the need.
 _LANGUAGES = [f"language-{name}{beside}" for name in ("zh", "de", "other") for beside in ("", f"+{WORKSPACE}")]
 LITTLE = {"other-words": 0.2, **dict.fromkeys(_LANGUAGES, 0.4)}
-# Goals in the field of a pool that has no skill for them are few, and what users see first of a wrong selection.
-NEED_COUNTS = {**LITTLE, "near-none": 3.0}
+# Goals in the field of a pool that has no skill for them are few, and what users see first of a wrong selection. Those
+# that lie between two skills are all written for the smallest pool: they would teach that such a pool is rarely needed.
+NEED_COUNTS = {**LITTLE, "near-none": 9.0, "none-UiPath+skills": 0.0}
+# The share of the weight learnt for a pool's size that counts. All of it has goals in the field of a large pool
+# select one too readily, and goals for a skill of a small pool too rarely: it is learnt from few pools.
+POOL_SHARE = 2 / 3
 # The share of everyday goals that may select a skill, and of those that may do so by a part.
-WRONG, WRONG_PART = 0.008, 0.0015
+WRONG, WRONG_PART = 0.005, 0.0015
 # A skill is certain from the probability at which this share of the first selections is right. Goals of a corpus that
 # are written to lie between two of its skills are left out: of those 0.87 are right at best. Goals in a field without a
 # skill are among them, since a certain skill has to be used.
@@ -225,6 +229,7 @@ def _need(fitted: Fitted, reads: Sequence[Read], share: Callable[[Read], float])
         for read, count in every
     ]
     fitted.need = _logistic(whole)
+    fitted.need["pool"] *= POOL_SHARE
     parts = []
     for read, count in every:
         context = _context(needs(Read(read.goal, read.expected, read.texts[:1]), fitted)[0])

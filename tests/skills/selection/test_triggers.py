@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import time
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.growth import growth
 from weft_skills.selection.triggers import mentioned, named, refused, without_names
 from weft_skills.skill import Skill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAMES = ("code-review", "expenses", "file", "home", "k", "n", "name", "path", "x", "y")
 SKILLS = [Skill(name, "Does it.", f"/{name}/SKILL.md", "project") for name in NAMES]
@@ -125,21 +129,24 @@ def test_skills_that_a_goal_says_not_to_use_are_refused(goal: str, names: set[st
 
 
 @pytest.mark.slow
-def test_hostile_goals_are_read_quickly() -> None:
-    started = time.thread_time()
-    for goal in (
-        "do not use x, " * 10_000,
-        "do not use x" + " or x" * 30_000,
-        "do not use x" + " " * 30_000,
-        "not use " * 30_000,
-        "n't" * 50_000,
-    ):
-        refused(goal, SKILLS)
-    for goal in ("$" * 50_000, "$x " * 30_000, "`" * 50_000, "```" * 20_000, "$x\\" * 30_000, "echo $" * 20_000):
-        named(goal, SKILLS)
-    for goal in ("a-" * 50_000, "a-a " * 30_000, "-a" * 50_000):
-        named(goal, SKILLS, bare=True)
-    assert time.thread_time() - started < 5
+@pytest.mark.parametrize(
+    "goal",
+    [
+        lambda count: "do not use x, " * count,
+        lambda count: "do not use x" + " or x" * count,
+        lambda count: "do not use x" + " " * count,
+        lambda count: "not use " * count,
+        lambda count: "n't" * count,
+    ],
+)
+def test_refusals_are_read_in_time_that_grows_with_the_goal(goal: Callable[[int], str]) -> None:
+    assert growth(lambda count: refused(goal(count), SKILLS), 2_500, 20_000) < 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["$", "$x ", "`", "```", "$x\\", "echo $", "a-", "a-a ", "-a"])
+def test_names_are_read_in_time_that_grows_with_the_goal(text: str) -> None:
+    assert growth(lambda count: named(text * count, SKILLS, bare="-" in text), 1_000, 8_000) < 1.5
 
 
 def test_a_skill_that_people_may_not_call_is_not_named_but_told_apart() -> None:

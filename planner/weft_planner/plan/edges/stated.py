@@ -216,7 +216,7 @@ def _forwards(edges: list[Edge] | None, names: TaskNames) -> list[Edge] | None:
     """Edges whose direction is told by their place alone, if they go with the order of the tasks."""
     if edges is None:
         return None
-    place = {task_id: number for number, task_id in enumerate(names.ids)}
+    place = names.places
     return edges if all(place[before] < place[after] for before, after in edges) else None
 
 

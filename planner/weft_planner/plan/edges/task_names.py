@@ -27,7 +27,7 @@ class TaskNames:
     """Finds tasks by their names; a name that two tasks share finds neither."""
 
     ids: Sequence[str]
-    _places: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, int] = field(default_factory=dict)
     _others: dict[str, str | None] = field(default_factory=dict)
 
     @classmethod
@@ -48,7 +48,7 @@ class TaskNames:
         if not isinstance(value, str):
             return None
         for text in (value, value.strip().strip(_QUOTES)):
-            if text in self._places:
+            if text in self.places:
                 return text
         for pattern in _REFERENCES:
             if (match := pattern.fullmatch(value.strip().strip(_QUOTES))) is not None:
@@ -79,7 +79,7 @@ class TaskNames:
     def named_in(self, value: object) -> list[str]:
         """Every task that a value names anywhere: as a key, as a part of a list or of a text, or by a reference."""
         found = {one for text in _texts(value) if (one := self.id_of(text)) is not None}
-        return sorted(found, key=self._places.__getitem__)
+        return sorted(found, key=self.places.__getitem__)
 
 
 def _plain(text: str) -> str:

@@ -37,7 +37,7 @@ TOKEN_LIMIT = 256
 _ZERO = 128
 _LANE = 4
 # What lengths are divided by, so that they are small numbers.
-_UNIT = 1e6
+UNIT = 1e6
 _HEAD_LIMIT = 1 << 16
 _MOST_DIMENSIONS = 4096
 # How many spread rows are kept: those of the common words while an index is built.
@@ -133,7 +133,7 @@ class Table:
         """How long a token's vector is."""
         row = bytes(self._rows[token * self.dimensions : (token + 1) * self.dimensions])
         squares = math.hypot(*row) ** 2 - 2 * _ZERO * sum(row) + _ZERO * _ZERO * self.dimensions
-        return math.sqrt(squares) * self._scales[token] / _UNIT
+        return math.sqrt(squares) * self._scales[token] / UNIT
 
     def _lanes(self, token: int) -> int:
         """A row as one number with 32 bits a dimension, so that adding such numbers adds all dimensions at once."""
