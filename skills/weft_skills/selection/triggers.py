@@ -80,15 +80,18 @@ def named(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> list[Sel
     """The known skills that the goal asks for by name and that may be called so, in the order it names them."""
     first: dict[str, Selection] = {}
     for match, skill in sorted(_mentions(goal, skills, bare=bare), key=lambda found: found[0].start()):
-        if skill.user_invocable and not _is_refused(goal, match.start()):
+        if skill.name not in first and skill.user_invocable and not _is_refused(goal, match.start()):
             reason = f"the goal asks for it: {match[0].strip()!r}"
-            first.setdefault(skill.name, Selection(skill.name, 1.0, reason, certain=True))
+            first[skill.name] = Selection(skill.name, 1.0, reason, certain=True)
     return list(first.values())
 
 
 def mentioned(goal: str, skills: Iterable[Skill]) -> list[Skill]:
     """Of these skills, those that the goal asks for by name, whether they may be called or not."""
-    found = {skill.name: skill for match, skill in _mentions(goal, skills) if not _is_refused(goal, match.start())}
+    found: dict[str, Skill] = {}
+    for match, skill in _mentions(goal, skills):
+        if skill.name not in found and not _is_refused(goal, match.start()):
+            found[skill.name] = skill
     return list(found.values())
 
 
