@@ -21,6 +21,7 @@ def test_clauses_about_others_are_cut_off(text: str, own: str, referrals: tuple[
     assert (found.own, tuple((each.other, each.subject) for each in found.referrals)) == (own, referrals)
 
 
+@pytest.mark.slow
 def test_hostile_descriptions_are_cut_quickly() -> None:
     for text in (
         "see " * 100_000,

@@ -36,6 +36,7 @@ def test_numbers_have_no_other_stem(number: int) -> None:
     assert _stemmer().stemWord(str(number)) == str(number)
 
 
+@pytest.mark.slow
 def test_words_are_stemmed_right_in_several_threads_at_once() -> None:
     words = [f"{first}{second}ations" for first in ("document", "observ", "form", "present") for second in "abcdefgh"]
     alone = {word: list(spelled(word)) for word in words}
