@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 class Clock:
     """The time a run has worked: it stops between a run's last event and its being resumed, and never runs backwards.
 
-    Where the machine's clock was set back between two events, no time passes between them.
+    Where the machine's clock was set back between two events, no time passes between them. Sums are kept to the
+    microsecond, as times are recorded: what ended at once must not be told apart by how its time was added up.
     """
 
     seconds: float = 0.0
@@ -22,6 +23,6 @@ class Clock:
     def advance(self, at: datetime, *, resumed: bool = False) -> float:
         """Move to the time of an event and return the seconds worked until then."""
         if self._last is not None and not resumed:
-            self.seconds += max(0.0, (at - self._last).total_seconds())
+            self.seconds = round(self.seconds + max(0.0, (at - self._last).total_seconds()), 6)
         self._last = at
         return self.seconds

@@ -144,7 +144,7 @@ class Steps:
             plan.attempts = max(0, plan.attempts - 1)  # a call that only led to a question is no try
 
     def _note_resume(self, at: float, *, was_waiting: bool) -> None:
-        self.resumes.append(round(at, 3))
+        self.resumes.append(at)
         self._going.clear()
         stopped = [span for span in self.spans.values() if span.status == "running"]
         self.waited |= {span.id for span in stopped if was_waiting}

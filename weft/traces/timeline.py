@@ -84,7 +84,7 @@ class Timeline:
             "after": self.after,
             "recipe_use": msgspec.to_builtins(self.recipe) if self.recipe is not None else None,
             "resumed": self.resumed,
-            "resumes": self.resumes,
+            "resumes": [round(at, 3) for at in self.resumes],
             "selected": [asdict(selection) for selection in self.selections],
             "plan_faults": self.faults,
             "plan_changes": [_change(at, event) for at, event in self.changes],

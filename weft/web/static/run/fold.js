@@ -116,7 +116,7 @@ const instant = (at) => Date.parse(at) + Number(/\.\d{3}(\d{3})/.exec(at)?.[1] ?
 /** The seconds worked until an event; pauses before a resume do not count, nor does a clock that was set back. @param {State} state @param {Record<string, any>} row */
 function advance(state, row) {
   const now = instant(row.at);
-  if (!Number.isNaN(state.clock) && row.type !== "run_resumed") state.seconds += Math.max(0, now - state.clock) / 1000;
+  if (!Number.isNaN(state.clock) && row.type !== "run_resumed") state.seconds = Math.round(state.seconds * 1e6 + Math.max(0, now - state.clock) * 1e3) / 1e6;
   state.clock = now;
   return state.seconds;
 }
