@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from training.everyday import direction
 from training.examples import short, whole
-from training.table_file import LARGEST_SCALE, ZERO, read_trained, write
+from training.table_file import LARGEST, LARGEST_SCALE, ZERO, content, read_trained
 from weft_skills.selection.encoder.table import TOKEN_LIMIT, UNIT
 from weft_skills.selection.encoder.tokens import Tokens
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 DIMENSIONS = 128
 # So many skills are enough to find the axes.
 SAMPLE = 6_000
-LARGEST = 127
 # What half of the words say, so that the ranking can tell by a number what says little, whatever table it is.
 MEDIAN_WEIGHT = 4.33
 # A word that so many skills have names none of them.
@@ -39,7 +38,8 @@ def export(trained: Path, document: Mapping[str, Any], out: Path, name: str, dim
     rows = numpy.round(table / scales[:, None]).astype(numpy.int16) + ZERO
     packed = [row.tobytes() for row in rows.astype(numpy.uint8)]
     largest = float(numpy.median(numpy.linalg.norm(table, axis=1))) * LARGEST_SCALE / (MEDIAN_WEIGHT * UNIT)
-    write(out, name, words, scales.tolist(), packed, ordinary(words), familiar(words, skills), everyday, largest)
+    told = ordinary(words), familiar(words, skills), everyday
+    out.write_bytes(content(name, words, scales.tolist(), packed, *told, largest))
 
 
 def axes(table: Any, words: Sequence[str], skills: Sequence[list[str]], dimensions: int) -> Any:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 ALIGNMENT = 64
 LARGEST_SCALE = 0xFFFF
-ZERO = 128
+# The largest number of a row, and what stands for zero in it.
+LARGEST, ZERO = 127, 128
 
 
 def content(
@@ -77,7 +78,7 @@ def write_trained(path: Path, table: Any, words: Sequence[str]) -> None:
     """Write a table as training leaves it: rows of bytes, the scale of each, and the entries."""
     import numpy
 
-    scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / 127
+    scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / LARGEST
     rows = numpy.round(table / scales[:, None]).astype(numpy.int8)
     entries = numpy.frombuffer("\n".join(words).encode(), numpy.uint8)
     numpy.savez_compressed(path, rows=rows, scales=scales.astype(numpy.float32), words=entries)
@@ -106,18 +107,3 @@ def _joined(head: dict[str, object], sections: dict[str, bytes]) -> bytes:
 
 def _aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def write(
-    path: Path,
-    name: str,
-    words: Sequence[str],
-    scales: Sequence[float],
-    rows: Sequence[bytes],
-    ordinary: Sequence[bool] = (),
-    familiar: Sequence[str] = (),
-    everyday: Sequence[float] = (),
-    largest: float | None = None,
-) -> None:
-    """Write a table to a file."""
-    path.write_bytes(content(name, words, scales, rows, ordinary, familiar, everyday, largest))

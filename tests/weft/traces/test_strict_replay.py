@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.weft.recorded import GOAL, SKILL, TEXT, answering, failing, prepare, replayed, rows, weft
-from training.table_file import write
+from training.table_file import content
 from weft.runs.goal import Goal
 from weft.runs.runtime import Weft
 from weft.settings.paths import Paths
@@ -128,7 +128,8 @@ async def test_another_encoder_is_named_with_what_it_selects_and_the_replay_reac
     workspace: Path, recorded: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other.bin"
-    write(other, "other", ["endpoint", "service"], [1.0, 1.0], [b"\xff\x80" * 64, b"\x80\xff" * 64])
+    rows = [b"\xff\x80" * 64, b"\x80\xff" * 64]
+    other.write_bytes(content("other", ["endpoint", "service"], [1.0, 1.0], rows))
     monkeypatch.setattr(ranked, "shipped_table", lambda: Table.open(other))
     add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
     replay = await replayed(workspace, recorded)

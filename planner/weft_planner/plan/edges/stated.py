@@ -216,8 +216,7 @@ def _forwards(edges: list[Edge] | None, names: TaskNames) -> list[Edge] | None:
     """Edges whose direction is told by their place alone, if they go with the order of the tasks."""
     if edges is None:
         return None
-    place = names.places
-    return edges if all(place[before] < place[after] for before, after in edges) else None
+    return edges if all(names.places[before] < names.places[after] for before, after in edges) else None
 
 
 def _by_task(value: Any, names: TaskNames, *, waits: bool) -> list[Edge] | None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from training.table_file import content, write
+from training.table_file import LARGEST_SCALE, content
 from weft_skills.errors import SetupError
 from weft_skills.selection.encoder import Table
+from weft_skills.selection.encoder.table import UNIT
 from weft_skills.selection.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ ROWS = [bytes(random.Random(place).randrange(1, 256) for _ in range(16)) for pla
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "table.bin"
-    write(path, "test", WORDS, SCALES, ROWS)
+    path.write_bytes(content("test", WORDS, SCALES, ROWS))
     return path
 
 
@@ -42,9 +43,16 @@ def test_a_vector_is_the_sum_of_the_rows_times_their_scales(file: Path, text: st
 
 
 def test_the_largest_sum_fits_its_lanes(tmp_path: Path) -> None:
-    write(tmp_path / "t", "test", ["make"], [1], [b"\xff\x00" * 4])
+    (tmp_path / "t").write_bytes(content("test", ["make"], [1], [b"\xff\x00" * 4]))
     vector = Table.open(tmp_path / "t").vector("make " * 300, limit=1000)
     assert vector[0] / vector[1] == pytest.approx(127 / -128)
+
+
+def test_scales_are_shares_of_the_largest_one_that_is_given_and_are_cut_to_it(tmp_path: Path) -> None:
+    row = bytes([128 + 3, 128 + 4, 128, 128])
+    (tmp_path / "t").write_bytes(content("test", ["half", "whole", "more"], [1.0, 2.0, 3.0], [row] * 3, largest=2.0))
+    weights = [Table.open(tmp_path / "t").weight(word) or 0.0 for word in ("half", "whole", "more")]
+    assert weights == pytest.approx([5 * share * LARGEST_SCALE / UNIT for share in (0.5, 1.0, 1.0)], rel=1e-4)
 
 
 def test_a_text_without_known_words_has_no_vector(file: Path) -> None:
