@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from training.learning.packed import Packed
+from training.learning.teacher import centred
 from weft_skills.selection.encoder.tokens import PIECE
 
 if TYPE_CHECKING:
@@ -41,13 +42,14 @@ class Lessons:
             *(corpus.whole[at] for at in english), *corpus.sentences(), *corpus.everyday, *sources,
         ]  # fmt: skip
         vectors = teacher.embed(texts, OF_TEACHER)
+        self._center = vectors.mean(0)
+        told = centred(vectors, self._center)
         first, second = len(corpus.english_pairs), len(corpus.english_pairs) + len(english)
         self.goals = torch.zeros(len(corpus.pairs), vectors.shape[1], device=device)
-        self.goals[torch.tensor(corpus.english_pairs, device=device, dtype=torch.long)] = vectors[:first]
+        self.goals[torch.tensor(corpus.english_pairs, device=device, dtype=torch.long)] = told[:first]
         self.skills = torch.zeros(len(corpus.skills), vectors.shape[1], device=device)
-        both = vectors[first:second] + vectors[second : second + len(english)]
+        both = told[first:second] + told[second : second + len(english)]
         self.skills[torch.tensor(corpus.english, device=device)] = torch.nn.functional.normalize(both, dim=1)
-        self._center = vectors.mean(0)
         sample = vectors[:: max(1, len(vectors) // FOR_AXES)] - self._center
         self._axes = torch.pca_lowrank(sample, q=dimensions, niter=6)[2]
         target = torch.nn.functional.normalize((vectors - self._center) @ self._axes, dim=1)

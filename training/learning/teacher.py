@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FIRST, LAST = 101, 102
+# How many texts are padded to one length.
+_TOGETHER = 256
 
 
 class Teacher:
@@ -52,7 +54,15 @@ class Teacher:
         return found
 
     def encode(self, rows: Sequence[Sequence[int]]) -> Any:
-        """Unit vectors of token sequences."""
+        """Unit vectors of token sequences; those of like length are read together."""
+        import torch
+
+        order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
+        parts = [order[start : start + _TOGETHER] for start in range(0, len(order), _TOGETHER)]
+        found = torch.cat([self._encode([rows[at] for at in part]) for part in parts])
+        return found[torch.tensor(order, device=self.device).argsort()]
+
+    def _encode(self, rows: Sequence[Sequence[int]]) -> Any:
         import numpy
         import torch
 
@@ -84,6 +94,13 @@ class Teacher:
                 places = order[start : start + batch]
                 found[places] = self.encode([rows[at] for at in places])
         return found
+
+
+def centred(vectors: Any, center: Any) -> Any:
+    """Unit vectors without what all texts have in common, which is most of a cosine for some teachers."""
+    import torch
+
+    return torch.nn.functional.normalize(vectors - center, dim=1)
 
 
 def packed(weights: dict[str, Any]) -> dict[str, Any]:

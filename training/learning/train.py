@@ -17,7 +17,7 @@ from training.learning.figures import Log, encoder, figures
 from training.learning.lessons import Lessons
 from training.learning.packed import Tokenizer
 from training.learning.sequences import OF_TABLE, OF_TEACHER, sequences
-from training.learning.teacher import Teacher, packed
+from training.learning.teacher import Teacher, centred, packed
 from training.learning.tuning import consistent, tune
 from training.table_file import read_trained, write_trained
 
@@ -46,10 +46,10 @@ def train(data: Path, teacher_folder: Path, out: Path, options: Options, request
     mined = mining.lexical(by_table.phrases, by_table.whole, len(words), options.device)
     log("mined", tuple(mined.shape))
     by_teacher = sequences(corpus, teacher.tokens, OF_TEACHER)
-    alike = teacher.embed_tokens(by_teacher.short)
-    kept = consistent(teacher, by_teacher, corpus, alike, options.rank)
+    skills = teacher.embed_tokens(by_teacher.short)
+    kept = consistent(teacher, by_teacher, corpus, skills, options.rank)
     log(f"kept {sum(kept)} of {len(kept)} pairs, {sum(kept[at] for at in corpus.english_pairs)} of the English ones")
-    drawing = Drawing(corpus, mined, alike, options.device)
+    drawing = Drawing(corpus, mined, centred(skills, skills.mean(0)), options.device)
 
     published = {name: value.clone() for name, value in teacher.model.state_dict().items()}
     log("teacher as published", figures(teacher.embed, development))
@@ -68,8 +68,8 @@ def train(data: Path, teacher_folder: Path, out: Path, options: Options, request
     for seed in range(options.seeds):
         tables.append(contrast.train(learned, kept, seed))
         log(f"seed {seed}", figures(encoder(tables[-1], tokenizer), development))
-    table = options.ranked_share * sum(tables) / len(tables) + (1 - options.ranked_share) * learned
-    write_trained(out / "table.npz", table.float().cpu().numpy(), words)
+        table = options.ranked_share * sum(tables) / len(tables) + (1 - options.ranked_share) * learned
+        write_trained(out / "table.npz", table.float().cpu().numpy(), words)  # one that ends early leaves something
     stored = torch.from_numpy(read_trained(out / "table.npz")[1]).to(options.device)
     log("table as int8", figures(encoder(stored, tokenizer), development))
 

@@ -47,6 +47,8 @@ def tune(
     import torch
 
     generator = random.Random(seed)
+    # A deep teacher's activations of a whole batch do not fit into memory: they are made again on the way back.
+    teacher.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     english = [keep and corpus.english[pair[0]] for keep, pair in zip(kept, corpus.pairs, strict=True)]
     batches = Batches(corpus, english, seed)
     optimizer = torch.optim.AdamW(teacher.model.parameters(), lr=options.teacher_rate, weight_decay=0.01)

@@ -21,7 +21,7 @@ from scipy.special import expit
 from training.ranking.development import WORKSPACE
 from training.ranking.reading import SIGNALS, Read
 from weft_skills.selection.ranking.combination import FILE, log_odds, need_features, right_features
-from weft_skills.selection.ranking.signals import Signals
+from weft_skills.selection.ranking.signals import Agreement, Signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,12 +37,13 @@ _LANGUAGES = [f"language-{name}{beside}" for name in ("zh", "de", "other") for b
 LITTLE = {"other-words": 0.2, **dict.fromkeys(_LANGUAGES, 0.4)}
 # Goals in the field of a pool that has no skill for them are few, and what users see first of a wrong selection. Those
 # that lie between two skills are all written for the smallest pool: they would teach that such a pool is rarely needed.
-NEED_COUNTS = {**LITTLE, "near-none": 9.0, "none-UiPath+skills": 0.0}
+NEED_COUNTS = {**LITTLE, "near-none": 3.0, "none-UiPath+skills": 0.0}
 # The share of the weight learnt for a pool's size that counts. All of it has goals in the field of a large pool
 # select one too readily, and goals for a skill of a small pool too rarely: it is learnt from few pools.
 POOL_SHARE = 2 / 3
-# The share of everyday goals that may select a skill, and of those that may do so by a part.
-WRONG, WRONG_PART = 0.005, 0.0015
+# The share of everyday goals that may select a skill, of those in other languages than English (they are far from
+# skills, and so are the goals that need one), and of all that may do so by a part.
+WRONG, WRONG_FOREIGN, WRONG_PART = 0.005, 0.01, 0.0015
 # A skill is certain from the probability at which this share of the first selections is right. Goals of a corpus that
 # are written to lie between two of its skills are left out: of those 0.87 are right at best. Goals in a field without a
 # skill are among them, since a certain skill has to be used.
@@ -192,10 +193,10 @@ def _loss(weights: Any, goals: _Goals, start: Any) -> tuple[float, Any]:
 
 def features_of(text: Text, passage: Any) -> dict[str, float]:
     """What tells whether a text needs a skill."""
-    best = Signals()
-    if len(text.candidates):
-        best = Signals(*map(float, text.signals[int(np.argmax(text.signals @ passage))]))
-    return need_features(best, text.outlook)
+    if not len(text.candidates):
+        return need_features(Signals(), Agreement(), text.outlook)
+    best = int(np.argmax(text.signals @ passage))
+    return need_features(Signals(*map(float, text.signals[best])), text.agreements[best], text.outlook)
 
 
 def needs(read: Read, fitted: Fitted) -> list[float]:
@@ -242,10 +243,16 @@ def _need(fitted: Fitted, reads: Sequence[Read], share: Callable[[Read], float])
             doubt = 1.0 if needed or not read.expected else 0.5  # another part may be the one that needs it
             parts.append((features, needed, doubt * count / totals[bool(read.expected)] / (len(read.texts) - 1)))
     fitted.need_part = _logistic(parts)
-    everyday = [needs(read, fitted) for read in reads if read.goal.set.startswith("everyday")]
-    part = float(np.quantile([max(found[1:], default=0.0) for found in everyday], 1 - WRONG_PART))
-    left = [1.0 if max(found[1:], default=0.0) >= part else found[0] for found in everyday]
-    fitted.thresholds |= {"whole": float(np.quantile(left, 1 - WRONG)), "part": part}
+    everyday = [read for read in reads if read.goal.set.startswith("everyday")]
+    found = [needs(read, fitted) for read in everyday]
+    part = float(np.quantile([max(each[1:], default=0.0) for each in found], 1 - WRONG_PART))
+    left = np.array([1.0 if max(each[1:], default=0.0) >= part else each[0] for each in found])
+    foreign = np.array([read.foreign for read in everyday])
+    fitted.thresholds |= {
+        "whole": float(np.quantile(left, 1 - WRONG)),
+        "foreign": float(np.quantile(left[foreign], 1 - WRONG_FOREIGN)),
+        "part": part,
+    }
 
 
 # The right skill
@@ -254,10 +261,11 @@ def _need(fitted: Fitted, reads: Sequence[Read], share: Callable[[Read], float])
 def firsts(read: Read, fitted: Fitted, count: int = _FIRST) -> list[tuple[bool, int, dict[str, float]]]:
     """The first skills of every text: whether the text selects, the skill's number, and what tells if it is right."""
     found = []
+    whole = fitted.thresholds["foreign" if read.foreign else "whole"]
     for place, (text, need) in enumerate(zip(read.texts, needs(read, fitted), strict=True)):
         scores = text.signals @ fitted.passage if len(text.candidates) else np.array([])
         order = np.argsort(-scores)
-        selects = need >= fitted.thresholds["part" if place else "whole"]
+        selects = need >= (fitted.thresholds["part"] if place else whole)
         for at in order[:count]:
             others = max((float(scores[other]) for other in order[:2] if other != at), default=0.0)
             own = Signals(*map(float, text.signals[at]))

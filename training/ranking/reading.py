@@ -13,7 +13,7 @@ from weft_skills.selection.ranking.bm25 import Scorer
 from weft_skills.selection.ranking.combination import FEW_PARTS
 from weft_skills.selection.ranking.pool import Pool
 from weft_skills.selection.ranking.reading import GoalReading
-from weft_skills.selection.ranking.signals import Outlook, Signals
+from weft_skills.selection.ranking.signals import Agreement, Outlook, Signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,21 +27,26 @@ SIGNALS = len(Signals())
 
 @dataclass(slots=True)
 class Text:
-    """A goal or a part of one: its candidates, a row of signals for each, and what it is like beside all skills."""
+    """A goal or a part of one: its candidates, the signals of each and what it says, and what all skills are like."""
 
     candidates: Any
     signals: Any
+    agreements: list[Agreement]
     outlook: Outlook
     says_something: bool
 
 
 @dataclass(slots=True)
 class Read:
-    """A goal that was read: its whole first, then its parts; `expected` are the numbers of its skills in the pool."""
+    """A goal that was read: its whole first, then its parts; `expected` are the numbers of its skills in the pool.
+
+    A `foreign` one is in another language than English.
+    """
 
     goal: Goal
     expected: frozenset[int]
     texts: list[Text]
+    foreign: bool = False
 
     @property
     def kind(self) -> int:
@@ -61,11 +66,11 @@ def read_all(development: Development, table: Table | None) -> Iterator[Read]:
         reading = GoalReading(goal.text, pools[goal.pool])
         expected = frozenset(numbers[goal.pool][name] for name in goal.expected)
         texts = [_text(passage) for passage in (reading.whole, *reading.parts)]
-        yield Read(goal, expected, texts)
+        yield Read(goal, expected, texts, bool(reading.whole.language))
 
 
 def _text(passage: Passage) -> Text:
     rows = [tuple(fit.signals) for fit in passage.fits.values()]
     signals = np.array(rows).reshape(len(rows), SIGNALS)
     candidates = np.array(list(passage.fits), dtype=int)
-    return Text(candidates, signals, passage.outlook, passage.words.say_something)
+    return Text(candidates, signals, list(map(passage.agreement, passage.fits)), passage.outlook, passage.words.say_something)

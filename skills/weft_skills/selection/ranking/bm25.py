@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from weft_skills.selection.index.weights import MIN_POOL, WHOLE, Rule, idf
 from weft_skills.selection.ranking.candidate import Candidate
+from weft_skills.selection.ranking.signals import Agreement
 from weft_skills.selection.terms import dense
 
 if TYPE_CHECKING:
@@ -138,6 +139,14 @@ class Scorer:
             if positions := known.get(number):
                 (brief if positions[0] < short else body).append(word)
         return brief, body
+
+    def agreement(self, at: int, query: Query, places: Places) -> Agreement:
+        """What of a text a skill says, which has the text's terms at these places."""
+        short = self.data.short_length(at)
+        said = [term for term in query.weights if term in places and term not in query.asked]
+        described = [term for term in said if places[term][0] < short]
+        rarest = max((query.weights[term] for term in described), default=0.0)
+        return Agreement(len(described), len(said) - len(described), rarest / self.unseen)
 
     def known(self, words: Sequence[str]) -> int:
         """How many of the terms are in some skill's short text."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_skills.selection.ranking.signals import Outlook, Signals
+    from weft_skills.selection.ranking.signals import Agreement, Outlook, Signals
 
 FILE = Path(__file__).parents[2] / "data" / "combination.json"
 FEW_PARTS = 3
@@ -25,6 +25,8 @@ FEW_PARTS = 3
 EVERYDAY = 1.0
 # A standard deviation of cosines below this is that of a pool with hardly any skills.
 _LEAST_DEVIATION = 0.02
+# More words of a text than these say no more about its need.
+_MOST_DESCRIBED, _MOST_IN_BODY = 8, 12
 Weights = tuple[float, ...]
 
 
@@ -32,8 +34,8 @@ Weights = tuple[float, ...]
 class Combination:
     """Weights of the signals by where they come from, of what tells a need, and of what tells the right skill.
 
-    `whole` and `part` are the needs from which a goal and a part of one select, `certain` the probability from which a
-    skill counts as certain.
+    `whole` and `part` are the needs from which a goal and a part of one select, `foreign` that of a goal in another
+    language than English; `certain` is the probability from which a skill counts as certain.
     """
 
     signals: tuple[str, ...]
@@ -44,6 +46,7 @@ class Combination:
     need_of_part: Mapping[str, float]
     right: Mapping[str, float]
     whole: float
+    foreign: float
     part: float
     certain: float
 
@@ -62,7 +65,7 @@ class Combination:
             data["need"],
             data["need_part"],
             data["right"],
-            **{name: float(data["thresholds"][name]) for name in ("whole", "part", "certain")},
+            **{name: float(data["thresholds"][name]) for name in ("whole", "foreign", "part", "certain")},
         )
 
     def passage(self, signals: Signals) -> float:
@@ -122,8 +125,8 @@ def log_odds(probability: float) -> float:
     return math.log(max(probability, 1e-6) / max(1 - probability, 1e-6))
 
 
-def need_features(best: Signals, text: Outlook) -> dict[str, float]:
-    """What tells whether a text needs a skill: the signals of its best skill, and what it is like beside all skills.
+def need_features(best: Signals, said: Agreement, text: Outlook) -> dict[str, float]:
+    """What tells whether a text needs a skill: how its best skill fits it, and what it is like beside all skills.
 
     A cosine means more if the pool's cosines are widely spread (`stands_out` weighs against it), and where the text has
     words that no skill has (`unsaid`), as one in another language does.
@@ -133,11 +136,16 @@ def need_features(best: Signals, text: Outlook) -> dict[str, float]:
         "bias": 1.0,
         "words": min(best.words, 6.0),
         "log_words": words,
+        "lead": best.lead,
+        "described": min(said.described, _MOST_DESCRIBED),
+        "in_body": min(said.in_body, _MOST_IN_BODY),
+        "rarest": said.rarest,
         "meaning": best.meaning,
         "other_meaning": text.most_meaning - best.meaning,
         "stands_out": (text.most_meaning - text.mean) / max(text.deviation, _LEAST_DEVIATION),
         "unsaid": text.most_meaning * (1 - text.known),
         "known": text.known,
+        "mean": text.mean,
         "field": text.mean * words,
         "everyday": max(0.0, text.everyday - EVERYDAY),
         "pool": math.log10(text.skills),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from weft_skills.selection.ranking.bm25 import Places, Query
     from weft_skills.selection.ranking.candidate import Candidate
     from weft_skills.selection.ranking.pool import Pool
+    from weft_skills.selection.ranking.signals import Agreement
 
 # How many skills are looked at closely, by words and by meaning: for a whole goal, and for a part of it.
 BY_WORDS, BY_MEANING = 32, 16
@@ -135,7 +136,10 @@ class Passage:
     @property
     def threshold(self) -> float:
         """The need from which it selects a skill."""
-        return self.pool.combination.part if self.is_part else self.pool.combination.whole
+        combination = self.pool.combination
+        if self.is_part:
+            return combination.part
+        return combination.foreign if self.language else combination.whole
 
     @property
     def sounds_everyday(self) -> bool:
@@ -154,7 +158,8 @@ class Passage:
             return 0.0
         if self._asks_for(self.ranked[0]):
             return ASKED
-        features = need_features(self.ranked[0].signals, self.outlook)
+        best = self.ranked[0]
+        features = need_features(best.signals, self.agreement(best.candidate.document), self.outlook)
         if self._whole is None:
             return self.pool.combination.needed(features)
         return self.pool.combination.needed_by_part(features, self._whole.need)
@@ -168,6 +173,10 @@ class Passage:
             known = (1 + known) / 2  # half of what it lacks is not for want of a translation
         deviation = self._near.deviation if self._near is not None else 0.0
         return Outlook(self.most_meaning, self._mean, deviation, known, everyday, data.total)
+
+    def agreement(self, document: int) -> Agreement:
+        """What of the text a skill says."""
+        return self.pool.scorer.agreement(document, self.query, self._places[document])
 
     def _asks_for(self, fit: Fit) -> bool:
         """Whether a short text asks, without saying so, for what a skill says it does."""

@@ -24,6 +24,19 @@ class Signals(NamedTuple):
     evidence: float = 0.0
 
 
+class Agreement(NamedTuple):
+    """What of a text its best skill says.
+
+    described   how many of its words are in the skill's name and description
+    in_body     how many are in its body alone
+    rarest      how much the rarest word of its description says, 1 for one that no skill has
+    """
+
+    described: int = 0
+    in_body: int = 0
+    rarest: float = 0.0
+
+
 class Outlook(NamedTuple):
     """What a text is like beside all skills of a pool.
 

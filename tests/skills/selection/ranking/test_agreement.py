@@ -1,0 +1,53 @@
+"""What of a goal its best skill says: in its description, in its body alone, and how much the rarest word says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.skills.tree import put, registry
+from weft_skills.selection.index.building import build
+from weft_skills.selection.index.postings import Postings
+from weft_skills.selection.ranking.bm25 import Scorer
+from weft_skills.selection.ranking.combination import need_features
+from weft_skills.selection.ranking.pool import Pool
+from weft_skills.selection.ranking.reading import Passage, TermPlaces
+from weft_skills.selection.ranking.signals import Agreement, Outlook, Signals
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Pool:
+    put(tmp_path / "skills" / "invoices", "invoices", '"Reads totals from scanned invoices."', "Ask for the currency.")
+    put(tmp_path / "skills" / "receipts", "receipts", '"Files receipts and invoices by month."')
+    skills = registry(tmp_path).list_skills()
+    data = Postings(build(skills, None))
+    return Pool(skills, Scorer(data), data.vectors, None)
+
+
+def agreement(goal: str, pool: Pool, name: str) -> Agreement:
+    passage = Passage(goal, pool)
+    passage.look(TermPlaces(pool.scorer.data, passage.query.shares), 4, 0)
+    return passage.agreement([skill.name for skill in pool.skills].index(name))
+
+
+def test_words_of_the_description_and_of_the_body_alone_are_told_apart(pool: Pool) -> None:
+    found = agreement("scanned invoices with their currency and a walrus", pool, "invoices")
+    assert (found.described, found.in_body) == (2, 1)
+
+
+def test_a_word_that_fewer_skills_have_is_rarer(pool: Pool) -> None:
+    common, rare = (agreement(goal, pool, "invoices").rarest for goal in ("invoices", "scanned"))
+    assert 0 < common < rare
+
+
+def test_nothing_is_said_where_no_word_is_shared(pool: Pool) -> None:
+    assert agreement("a walrus", pool, "receipts") == Agreement()
+
+
+def test_what_a_long_goal_has_in_common_does_not_add_up_forever() -> None:
+    few, many = (need_features(Signals(), Agreement(said, said), Outlook()) for said in (20, 200))
+    assert few == many
