@@ -47,8 +47,8 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        ({}, "either 'command' or 'url'"),
-        ({"command": "x", "url": "http://x"}, "either 'command' or 'url'"),
+        ({}, "neither 'command' nor 'url': give 'command' if weft starts it"),
+        ({"command": "x", "url": "http://x"}, "both 'command' and 'url': keep 'command' if weft starts it"),
         ({"url": "file:///etc"}, "does not begin with http"),
         ({"type": "sse", "url": "http://x"}, "'sse', which is not supported"),
         ({"command": "x", "args": "y"}, "not a list of texts"),
@@ -64,6 +64,14 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
 )
 def test_a_fault_disables_that_server_alone(raw: dict[str, Any], says: str) -> None:
     assert says in entry(raw).fault
+
+
+def test_the_warning_of_a_fault_says_where_it_is_and_what_to_do(tmp_path: Path) -> None:
+    file, raw = tmp_path / ".mcp.json", {"command": "npx", "url": "https://x.test/mcp"}
+    file.write_text(json.dumps({"mcpServers": {"docs": raw}}), encoding="utf-8")
+    _, warnings = config.read(tmp_path, tmp_path / "none.json")
+    which = "keep 'command' if weft starts it, or 'url' if it is called over HTTP"
+    assert warnings == [f"{file}: the MCP server 'docs' has both 'command' and 'url': {which}"]
 
 
 def test_variables_are_filled_in_and_shown_with_where_they_go(tmp_path: Path) -> None:
