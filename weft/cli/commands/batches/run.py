@@ -69,6 +69,7 @@ async def _run(batch: Batch, mode: OutputMode) -> int:
     with watching(mode, batch.summary, batch.engine.pace) as observer:
         report = await batch.run(observer)
     status = _show(report, mode, batch.options)
+    _say_limit(batch)
     if report.stopped == "interrupted" or batch.engine.is_stuck:
         execution.exit_now(status)
     return status
@@ -90,6 +91,15 @@ def _show(report: BatchReport, mode: OutputMode, options: BatchOptions) -> int:
         output.say(f"{goals} waiting for an answer; see `weft approvals`. Once answered, continue with:")
         output.say(f"  {resume_command()}")
     return EXIT_OF_STOP.get(report.stopped or "", _exit_status(report.summary))
+
+
+def _say_limit(batch: Batch) -> None:
+    """Say that no goal was run because the limit counts those that have a result."""
+    limit = batch.options.limit
+    if limit is not None and batch.summary.skipped == limit < batch.goals.count:
+        output.say(
+            f"No goal was run: --limit {limit} counts those with a result. Raise it, or leave it out, to run more."
+        )
 
 
 def say_stopped(stopped: str, spent: BudgetSpent | None, options: BatchOptions, more: str = "") -> None:
