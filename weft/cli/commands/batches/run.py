@@ -14,6 +14,7 @@ from weft.cli.given_command import given_arguments, with_values
 from weft.cli.view import output
 from weft.cli.view.batch_progress import watching
 from weft.cli.view.reports import batch as batch_report
+from weft_skills.text.money import dollars, plain
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _raised_limits(spent: BudgetSpent | None, options: BatchOptions) -> dict[str
     """The limits that do not pay for the next call even if nothing is spent yet, each with twice what that takes."""
     raised: dict[str, str] = {}
     if spent is not None and options.max_cost is not None and spent.cost > options.max_cost:
-        raised["--max-cost"] = f"{float(f'{2 * spent.cost:.2g}'):g}"
+        raised["--max-cost"] = plain(2 * spent.cost, 2)
     if spent is not None and options.max_tokens is not None and spent.tokens > options.max_tokens:
         raised["--max-tokens"] = str(2 * spent.tokens)
     return raised
@@ -125,7 +126,7 @@ def _written_off(report: BatchReport) -> str:
     workers, cost, tokens = report.written_off
     if report.stopped != "budget" or not workers:
         return ""
-    amounts = [f"${cost:.4f}"] * (cost > 0) + [counted(int(tokens), "token")] * (tokens > 0)
+    amounts = [dollars(cost)] * (cost > 0) + [counted(int(tokens), "token")] * (tokens > 0)
     died = f"{counted(workers, 'worker')} that died"
     return f"{' and '.join(amounts)} of it was written off for {died}, since what they had spent is not known"
 
