@@ -339,6 +339,21 @@ def test_a_limited_sitting_leaves_what_lies_beyond_it_as_it_was(folder: Path, se
     assert found == {f"g{number}": "done" for number in range(5)} | {"g5": "failed"}
 
 
+def test_a_limit_counts_the_goals_of_earlier_sittings(folder: Path, serve: Serve, weft: Weft) -> None:
+    server = serve(answering)
+    arguments = ["goals.jsonl", "-o", "out.jsonl", "--shuffle", *MODEL]
+    assert weft("batch", *arguments, "--limit", "2", cwd=folder).status == 0
+    first = {row["id"] for row in rows(folder / "out.jsonl")}
+    server.calls.clear()
+    ran = weft("batch", *arguments, "--limit", "2", "--resume", cwd=folder)
+    assert (ran.status, server.calls) == (0, [])
+    assert "--limit 2 counts those with a result. Raise it, or leave it out" in ran.err
+    ran = weft("batch", *arguments, "--limit", "4", "--resume", cwd=folder)
+    assert (ran.status, "4 goals: 2 done, 2 from before" in ran.out) == (0, True)
+    assert first < {row["id"] for row in rows(folder / "out.jsonl")}
+    assert len(rows(folder / "out.jsonl")) == 4
+
+
 def test_models_that_goals_name_are_checked_first_and_no_other_is_needed(
     folder: Path, serve: Serve, weft: Weft
 ) -> None:

@@ -241,6 +241,11 @@ def test_doctor_checks_the_rest_even_if_settings_are_broken(workspace: Path, wef
     assert ran.status == 4
     assert "!!  settings" in ran.out
     assert "sandbox" in ran.out
+    ran = weft("doctor", cwd=workspace, env={"WEFT_MODEL": "openai/x", "OPENAI_API_KEY": "sk-very-secret"})
+    assert "model = openai/x (from environment)" in ran.out
+    assert "no model set" not in ran.out
+    ran = weft("doctor", cwd=workspace, env={"WEFT_TIMEOUT": "soon"})
+    assert ("'timeout' must be a number" in ran.out, ran.status) == (True, 4)
 
 
 def test_a_file_without_a_run_is_not_replayed(workspace: Path, weft: Weft) -> None:

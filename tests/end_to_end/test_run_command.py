@@ -361,7 +361,7 @@ def test_a_run_whose_plan_never_uses_a_required_skill_exits_1_before_its_tasks(
     server = serve(scripted(PLAN))
     (workspace / "weft.toml").write_text('[skills]\nrequire = ["code-review"]\n', encoding="utf-8")
     stranger = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
-    assert (stranger.status, "'skills_require' is ignored" in stranger.err) == (0, True)
+    assert (stranger.status, "[skills] require is ignored" in stranger.err) == (0, True)
     asked = len(server.calls)
     monkeypatch.setenv("WEFT_SKILLS_REQUIRE", "code-review")
     ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)

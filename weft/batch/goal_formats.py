@@ -25,7 +25,9 @@ OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
 _LONGEST_FIELD = 1 << 24
 _MERGE = "tag:yaml.org,2002:merge"
 _SPACE = re.compile(r"\s*")
-_JSON_LIST = re.compile(rb'\[\s*["{]')  # a goal in plain text may begin with a bracket: `[urgent] …`
+# How a text without a name begins in each format; a goal in plain text may begin with a bracket or a dash.
+_JSON_LIST = re.compile(r'\[\s*["{]')
+_YAML = re.compile(r"---$|goals:$|- *\{|- +(?:id|custom_id|goal|skills|model|vars|plan):(?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,21 @@ def form_of(path: Path) -> str:
 
 
 def guess(path: Path) -> str:
-    """The format of a file without a name."""
+    """The format of a file without a name, by how it begins."""
     with path.open("rb") as file:
-        start = file.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return "jsonl" if start.startswith(b"{") else "json" if _JSON_LIST.match(start) else "text"
+        start = file.read(4096).decode("utf-8-sig", errors="replace").lstrip()
+    if start.startswith("{"):
+        return "jsonl"
+    if _JSON_LIST.match(start):
+        return "json"
+    lines = (line.strip() for line in start.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    return "yaml" if _YAML.match(first) else "csv" if is_csv_header(first) else "text"
+
+
+def is_csv_header(line: str) -> bool:
+    """Whether a line names the columns of goals."""
+    return "goal" in (name.strip().strip('"') for name in line.split(","))
 
 
 def rows(path: Path, form: str) -> Iterator[GoalRow | BadRow]:

@@ -1,4 +1,4 @@
-"""Which goals of a file are run, and in which order: the first N or any, shuffled."""
+"""Which goals of a file are taken, and in which order: the first N or any, shuffled; those begun before count."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Set
 
     from weft.batch.goals import BatchGoal
 
@@ -17,15 +17,30 @@ _WINDOW = 10_000
 
 @dataclass(frozen=True, slots=True)
 class GoalOrder:
-    """Which goals to take of a file; the goals and their order are the same each time they are iterated."""
+    """Which goals to take of a file; the goals and their order are the same each time they are iterated.
+
+    If the batch is resumed with a limit, goals that have `begun` are taken before others.
+    """
 
     limit: int | None = None
     shuffle: bool = False
     seed: float = field(default_factory=random.random)
+    begun: Set[str] = frozenset()
 
     def goals(self, goals: Iterable[BatchGoal]) -> Iterator[BatchGoal]:
         """The goals that are taken."""
-        return islice(_shuffled(goals, self.seed) if self.shuffle else goals, self.limit)
+        ordered = _shuffled(goals, self.seed) if self.shuffle else iter(goals)
+        if self.limit is None or not self.begun:
+            return islice(ordered, self.limit)
+        return self._begun_first(ordered, min(self.limit, sum(goal.id in self.begun for goal in goals)))
+
+    def _begun_first(self, ordered: Iterator[BatchGoal], begun: int) -> Iterator[BatchGoal]:
+        """The first `begun` goals that have begun, and as many others as the limit leaves, in their order."""
+        left = {True: begun, False: (self.limit or 0) - begun}
+        while any(left.values()) and (goal := next(ordered, None)) is not None:
+            if left[has_begun := goal.id in self.begun]:
+                left[has_begun] -= 1
+                yield goal
 
     def count(self, goals: int) -> int:
         """How many are taken of this many goals."""

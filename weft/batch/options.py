@@ -46,6 +46,7 @@ class BatchOptions:
     """The options of a batch; each is a flag of `weft batch`.
 
     Goals start as long as a call slot would be idle, at most `jobs` at a time if given.
+    At most `limit` goals are taken; if the batch is resumed, those that have begun are among them, and come first.
     Goals that are not done go to `errors`, if given. The batch stops when more than `max_failures` goals failed, or
     more than `max_failure_share` (0 to 1) of those that ended.
     With `approve_all`, no call and no task waits for a person. With `cluster`, the goals run in Ray workers.

@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections import Counter
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,6 +140,8 @@ class Batch:
             self.id = self.id or self._earlier_id() or new_batch_id(self.output)
             if self._earlier and not self._knows_runs:
                 self._find_runs()
+            if self._earlier:
+                self._take_up()
             yield
 
     async def run(self, observer: BatchObserver | None = None) -> BatchReport:
@@ -229,7 +231,7 @@ class Batch:
         return (begun.plan if begun.recipe is None else None) == asked.plan
 
     def _read_earlier(self) -> None:
-        """Read the results of earlier runs of this batch; drop the lines of goals that run again."""
+        """Read the results of earlier runs of this batch."""
         before = results.errors_files(self.output)
         if self.errors is None and before:
             self.errors = before[-1]
@@ -237,6 +239,12 @@ class Batch:
         self._files = list({file.resolve(): file for file in files}.values())
         self._earlier = earlier = results.read_earlier(*self._files)
         self._knows_runs = any(result.status is None for result in earlier.values())
+
+    def _take_up(self) -> None:
+        """Let goals that have begun be taken before others; drop the lines of those that run again."""
+        earlier = self._earlier
+        if self.options.limit is not None:
+            self.order = replace(self.order, begun=frozenset(earlier))
         again = earlier_results_to_redo(self._runs(), earlier, self.options, self._goes_on)
         results.record_runs(self.output, {name: earlier[name] for name in again if name in earlier})
         for path in self._files:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.cli.view import output
 from weft_skills.errors import InputError, WeftError
+from weft_skills.text.money import plain
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
         return flag, str(2 * max(result.usage.tokens + needed, settings.max_tokens or 0 if settings else 0, 500))
     if flag == "--max-cost":
         spent = (result.cost_usd or 0.0) + (needed * _token_price(settings) if needed else 0.0)
-        return flag, f"{2 * max(spent, settings.max_cost or 0.0 if settings else 0.0, 0.005):.2g}"
+        return flag, plain(2 * max(spent, settings.max_cost or 0.0 if settings else 0.0, 0.005), 2)
     return flag, f"{2 * float(seconds):g}"
 
 

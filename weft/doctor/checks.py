@@ -54,6 +54,11 @@ class Check:
         return self.ok is False and self.topic in _REQUIRED
 
 
+def settings_fault(error: SetupError) -> Check:
+    """The check of settings that have a fault: `run_checks` then has those that are in no file."""
+    return Check("settings", False, error.message, "fix this; the checks below use no settings file")
+
+
 def run_checks(paths: Paths, resolved: Resolved, workspace: Workspace, env: Mapping[str, str]) -> list[Check]:
     """Run all checks; no model is called and nothing is changed."""
     return [

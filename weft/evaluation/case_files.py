@@ -107,7 +107,8 @@ def _guessed(text: str) -> str:
             return "jsonl"
         return "json" if any(key in document for key in _LIST) else "jsonl"
     lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
-    return "yaml" if _YAML.match(next(lines, "")) else "text"
+    first = next(lines, "")
+    return "yaml" if _YAML.match(first) else "csv" if goal_formats.is_csv_header(first) else "text"
 
 
 def case_file(source: str | Path) -> Path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from weft_skills.text.money import plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -109,4 +111,4 @@ def _run(row: Mapping[str, Any]) -> str:
 
 
 def _known(value: float | None, unit: str = "") -> str:
-    return "not known" if value is None else f"{unit}{value:.4g}"
+    return "not known" if value is None else f"{unit}{plain(value, 4)}"

@@ -23,6 +23,7 @@ from weft_planner.model import Usage
 from weft_planner.plan.task_id import parent_of
 from weft_planner.wrapped_model import WrappedModel
 from weft_skills.errors import WeftError
+from weft_skills.text.money import dollars, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +109,7 @@ class Budget:
         """What may still be spent, for a prompt; empty if there is no limit."""
         parts = []
         if self.max_cost is not None:
-            parts.append(f"${max(self.max_cost - self.cost, 0.0):.4f} of ${self.max_cost:g}")
+            parts.append(f"{dollars(max(self.max_cost - self.cost, 0.0))} of ${plain(self.max_cost)}")
         if self.max_tokens is not None:
             parts.append(f"{max(self.max_tokens - self.usage.tokens, 0):,} of {self.max_tokens:,} tokens")
         return " and ".join(parts)
@@ -163,7 +164,8 @@ class Budget:
             self._kept += reservation.max_output is not None
         elif self.limited and not usage.estimated_calls:  # an estimate may well be higher
             self._broken = True
-            took, held = f"{usage.tokens:,} tokens (${cost:.4f})", f"{reservation.tokens:,} (${reservation.cost:.4f})"
+            took = f"{usage.tokens:,} tokens ({dollars(cost)})"
+            held = f"{reservation.tokens:,} ({dollars(reservation.cost)})"
             self._say(record, f"{name} over", f"{name} took {took} where a call was allowed {held}")
 
     def note_estimate(self, name: str, record: Record) -> None:
@@ -197,7 +199,7 @@ class Budget:
         if self.max_tokens is not None and (self.max_cost is None or (pays and not lasts)):
             flag, at = "--max-tokens", f"{self.usage.tokens:,} of --max-tokens {self.max_tokens:,}"
         else:
-            flag, at = "--max-cost", f"${self.cost:.4f} of --max-cost ${self.max_cost:g}"
+            flag, at = "--max-cost", f"{dollars(self.cost)} of --max-cost ${plain(self.max_cost or 0.0)}"
         hint = f"raise {flag} to continue"
         return BudgetSpent(f"stopped at {at}{why}", hint=hint, cost=needed.cost, tokens=needed.tokens)
 
@@ -277,5 +279,5 @@ async def _of_share(task: str, share: Budget, request: Request, name: str) -> Re
     try:
         return await share.reserve(request, name)
     except BudgetSpent as spent:
-        what = f"the goal of task {task!r} may cost ${share.max_cost:g}, and has cost ${share.cost:.4f}"
+        what = f"the goal of task {task!r} may cost ${plain(share.max_cost or 0.0)}, and has cost {dollars(share.cost)}"
         raise WeftError(what, hint="raise its max_cost") from spent

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from weft.settings import named_models, skill_lists, untrusted, variables
@@ -22,8 +23,6 @@ from weft_skills.preferences import Preferences
 from weft_skills.text.nearest import guess
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from weft_planner.model import Role
 
 
@@ -39,7 +38,7 @@ def _setting(
 
 
 # Where a value comes from that the caller passes.
-_FLAG = "flag"
+_FLAG, _ENVIRONMENT = "flag", "environment"
 # What only a flag or a program sets: no file and no variable does.
 FLAGS_ONLY = frozenset({"skills_without"})
 
@@ -249,7 +248,7 @@ def resolve(
         _merge(table, str(path), values, origins, faults)
     if not trusted and untrusted.has_templates(workspace):
         warnings.append(_ignored(f"{workspace / untrusted.TEMPLATES}: these templates are", ""))
-    _merge(dict(_environment(env)), "environment", values, origins, faults)
+    _merge(dict(_environment(env)), _ENVIRONMENT, values, origins, faults)
     passed: list[str] = []
     _merge({key: value for key, value in flags.items() if value is not None}, _FLAG, values, origins, passed)
     own = [text.removeprefix(f"{_FLAG}: ") for text in passed]
@@ -260,6 +259,15 @@ def resolve(
         raise SetupError("; ".join(faults), hint="`weft doctor` shows the settings in force and where they come from")
     files = tuple(path for path in (user_config, project) if path.is_file())
     return Resolved(Settings(**values), origins, tuple(warnings), files)
+
+
+def resolve_without_files(flags: Mapping[str, Any], env: Mapping[str, str]) -> Resolved:
+    """The settings of flags and the environment alone, for where a file has faults; none at all if these have some."""
+    nowhere = Path(os.devnull) / "none"
+    try:
+        return resolve(flags, env, nowhere, nowhere)
+    except (InvalidSettings, SetupError):
+        return Resolved(Settings(), {})
 
 
 def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
@@ -307,7 +315,7 @@ def _drop_guarded(table: dict[str, Any], path: Path) -> Iterator[str]:
     for setting in fields(Settings):
         if setting.metadata["guarded"] and setting.name in table:
             del table[setting.name]
-            yield _ignored(f"{path}: {setting.name!r} is", "")
+            yield _ignored(f"{path}: {skill_lists.told(setting.name)} is", "")
 
 
 def _drop_refused(table: dict[str, Any], path: Path, users: Mapping[str, Any]) -> Iterator[str]:
@@ -316,7 +324,7 @@ def _drop_refused(table: dict[str, Any], path: Path, users: Mapping[str, Any]) -
     defaults = {setting.name: setting.default for setting in fields(Settings)}
     for name, reason in untrusted.refused(values, users, defaults):
         del table[name]
-        yield _ignored(f"{path}: {name!r} is", f" {reason}")
+        yield _ignored(f"{path}: {skill_lists.told(name)} is", f" {reason}")
 
 
 def _join_rules(table: dict[str, Any], path: Path, values: Mapping[str, Any], *, tightening: bool) -> Iterator[str]:
@@ -371,4 +379,5 @@ def _merge(
                 check(value)
             origins[key] = origin
         except ValueError as error:
-            faults.append(f"{origin}: {key!r} {error}")
+            told = repr(key) if origin in (_FLAG, _ENVIRONMENT) else skill_lists.told(key)
+            faults.append(f"{origin}: {told} {error}")

@@ -33,6 +33,11 @@ def settings_in(
             faults.append(f"{path}: unknown setting {key!r} in [skills]; {hint}")
 
 
+def told(setting: str) -> str:
+    """A setting as a file has it: `[skills] require`; any other in quotes."""
+    return f"[skills] {setting.removeprefix(PREFIX)}" if setting in LISTS else repr(setting)
+
+
 def check(names: tuple[str, ...]) -> None:
     """Raise ValueError if a list is absurdly long."""
     if len(names) > _MOST:
@@ -52,7 +57,7 @@ def join(table: dict[str, Any], path: Path, before: Mapping[str, Any], *, truste
         if not trusted and setting in _TAKING_AWAY and (refused := [name for name in names if name in kept]):
             names = tuple(name for name in names if name not in kept)
             yield (
-                f"{path}: {setting!r} is ignored for {', '.join(refused)}, which your own settings pin or require, "
+                f"{path}: {told(setting)} is ignored for {', '.join(refused)}, which your own settings pin or require, "
                 "because this workspace is not trusted; --trust trusts it"
             )
         table[setting] = tuple(dict.fromkeys((*before.get(setting, ()), *names)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from weft_skills.text.money import dollars
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 def spent(usage: Usage, cost: float | None) -> tuple[str, str, str]:
     """Calls, tokens and cost; "≈" says that the usage of a call is an estimate."""
     mark = "≈" if usage.estimated_calls else ""
-    dollars = "cost unknown" if cost is None else f"{mark}${cost:.4f}"
-    return counted(usage.calls, "call"), f"{mark}{counted(usage.tokens, 'token')}", dollars
+    shown = "cost unknown" if cost is None else f"{mark}{dollars(cost)}"
+    return counted(usage.calls, "call"), f"{mark}{counted(usage.tokens, 'token')}", shown
 
 
 def call_tokens(usage: Usage) -> str:

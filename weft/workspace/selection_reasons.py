@@ -124,9 +124,11 @@ def _with_decision(one: Explained, skill: Skill | None, preferences: Preferences
     if skill is None:
         return one
     decided = list(_decisions(skill, preferences))
-    if skill.state != "active" or (preferences.is_manual(skill) and not one.selected):
+    named_only = preferences.is_manual(skill) and not one.selected
+    if skill.state != "active" or named_only or skill.name in preferences.require:
         return replace(one, change=" ".join(decided))  # no score would change that
-    return replace(one, change=" ".join(filter(None, (*decided, one.change))))
+    change = one.change[:1].upper() + one.change[1:] if decided else one.change
+    return replace(one, change=" ".join(filter(None, (*decided, change))))
 
 
 def _decisions(skill: Skill, preferences: Preferences) -> list[str]:

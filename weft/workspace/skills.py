@@ -243,7 +243,8 @@ class WorkspaceSkills:
                 near = nearest_names(name, known)
                 why = self.unusable.get(name)
                 what = f"the skill {name!r} is {why}" if why else f"there is no skill {name!r}"
-                raise InputError(f"{what}; known skills: {near}", hint="use one of these names")
+                hint = "put that right, or use one of these names" if why else "use one of these names"
+                raise InputError(f"{what}; known skills: {near}", hint=hint)
 
     def why_absent(self, name: str) -> str:
         """Why a name is not that of an active skill."""

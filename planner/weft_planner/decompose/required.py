@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from weft_planner.plan.plan import Plan
 
-_OF_A_MODEL = "say in the goal what it is for, try a stronger model with --model, or take it out of `require`"
-_GIVEN = "add a task that uses it to the plan, without a condition, or take it out of `require`"
+# A run keeps the list that it began with.
+_TAKE_OUT = "take it out of `require`, which counts for new runs"
+_OF_A_MODEL = f"say in the goal what it is for, try a stronger model with --model, or {_TAKE_OUT}"
+_GIVEN = f"add a task that uses it to the plan, without a condition, or {_TAKE_OUT}"
 
 
 def unused(plan: Plan, required: Sequence[str]) -> list[str]:
@@ -106,7 +108,7 @@ def conditional_fault(name: str) -> str:
 def missing(name: str, why: str) -> SkillNotUsed:
     """The error of a run that requires a skill which is not there."""
     what = f"no task was run: the skill {name!r} is required ([skills] require), but {why}"
-    return SkillNotUsed(f"{what}; add or enable it, or take it out of `require`", faults=[why])
+    return SkillNotUsed(f"{what}; add or enable it, or {_TAKE_OUT}", faults=[why])
 
 
 def refusal(faults: Mapping[str, str], of: str, to_do: str = _OF_A_MODEL) -> SkillNotUsed:

@@ -1,7 +1,7 @@
 """Pairs of skills that compete for the same goals.
 
-With goals: two skills compete for a goal if one is selected where the other is expected, or, for a goal without a
-label, if both are selected. Without goals, the phrases of the skills' own descriptions are the goals:
+With goals: two skills compete for a goal if one is selected, or comes first, where the other is expected; for a goal
+without a label, if both are selected. Without goals, the phrases of the skills' own descriptions are the goals:
 
     descriptions ── terms that are rare enough, vectors ──> pairs that share some or are near, the most alike first
     each pair ── phrases of both, through the detector ──> pairs where the other one is selected too
@@ -67,9 +67,11 @@ class Overlap:
 def in_goals(goals: Iterable[LabelledGoal], skills: Sequence[Skill], detector: SkillDetector) -> list[Overlap]:
     """The pairs that compete for these goals, those with most goals first."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    known = {skill.name for skill in skills}
     for outcome in evaluate(goals, skills, detector):
         for pair in dict.fromkeys(_rivals(outcome)):
-            found[pair].append(outcome.goal.goal)
+            if known.issuperset(pair):  # a skill that is expected may not be there
+                found[pair].append(outcome.goal.goal)
     pairs = [Overlap(a, b, tuple(dict.fromkeys(texts))) for (a, b), texts in found.items()]
     return sorted(pairs, key=lambda pair: (-len(pair.goals), pair.a, pair.b))
 

@@ -241,8 +241,10 @@ def _oauth_faults(raw: Mapping[str, Any]) -> Iterator[str]:
 
 def _command_faults(raw: Mapping[str, Any]) -> Iterator[str]:
     command, url, args = raw.get("command"), raw.get("url"), raw.get("args")
-    if bool(command) == bool(url):
-        yield "needs either 'command' or 'url'"
+    if command and url:
+        yield "has both 'command' and 'url': keep 'command' if weft starts it, or 'url' if it is called over HTTP"
+    elif not command and not url:
+        yield "has neither 'command' nor 'url': give 'command' if weft starts it, or 'url' if it is called over HTTP"
     elif command and not isinstance(command, str):
         yield "has a 'command' that is not text"
     elif url and not (isinstance(url, str) and url.startswith(("http://", "https://", "${"))):

@@ -215,10 +215,44 @@ def test_stdin_is_read_once_and_can_be_gone_through_again(text: str, monkeypatch
         assert [goal.text for goal in file] == [goal.text for goal in file] == ["from stdin"]
 
 
-def test_a_line_of_text_on_stdin_may_begin_with_a_bracket(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[urgent] one\n[] two\n")))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# of today\n\n- id: a\n  goal: piped\n",
+        "---\n- goal: piped\n  id: a\n",
+        "- {id: a, goal: piped}\n",
+        "id,goal,topic\na,piped,x\n",
+        '\ufeff"goal","id"\r\n"piped","a"\r\n',
+    ],
+)
+def test_yaml_and_csv_on_stdin_are_told_by_how_they_begin(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with opened("-") as file:
-        assert [goal.text for goal in file] == ["[urgent] one", "[] two"]
+        assert [(goal.id, goal.text) for goal in file] == [("a", "piped")]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["[urgent] one", "[] two"],
+        ["- one", "- two: and three"],
+        ["Our goal, in short: one", "two"],
+        ["goal: one", "two"],
+        ["--- one"],
+    ],
+)
+def test_a_line_of_text_on_stdin_may_look_a_little_like_another_format(
+    lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join(lines).encode())))
+    with opened("-") as file:
+        assert [goal.text for goal in file] == lines
+
+
+def test_a_mapping_of_yaml_on_stdin_is_refused_as_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"goals:\n  - goal: a\n")))
+    with pytest.raises(InputError, match="line 1: the file must be a list of goals"), opened("-"):
+        pass
 
 
 def test_the_content_hash_tells_a_changed_goal_from_a_renamed_one() -> None:

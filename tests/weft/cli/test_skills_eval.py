@@ -190,6 +190,9 @@ def test_goals_come_from_stdin_and_from_one_pool(
         monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(lines.encode())))
         assert ended("skills", "eval", "-", "--pool", pool, "--json") == status
         assert json.loads(capsys.readouterr().out).get("goals") == goals
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(json.dumps(REVIEW).encode())))
+    assert ended("skills", "eval", "-", "--pool", "c") == 2
+    assert "stdin has no goals of the pool 'c'\n  leave --pool out" in capsys.readouterr().err
 
 
 def test_a_model_that_selects_is_asked_once_for_each_goal(
@@ -238,9 +241,17 @@ def test_pairs_that_compete_are_named_with_goals(
     assert pairs["pdf-a", "pdf-b"] == ["Split PDF pages"]
 
 
-def test_an_overlap_that_cannot_be_found_is_an_error_or_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_overlap_that_cannot_be_found_is_an_error_or_said(
+    goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ended("skills", "overlap", "--skill", "nope") == 2
     assert "there is no skill 'nope'" in capsys.readouterr().err
     assert ended("skills", "overlap", "--goals", "none.jsonl") == 2
+    capsys.readouterr()
+    absent = {"goal": "Write release notes for 2.0", "expected": "gone"}
+    assert ended("skills", "overlap", "--goals", goals(absent)) == 0
+    told = capsys.readouterr()
+    assert "there is no skill 'gone' here" in told.err
+    assert ("No two skills compete." in told.err, told.out) == (True, "")
     assert ended("skills", "overlap", "--skill", "chinese-writing", "--detector", "llm") == 0
     assert "No two skills compete." in capsys.readouterr().err

@@ -48,6 +48,18 @@ def test_people_read_a_block_for_each_candidate(tmp_path: Path, capsys: pytest.C
     assert "code-review  1.00  selected" in capsys.readouterr().out
 
 
+def test_people_read_one_line_of_a_long_goal_and_what_would_change_a_selection(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    goal = f"do not use the debugging skill:\n{GOAL}. {'Mind the names. ' * 500}"
+    assert ended("skills", "why", "--top", "3", goal) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) < 300
+    assert f"': {GOAL}. Mind the names." in out
+    assert "code-review" in out
+    assert "  nothing would change that" in out or "  it would not be, for a " in out
+
+
 def test_a_named_skill_is_explained_though_it_was_no_candidate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

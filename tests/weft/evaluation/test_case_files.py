@@ -160,6 +160,11 @@ def test_goals_on_stdin_are_cases_without_checks(monkeypatch: pytest.MonkeyPatch
     ]
 
 
+def test_a_goal_file_of_csv_on_stdin_is_told_by_its_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id,goal,topic\na,About <<topic>>,tea\n")))
+    assert [(case.id, case.goal) for case in read_cases(["-"])] == [("a", "About tea")]
+
+
 @pytest.mark.parametrize(
     ("key", "value", "meant"),
     [

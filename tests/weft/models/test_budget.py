@@ -124,7 +124,7 @@ async def test_a_prompt_that_cannot_be_paid_is_not_sent() -> None:
     provider = Provider()
     budget, (error,), _ = await spend(provider, 1, max_cost=0.00001)
     assert provider.calls == []
-    assert "stopped at $0.0000" in str(error)
+    assert "stopped at $0.0000 of --max-cost $0.00001:" in str(error)
     assert "the next call" in str(error)
     with pytest.raises(BudgetSpent) as spent:
         budget.check()

@@ -78,7 +78,7 @@ async def test_a_run_whose_plans_never_use_a_required_skill_fails_before_its_tas
     assert (result.status, len(model.asked)) == ("failed", 3)
     assert record.of(TaskStarted) == []
     assert f"the last of 3 plans of scripted does not use the required skill '{STYLE}'" in (result.error or "")
-    assert "take it out of `require`" in (result.error or "")
+    assert "take it out of `require`, which counts for new runs" in (result.error or "")
     assert (await replayed(workspace, rows(workspace))).drift == ()
 
 
@@ -393,6 +393,9 @@ async def test_a_goal_that_asks_for_a_skill_that_is_off_or_broken_is_warned(work
     assert second.startswith("the goal names 'torn-notes', which is broken: ")
     assert not [text for text in passing.warnings if "the goal names" in text]
     assert "the skill 'torn-notes' is broken: " in fault
+    with pytest.raises(InputError, match=f"the skill '{STYLE}' is disabled by") as refused:
+        runtime.workspace.skills.check_known([STYLE], runtime.workspace.skills.active())
+    assert refused.value.hint == "put that right, or use one of these names"
 
 
 async def test_no_warning_is_given_where_another_skill_of_the_name_is_used(workspace: Path) -> None:

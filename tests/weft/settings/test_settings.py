@@ -141,8 +141,8 @@ def test_the_lists_of_skills_of_both_files_count_and_a_variable_replaces_them(tm
         ("pins = []", "unknown setting 'pins' in [skills]; did you mean 'pin'?"),
         ("skills_pin = []", "unknown setting 'skills_pin' in [skills]; did you mean 'pin'?"),
         ("zzz = []", "unknown setting 'zzz' in [skills]; its settings are: pin, require, manual, off"),
-        ("pin = [1]", "'skills_pin' must be a list of strings"),
-        (f"off = {[f'x{n}' for n in range(1_001)]}", "'skills_off' has 1,001 names, more than 1,000"),
+        ("pin = [1]", "weft.toml: [skills] pin must be a list of strings"),
+        (f"off = {[f'x{n}' for n in range(1_001)]}", "[skills] off has 1,001 names, more than 1,000"),
     ],
 )
 def test_a_wrong_list_of_skills_is_a_fault(tmp_path: Path, text: str, fault: str) -> None:

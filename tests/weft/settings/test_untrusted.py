@@ -253,7 +253,7 @@ def test_the_skills_of_a_stranger_are_pinned_manual_or_off_but_never_required(tm
     assert (settings.skills_pin, settings.skills_manual, settings.skills_off) == (("a",), ("c",), ("d",))
     assert settings.skills_require == ()
     (warning,) = found.warnings
-    assert "'skills_require' is ignored, because this workspace is not trusted and may not say what" in warning
+    assert "[skills] require is ignored, because this workspace is not trusted and may not say what" in warning
     trusted = resolved(tmp_path, project=SKILL_LISTS, trusted=True)
     assert (trusted.settings.skills_require, trusted.warnings) == (("b",), ())
 

@@ -95,9 +95,9 @@ def test_what_users_and_authors_decided_is_said_of_each_candidate(workspace: Pat
     detector = Explaining({"endpoints": 0.8, "greeting": 0.2, "inner": 0.1})
     found = {one.name: one for one in reasons(decided, GOAL, 9, detector).candidates}
     assert found["style"].selected
-    assert found["style"].change.startswith("It is required: every plan must use it")
+    assert found["style"].change == "It is required: every plan must use it, whatever its score."
     assert found["greeting"].change == (
-        "It is pinned: the planner's listing always has it, whatever its score. more words for greeting"
+        "It is pinned: the planner's listing always has it, whatever its score. More words for greeting"
     )
     assert "not called by name (user-invocable: false)" in found["inner"].change
     assert found["endpoints"].change == "more words for endpoints"

@@ -12,6 +12,7 @@ from weft.cli.chat import page
 from weft.cli.dialogs import plan_review
 from weft.cli.view import output, whole_file
 from weft_skills.errors import InputError, WeftError
+from weft_skills.text.money import dollars
 from weft_skills.text.plural import counted
 from weft_skills.text.shorten import cut
 
@@ -132,7 +133,7 @@ async def _files(chat: Chat, _: str) -> None:
 async def _cost(chat: Chat, _: str) -> None:
     turns = list(chat.weft.journal.store.summaries(_MOST_TURNS, conversation=chat.conversation.id))
     costs = [turn.cost_usd for turn in turns]
-    total = "unknown" if None in costs else f"${sum(cost or 0.0 for cost in costs):.4f}"
+    total = "unknown" if None in costs else dollars(sum(cost or 0.0 for cost in costs))
     seconds = sum(turn.seconds or 0.0 for turn in turns)
     output.say(f"{counted(len(turns), 'turn')}, {total}, {seconds:.0f} s")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weft.cli.view import width
+from weft_skills.text.money import dollars
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -35,6 +36,6 @@ def lines(runs: Sequence[RunSummary], max_width: int | None) -> Iterator[str]:
 
 
 def _figures(run: RunSummary) -> tuple[str, str, str, str]:
-    cost = "?" if run.cost_usd is None else f"${run.cost_usd:.4f}"
+    cost = "?" if run.cost_usd is None else dollars(run.cost_usd)
     seconds = "" if run.seconds is None else f"{run.seconds:.1f} s"
     return run.status, counted(run.tasks, "task"), seconds, cost

@@ -8,6 +8,7 @@ from weft.cli import request_text
 from weft.cli.view import output, width
 from weft.traces.change_text import change_text, shortened_text
 from weft.traces.spent import spent
+from weft_skills.text.money import dollars
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _details(span: Span) -> Iterator[str]:
     if span.tokens:
         yield f"{mark}{span.tokens:,} tok"
     if span.cost_usd:
-        yield f"{mark}${span.cost_usd:.4f}"
+        yield f"{mark}{dollars(span.cost_usd)}"
     yield from (f"{tool}×{count}" for tool, count in span.tools.items())
     if span.checks:
         yield f"checked×{len(span.checks)}"

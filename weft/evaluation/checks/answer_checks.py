@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft_executor.model_loop.data_schema import DataSchema
 from weft_planner.plan.json_answer import NotJson, extract
+from weft_skills.text.money import dollars
 from weft_skills.text.plural import counted
 from weft_skills.text.shorten import shorten
 
@@ -111,7 +112,7 @@ def width(plan: Plan | None) -> int:
 def _max_cost(check: CaseCheck, result: Result) -> Found:
     if result.cost_usd is None:
         return False, "what it cost is not known"
-    return result.cost_usd <= check.value, f"${result.cost_usd:.4f}"
+    return result.cost_usd <= check.value, dollars(result.cost_usd)
 
 
 def _max_seconds(check: CaseCheck, result: Result) -> Found:

@@ -13,7 +13,7 @@ from weft.models.ways import ways
 from weft.providers import stored_keys
 from weft.settings import ollama, user_config
 from weft.settings.default_model import explore, is_local, local_is_installed, providers
-from weft.settings.settings import FLAGS_ONLY, Resolved, Settings
+from weft.settings.settings import FLAGS_ONLY, Settings, resolve_without_files
 from weft.settings.untrusted import is_trusted
 from weft.web import bodies, errors
 from weft.web.replies import RETRY, event, in_thread, json_reply, stream_reply
@@ -159,7 +159,7 @@ def run_doctor(site: Site, _: Request) -> list[dict[str, Any]]:
     try:
         resolved = site.resolved()
     except SetupError as error:
-        found.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
-        resolved = Resolved(Settings(), {})
+        found.append(checks.settings_fault(error))
+        resolved = resolve_without_files({}, os.environ)
     found += checks.run_checks(site.paths, resolved, Workspace(site.paths, resolved.settings), os.environ)
     return [asdict(check) for check in found]

@@ -123,10 +123,10 @@ def _change(document: int, best: Passage, margin: float, selection: Selection | 
         needs += "; it sounds like everyday talk"
     if selection is not None:
         if selection.certain:
-            return "nothing: it is certain"
+            return "nothing would change that: it is certain"
         if not best.selects:
             return "without what it was selected for, it would not be"
-        return f"a {'part' if best.is_part else 'goal'} that needs a skill less ({needs})"
+        return f"it would not be, for a {'part' if best.is_part else 'goal'} that needs a skill less ({needs})"
     if not best.selects:
         return f"{_named(best)} would have to need a skill more ({needs}): {_words(document, best)}"
     if best.ranked[0].candidate.document != document:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.growth import growth
 from weft_skills import hidden_paths
 from weft_skills.builtin.read_file import ReadFile
 from weft_skills.builtin.readable_roots import ReadableRoots
@@ -135,12 +137,10 @@ async def test_a_pattern_that_backtracks_for_ever_is_stopped_by_its_cpu_time(
 ) -> None:
     monkeypatch.setattr(grep_module, "SECONDS", 0.2)
     put(workspace / "trap.txt", "a" * 60 + "!\n" + "b" * 100_000)
-    before = time.process_time()
     found = await grep(workspace, r"^(a+)+$")
     assert found.error is not None
     assert found.error.code == "TIMEOUT"
     assert "without nested repetition" in found.text
-    assert time.process_time() - before < 5, "the match ran in another process"
     assert (await grep(workspace, "a!")).data["total"] == 1, "and the next search works"
 
 
@@ -166,12 +166,15 @@ async def test_folders_within_folders_are_searched_up_to_a_depth(workspace: Path
 
 
 async def test_a_pattern_is_compiled_where_it_can_be_stopped(workspace: Path) -> None:
-    pattern = "(?i)" + "".join(rf"[{chr(65 + at)}-\U0010ffff]" for at in range(20)) + "[[a]"
+    pattern = "(?i)" + "".join(rf"[{chr(65 + at)}-\U0010ffff]" for at in range(10)) + "[[a]"
     began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert (await grep(workspace, pattern)).error is None
-    assert time.process_time() - began < 0.2, "here it would take a second, and hold all other tasks"
+    searched = time.process_time()
+    with pytest.warns(FutureWarning):
+        re.compile(pattern)
+    assert searched - began < (time.process_time() - searched) / 2, "compiled here, it would hold all other tasks"
 
 
 @pytest.mark.parametrize(
@@ -200,10 +203,11 @@ async def test_a_listing_without_a_glob_is_as_before(workspace: Path) -> None:
 
 
 def test_a_hostile_glob_takes_no_longer_than_its_length_allows() -> None:
-    began = time.process_time()
-    assert not Glob.of("*a" * 200 + "b").matches("a" * 400)
-    assert not Glob.of("**/" * 100 + "x").matches("/".join("a" * 200))
-    assert time.process_time() - began < 3
+    def matched(count: int) -> None:
+        assert not Glob.of("*a" * count + "b").matches("a" * 2 * count)
+        assert not Glob.of("**/" * count + "x").matches("/".join("a" * 2 * count))
+
+    assert growth(matched, 40, 160) < 2.5, "the product of both lengths is their square"
     for wrong in ("", "/etc/*", "a/../b", "x" * 501):
         with pytest.raises(BadGlob):
             Glob.of(wrong)

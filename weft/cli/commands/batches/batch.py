@@ -61,10 +61,10 @@ def batch(
     approve_all: bool,
     yes: bool,
 ) -> int:
-    """Run every goal of FILE (.jsonl, .txt, .csv, .yaml, or `-`) and write one line of results for each.
+    """Run every goal of FILE (.jsonl, .txt, .csv, .yaml, .json, or `-`) and write one line of results for each.
 
-    A line of JSONL is {"goal": "…"}, optionally with "id", "skills", "model", "vars" and "plan". The whole file is
-    checked before anything runs.
+    A line of JSONL is {"goal": "…"}, optionally with "id", "skills", "model", "vars" and "plan". The format of stdin
+    (`-`) is told by how it begins. The whole file is checked before anything runs.
 
     \b
     Examples:

@@ -98,7 +98,10 @@ goals_and_limits = option_value(
     click.option("--fail-fast", is_flag=True, help="Stop at the first goal that fails."),
     click.option("--max-failures", metavar="N|P%", help="Stop when more goals than this have failed."),
     click.option(
-        "--limit", type=click.IntRange(1), metavar="N", help="Run at most N goals (with --shuffle, N at random)."
+        "--limit",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Run at most N goals, the first or, with --shuffle, any; with --resume, those that have begun count.",
     ),
     click.option("--shuffle", is_flag=True, help="Run goals in random order."),
     click.option("--dedupe", is_flag=True, help="Make identical calls once."),

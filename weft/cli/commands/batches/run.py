@@ -14,6 +14,7 @@ from weft.cli.given_command import given_arguments, with_values
 from weft.cli.view import output
 from weft.cli.view.batch_progress import watching
 from weft.cli.view.reports import batch as batch_report
+from weft_skills.text.money import dollars, plain
 from weft_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ async def _run(batch: Batch, mode: OutputMode) -> int:
     with watching(mode, batch.summary, batch.engine.pace) as observer:
         report = await batch.run(observer)
     status = _show(report, mode, batch.options)
+    _say_limit(batch)
     if report.stopped == "interrupted" or batch.engine.is_stuck:
         execution.exit_now(status)
     return status
@@ -92,6 +94,15 @@ def _show(report: BatchReport, mode: OutputMode, options: BatchOptions) -> int:
     return EXIT_OF_STOP.get(report.stopped or "", _exit_status(report.summary))
 
 
+def _say_limit(batch: Batch) -> None:
+    """Say that no goal was run because the limit counts those that have a result."""
+    limit = batch.options.limit
+    if limit is not None and batch.summary.skipped == limit < batch.goals.count:
+        output.say(
+            f"No goal was run: --limit {limit} counts those with a result. Raise it, or leave it out, to run more."
+        )
+
+
 def say_stopped(stopped: str, spent: BudgetSpent | None, options: BatchOptions, more: str = "") -> None:
     """Print why a batch or an evaluation was stopped, with `more` about it, and the command that continues it."""
     why = spent.message.removeprefix("stopped") if spent is not None else ""
@@ -104,7 +115,7 @@ def _raised_limits(spent: BudgetSpent | None, options: BatchOptions) -> dict[str
     """The limits that do not pay for the next call even if nothing is spent yet, each with twice what that takes."""
     raised: dict[str, str] = {}
     if spent is not None and options.max_cost is not None and spent.cost > options.max_cost:
-        raised["--max-cost"] = f"{float(f'{2 * spent.cost:.2g}'):g}"
+        raised["--max-cost"] = plain(2 * spent.cost, 2)
     if spent is not None and options.max_tokens is not None and spent.tokens > options.max_tokens:
         raised["--max-tokens"] = str(2 * spent.tokens)
     return raised
@@ -115,7 +126,7 @@ def _written_off(report: BatchReport) -> str:
     workers, cost, tokens = report.written_off
     if report.stopped != "budget" or not workers:
         return ""
-    amounts = [f"${cost:.4f}"] * (cost > 0) + [counted(int(tokens), "token")] * (tokens > 0)
+    amounts = [dollars(cost)] * (cost > 0) + [counted(int(tokens), "token")] * (tokens > 0)
     died = f"{counted(workers, 'worker')} that died"
     return f"{' and '.join(amounts)} of it was written off for {died}, since what they had spent is not known"
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from weft.cli.view import output
+from weft_skills.text.money import dollars
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _planning_cost(weft: Weft, tokens: int) -> str:
 
     name = weft.settings.model_for("decomposer") or weft.models.default.model
     price = None if is_local(name) else PriceList(weft.settings.prices or {})(name).prompt
-    return f" (${tokens * price:.4f})" if price is not None else ""
+    return f" ({dollars(tokens * price)})" if price is not None else ""
 
 
 def _preview_plan(

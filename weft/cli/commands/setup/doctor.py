@@ -45,7 +45,7 @@ def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: Outpu
     """
     from weft.doctor import checks
     from weft.providers import stored_keys
-    from weft.settings.settings import Resolved, Settings
+    from weft.settings.settings import resolve_without_files
     from weft.workspace.workspace import Workspace
 
     where = configuration.paths(workspace)
@@ -53,8 +53,8 @@ def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: Outpu
     try:
         resolved = configuration.settings(where, flags, quiet=True)
     except SetupError as error:
-        results.append(checks.Check("settings", False, error.message, "fix the file; the checks below ignore it"))
-        resolved = Resolved(Settings(model=flags.model), {})
+        results.append(checks.settings_fault(error))
+        resolved = resolve_without_files(flags.given(), os.environ)
     with suppress(SetupError):  # the check of the keys tells it
         stored_keys.load(os.environ)
     results += checks.run_checks(where, resolved, Workspace(where, resolved.settings), os.environ)

@@ -163,8 +163,10 @@ def read_goals(source: str, pool: str | None = None, *, labelled: bool = True) -
         goals = goal_file.read(Path(source), labelled=labelled)
     chosen = [goal for goal in goals if pool is None or goal.pool == pool]
     if not chosen:
-        pools = ", ".join(sorted({goal.pool for goal in goals if goal.pool})) or "none"
-        raise InputError(f"{source} has no goals of the pool {pool!r}; pools are: {pools}", hint="name one of these")
+        pools = sorted({goal.pool for goal in goals if goal.pool})
+        told, hint = (f"; pools are: {', '.join(pools)}", "name one of these") if pools else ("", "leave --pool out")
+        name = "stdin" if source == "-" else source
+        raise InputError(f"{name} has no goals of the pool {pool!r}{told}", hint=hint)
     return chosen
 
 
@@ -178,15 +180,12 @@ def _evaluate(
     from weft.cli.view.counting import counting
     from weft.cli.view.reports import selection as view
     from weft_skills.evaluation.evaluate import Evaluation, evaluate
-    from weft_skills.evaluation.explain import Explainer
 
     active = skills.preferences.selectable(skills.active())
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=skills.warnings)
-    absent = {row.name: _absent(row) for row in skills.registry.list_skills(all=True)}
-    explainer = Explainer(active, detector, absent)
+    explainer = explainer_of(skills, active, detector)
     if not mode.quiet:
-        for text in _unknown(goals, explainer):
-            output.say_warning(text)
+        say_unknown(goals, explainer)
     total = f"of {counted(len(goals), 'goal')}"
 
     def counted_off(outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
@@ -211,6 +210,19 @@ def _absent(row: Skill) -> str:
     if row.kind == "executable":
         return "a tool"
     return f"{row.state} ({row.reason})" if row.state != "active" else "used only by name"
+
+
+def explainer_of(skills: WorkspaceSkills, active: Sequence[Skill], detector: SkillDetector) -> Explainer:
+    """What explains the misses of a detector that sees the active skills, and why it does not see the others."""
+    from weft_skills.evaluation.explain import Explainer
+
+    return Explainer(active, detector, {row.name: _absent(row) for row in skills.registry.list_skills(all=True)})
+
+
+def say_unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> None:
+    """Warn of expected skills that cannot be selected."""
+    for text in _unknown(goals, explainer):
+        output.say_warning(text)
 
 
 def _unknown(goals: Sequence[LabelledGoal], explainer: Explainer) -> Iterator[str]:

@@ -12,6 +12,7 @@ from weft.cli.commands.evaluations import eval_flags
 from weft.cli.dialogs import confirm
 from weft.cli.view import output
 from weft_skills.errors import InputError, WeftError
+from weft_skills.text.money import dollars
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +142,7 @@ def _show(result: Improvement, mode: OutputMode) -> None:
     for key, words in (("working", "working cases"), ("held_out", "held-out cases")):
         before, after = document[key]["before"], document[key]["after"]
         output.print_text(f"{words}: {before:.2f} before" + ("" if after is None else f", {after:.2f} after"))
-    cost = "not known" if document["cost_usd"] is None else f"${document['cost_usd']:.4f}"
+    cost = "not known" if document["cost_usd"] is None else dollars(document["cost_usd"])
     output.print_text(f"cost: {cost}")
     output.print_result(document["patch"] or "No change was accepted.")
 

@@ -41,8 +41,8 @@ def overlap(
     """Show pairs of skills that compete for the same goals.
 
     Without --goals, the phrases of the skills' own descriptions are the goals: two skills compete where a phrase of one
-    selects the other. With --goals, they compete where one is selected and the other was expected; for goals
-    without `expected`, where both are selected. No model is called.
+    selects the other. With --goals, they compete where one is selected, or comes first, and the other was expected; for
+    goals without `expected`, where both are selected. No model is called.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def overlap(
       weft skills overlap --skill code-review
       weft skills overlap --goals goals.jsonl --json
     """
-    from weft.cli.commands.skills.evaluate import read_goals
+    from weft.cli.commands.skills.evaluate import explainer_of, read_goals, say_unknown
     from weft.cli.view.counting import counting
     from weft_skills.evaluation import overlap as overlaps
     from weft_skills.selection import detectors
@@ -63,6 +63,8 @@ def overlap(
     warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet)
     detector = skills.ranked if skills.detector_name == detectors.ASKING else skills.detector
     if goals is not None:
+        if not mode.quiet:
+            say_unknown(goals, explainer_of(skills, active, detector))
         every = [pair for pair in overlaps.in_goals(goals, active, detector) if skill in (None, pair.a, pair.b)]
         pairs, left = every[:limit], len(every) - limit
     else:

@@ -10,6 +10,7 @@ from weft.cli import options, stdin
 from weft.cli.commands.skills.open_workspace import open_skills, warn
 from weft.cli.view import output
 from weft_skills.errors import InputError
+from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from weft_skills.selection.explanation import Explained, Explanation
 
 _EXAMPLE = 'weft skills why "Write API documentation"'
+# How much of a part of the goal is quoted.
+_QUOTED = 100
 
 
 @click.command("why")
@@ -100,7 +103,7 @@ def _lines(found: Explanation) -> Iterator[str]:
         yield f"{one.name}  {one.score:.2f}  {_standing(one)}"
         for part in one.parts:
             signals = ", ".join(f"{name} {value:.2f}" for name, value in part.signals.items())
-            yield f"  {part.score:.2f}  {part.part!r}" + (f": {signals}" if signals else "")
+            yield f"  {part.score:.2f}  {shorten(part.part, _QUOTED)!r}" + (f": {signals}" if signals else "")
         if one.change:
             yield f"  {one.change}"
 

@@ -9,6 +9,7 @@ import click
 
 from weft.cli import configuration, options
 from weft.cli.view import output, width
+from weft_skills.text.money import dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +85,7 @@ def _lines(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def _cost(one: dict[str, Any]) -> str:
-    return f"${one['cost_usd']:.4f}{'?' if one['unpriced'] else ''}"
+    return f"{dollars(one['cost_usd'])}{'?' if one['unpriced'] else ''}"
 
 
 def _seconds(value: float | None) -> str:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from weft.cli.view import width as columns
 from weft.cli.view.output import escape_controls
+from weft_skills.text.money import short_dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -91,10 +92,10 @@ def _header(state: RunState, width: int) -> Text:
 
 
 def _cost(state: RunState) -> list[str]:
-    of = f" of ${state.max_cost:.2f}" if state.max_cost is not None else ""
+    of = f" of {short_dollars(state.max_cost)}" if state.max_cost is not None else ""
     if state.cost is None:
         return [f"cost unknown{of}"] if of else []
-    return [f"{'≈' if state.is_estimated else ''}${state.cost:.2f}{of}"] if state.cost or of else []
+    return [f"{'≈' if state.is_estimated else ''}{short_dollars(state.cost)}{of}"] if state.cost or of else []
 
 
 def _tasks(state: RunState, layout: Layout, width: int, room: int) -> list[Text]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from weft.cli.view import output
+from weft_skills.text.money import dollars
 from weft_skills.text.plural import counted
 from weft_skills.text.shorten import shorten
 
@@ -84,7 +85,7 @@ def _print_skills(goals: Mapping[str, int]) -> None:
 
 
 def _cost(document: dict[str, Any]) -> str:
-    return "unknown" if document["cost_usd"] is None else f"{_mark(document)}${document['cost_usd']:.4f}"
+    return "unknown" if document["cost_usd"] is None else f"{_mark(document)}{dollars(document['cost_usd'])}"
 
 
 def _mark(document: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.cli.view import output, whole_file
 from weft_skills.errors import InputError
+from weft_skills.text.money import dollars, plain
 from weft_skills.text.plural import counted
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def print_report(document: Mapping[str, Any], *, verbose: bool = False) -> None:
     if len(shown) < len(failed) and not document["differences"]:
         output.print_text(f"{len(failed) - len(shown)} more did not pass; -v lists them")
     if (judge := document.get("judge")) is not None:
-        cost = "" if judge["cost_usd"] is None else f", ${judge['cost_usd']:.4f}"
+        cost = "" if judge["cost_usd"] is None else f", {dollars(judge['cost_usd'])}"
         output.say(f"judged by {judge['model']}: {counted(judge['calls'], 'new call')}{cost}")
     runs = counted(len(document["rows"]), "run")
     output.say(f"evaluation {document['eval_id']}: {counted(document['cases'], 'case')}, {runs}")
@@ -51,10 +52,10 @@ def _table(document: Mapping[str, Any]) -> Iterator[str]:
     rate, cost, seconds = _COLUMNS
     yield f"{'':<{width}}{'pass rate':<{rate}}{'cost':<{cost}}{'seconds':<{seconds}}calls".rstrip()
     for variant in variants:
-        spent = "–" if variant["cost_usd"] is None else f"${variant['cost_usd']:.4g}"
+        spent = "–" if variant["cost_usd"] is None else f"${plain(variant['cost_usd'], 4)}"
         took = "–" if variant["seconds"] is None else f"{variant['seconds']:.3g} s"
         calls = "–" if variant["calls"] is None else f"{variant['calls']:.1f}"
-        yield f"{variant['name']:<{width}}{_rate(variant):<{rate}}{spent:<{cost}}{took:<{seconds}}{calls}"
+        yield f"{variant['name']:<{width}}{_rate(variant):<{rate}}{spent:<{cost - 1}} {took:<{seconds}}{calls}"
     for difference in differences:
         yield f"{_difference_name(difference):<{width}}{_difference(document, difference)}"
 

@@ -1,6 +1,7 @@
 // Values as people read them. Pure: no DOM, no clock of its own.
 
 const GROUPED = new Intl.NumberFormat("en");
+const TINY = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
 
 /** @param {number | null | undefined} value */
 export const count = (value) => (value == null ? "–" : GROUPED.format(value));
@@ -25,11 +26,11 @@ const joined = (big, unit, small, part) => (small ? `${big} ${unit} ${small} ${p
 /** The sign of an estimate, if the usage of a call is one. @param {{ estimated_calls?: number } | null | undefined} spent */
 export const approx = (spent) => (spent?.estimated_calls ? "≈" : "");
 
-/** Dollars; small amounts keep four digits. @param {number | null | undefined} value */
+/** Dollars; small amounts keep four digits, and tiny ones the two that count. @param {number | null | undefined} value */
 export function money(value) {
   if (value == null) return "unknown";
   if (value === 0) return "$0";
-  return value < 0.00005 ? "< $0.0001" : `$${value.toFixed(value < 1 ? 4 : 2)}`;
+  return value < 0.0001 ? `$${TINY.format(value)}` : `$${value.toFixed(value < 1 ? 4 : 2)}`;
 }
 
 /** @param {number | null | undefined} value */

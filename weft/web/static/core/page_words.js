@@ -12,7 +12,7 @@ const WORDS = [
   [/pass it with --file\b/, "add it under Files"],
   [/all rounds run again with --from (\S+)/, "all rounds run again if you rerun from $1"],
   [/pass --trust\b/, "continue it in a terminal with --trust"],
-  [/ at (\$\S+) of --max-cost (\$[\d.e+-]+\d)/, " at $1 of the $2 that it may cost"],
+  [/ at (\$\S+) of --max-cost (\$[\d.e+-]*\d)/, " at $1 of the $2 that it may cost"],
   [/ at (\S+) of --max-tokens ([\d,]*\d)/, " at $1 of the $2 tokens that it may use"],
   [/raise --max-(cost|tokens) to continue/, "raise the limit on $1 to continue"],
   [/stopped after --timeout (\S+) s\b/, "stopped after the $1 s that it may take"],

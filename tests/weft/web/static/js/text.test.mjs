@@ -21,7 +21,7 @@ test("undo goes back by steps, and quick typing is one", () => {
 
 test("values read as people write them", () => {
   assert.deepEqual([0.04, 9.94, 31.4, 200, 7199, 7500, null].map(seconds), ["0.0 s", "9.9 s", "31 s", "3 min 20 s", "2 h", "2 h 5 min", "–"]);
-  assert.deepEqual([0, 0.00001, 0.0381, 12.3, null].map(money), ["$0", "< $0.0001", "$0.0381", "$12.30", "unknown"]);
+  assert.deepEqual([0, 0.00000123, 0.0381, 12.3, null].map(money), ["$0", "$0.0000012", "$0.0381", "$12.30", "unknown"]);
   assert.deepEqual([999, 1500, 93_000_000].map(bytes), ["999 B", "1.5 kB", "93 MB"]);
   assert.equal(ago("2026-01-01T00:00:00Z", Date.UTC(2026, 0, 1, 2)), "2 h ago");
   assert.deepEqual(ticks(31), [0, 15, 30]);
@@ -38,6 +38,7 @@ test("what names an option of a command is said in words of the page", () => {
   assert.equal(inPageWords("all rounds run again with --from fix"), "all rounds run again if you rerun from fix");
   assert.equal(inPageWords("put the material in a file and pass it with --file"), "put the material in a file and add it under Files");
   assert.equal(inPageWords("stopped at $0.0412 of --max-cost $0.05; raise --max-cost to continue"), "stopped at $0.0412 of the $0.05 that it may cost; raise the limit on cost to continue");
+  assert.equal(inPageWords("stopped at $1.9870 of --max-cost $2: the prompt"), "stopped at $1.9870 of the $2 that it may cost: the prompt");
   assert.equal(inPageWords("stopped at 4,100 of --max-tokens 4,000"), "stopped at 4,100 of the 4,000 tokens that it may use");
   assert.equal(inPageWords("stopped after --timeout 30 s"), "stopped after the 30 s that it may take");
   assert.equal(inPageWords("tasks have no web access: allow it with --allow-web example.org"), "tasks have no web access: allow it in a terminal with --allow-web example.org");
