@@ -73,4 +73,6 @@ def _text(passage: Passage) -> Text:
     rows = [tuple(fit.signals) for fit in passage.fits.values()]
     signals = np.array(rows).reshape(len(rows), SIGNALS)
     candidates = np.array(list(passage.fits), dtype=int)
-    return Text(candidates, signals, list(map(passage.agreement, passage.fits)), passage.outlook, passage.words.say_something)
+    return Text(
+        candidates, signals, list(map(passage.agreement, passage.fits)), passage.outlook, passage.words.say_something
+    )

@@ -60,9 +60,8 @@ class RankedDetector:
 
     def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
         """The skills that the goal names, then those that fit well enough, without those it says not to use."""
-        rest = triggers.without_names(goal, skills)
-        fitting = self._with(goal, skills, lambda pool: _fitting(self._read(rest, pool)))
-        refused = triggers.refused(goal, skills)
+        rest, refused = triggers.without_names(goal, skills), triggers.refused(goal, skills)
+        fitting = self._with(goal, skills, lambda pool: _fitting(self._read(rest, pool, without=refused)))
         return merge(triggers.named(goal, skills), [one for one in fitting if one.name not in refused])
 
     def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
@@ -75,10 +74,11 @@ class RankedDetector:
         from weft_skills.selection.ranking import explaining
 
         selected = {selection.name: selection for selection in self.detect(goal, skills)}
-        rest = triggers.without_names(goal, skills)
-        decided = explaining.Decided(selected, triggers.refused(goal, skills))
+        rest, refused = triggers.without_names(goal, skills), triggers.refused(goal, skills)
         found = self._with(
-            goal, skills, lambda pool: [explaining.explained(goal, self._read(rest, pool, limit), decided, limit)]
+            goal,
+            skills,
+            lambda pool: [explaining.explained(goal, self._read(rest, pool, limit, refused), selected, limit)],
         )
         return found[0] if found else explaining.nothing(goal)
 
@@ -86,11 +86,11 @@ class RankedDetector:
         """How the skills of these names fit, though they are not among the best, and why they were not looked at."""
         from weft_skills.selection.ranking import explaining
 
-        rest = triggers.without_names(goal, skills)
+        rest, refused = triggers.without_names(goal, skills), triggers.refused(goal, skills)
 
         def explained(pool: Pool) -> list[Explained]:
             numbers = {skill.name: at for at, skill in enumerate(pool.skills) if skill.name in names}
-            reading = self._read(rest, pool)
+            reading = self._read(rest, pool, without=refused)
             known = {name: explaining.unranked(at, reading) for name, at in numbers.items()}
             return [known.get(name) or explaining.unindexed(name) for name in names]
 
@@ -100,11 +100,13 @@ class RankedDetector:
         """The languages of goal and skills, if they differ: the reason why few or no skills fit."""
         return next(iter(self._with(goal, skills, lambda pool: [self._foreign(goal, pool)])), None)
 
-    def _read(self, text: str, pool: Pool, limit: int = 0) -> GoalReading:
-        """The goal read for the pool; it is read once for its selection and its listing."""
+    def _read(self, text: str, pool: Pool, limit: int = 0, without: Collection[str] = ()) -> GoalReading:
+        """The goal read for the pool `without` skills of these names; it is read once for selection and listing."""
+        left = {at for at, skill in enumerate(pool.skills) if skill.name in without} if without else set()
         last = self._reading
-        if last is None or last.pool is not pool or last.whole.text != text or last.limit < limit:
-            last = self._reading = GoalReading(text, pool, max(limit, LISTED))
+        same = last is not None and last.pool is pool and last.whole.text == text and last.without == left
+        if last is None or not same or last.limit < limit:
+            last = self._reading = GoalReading(text, pool, max(limit, LISTED), left)
         return last
 
     def _foreign(self, goal: str, pool: Pool) -> Foreign | None:

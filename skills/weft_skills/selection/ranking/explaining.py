@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.explanation import Explained, Explanation, PartScore
 from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from weft_skills.selection.detector import Selection
     from weft_skills.selection.ranking.reading import Fit, GoalReading, Passage
 
 _PARTS = 3
+_REFUSED = "the goal would have to leave out that it is not to be used"
 # How much of a part is quoted.
 _SHOWN = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """The skills that were selected for a goal, and those that it says not to use."""
-
-    selected: Mapping[str, Selection]
-    refused: Collection[str]
 
 
 def nothing(goal: str) -> Explanation:
@@ -32,21 +25,16 @@ def nothing(goal: str) -> Explanation:
     return Explanation(goal, certain=False, candidates=())
 
 
-def explained(goal: str, reading: GoalReading, decided: Decided, limit: int) -> Explanation:
-    """The best `limit` skills and all selected ones, each with its signals in the whole goal and where it fits best."""
-    skills, selected = reading.pool.skills, decided.selected
+def explained(goal: str, reading: GoalReading, selected: Mapping[str, Selection], limit: int) -> Explanation:
+    """The best `limit` skills, all selected ones and those that the goal refuses, each with its signals."""
+    skills = reading.pool.skills
     numbers = {skill.name: at for at, skill in enumerate(skills)}
     order = [*(numbers[name] for name in selected), *(document for document, _ in reading.ranked)]
     found = [
         _candidate(document, reading, selected.get(skills[document].name))
         for document in list(dict.fromkeys(order))[: max(limit, len(selected))]
     ]
-    found = [
-        replace(one, change="the goal would have to leave out that it is not to be used")
-        if one.name in decided.refused
-        else one
-        for one in found
-    ]
+    found += [replace(unranked(document, reading), change=_REFUSED) for document in sorted(reading.without)]
     return Explanation(goal, any(selection.certain for selection in selected.values()), tuple(found))
 
 

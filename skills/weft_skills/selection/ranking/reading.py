@@ -18,7 +18,7 @@ from weft_skills.selection.ranking.signals import Outlook, Signals
 from weft_skills.selection.ranking.strength import leading, strength
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Set
 
     from weft_skills.selection.index.leading import NearCosines
     from weft_skills.selection.index.vectors import Cosines
@@ -61,12 +61,13 @@ class Passage:
         self._near: Cosines | NearCosines | None = None
         self._places: Mapping[int, Places] = {}
 
-    def look(self, places: TermPlaces, by_words: int, by_meaning: int) -> None:
-        """Find the skills that may fit, so many by words and so many by meaning."""
+    def look(self, places: TermPlaces, by_words: int, by_meaning: int, without: Set[int] = frozenset()) -> None:
+        """Find the skills that may fit, so many by words and so many by meaning, `without` some."""
         self._places, scorer = places, self.pool.scorer
+        by_words, by_meaning = by_words + len(without), by_meaning + len(without)
         cosines = self._cosines(by_meaning)
-        near = cosines.nearest(by_meaning) if cosines is not None else []
-        likely = scorer.likely(self.query, by_words)
+        near = [at for at in cosines.nearest(by_meaning) if at not in without] if cosines is not None else []
+        likely = [at for at in scorer.likely(self.query, by_words) if at not in without]
         found = scorer.candidates(self.query, places, likely, near)
         self.least_words = min((one.by_words for one in found if one.document in likely), default=0.0)
         best = max((candidate.score for candidate in found), default=0.0)
@@ -204,17 +205,17 @@ class Passage:
 
 
 class GoalReading:
-    """A goal's whole and its parts, read for a pool; `limit` skills at least are ranked."""
+    """A goal's whole and its parts, read for a pool `without` some skills; `limit` at least are ranked."""
 
-    def __init__(self, text: str, pool: Pool, limit: int = 0) -> None:
-        self.pool, self.limit = pool, limit
+    def __init__(self, text: str, pool: Pool, limit: int = 0, without: Set[int] = frozenset()) -> None:
+        self.pool, self.limit, self.without = pool, limit, without
         self.whole = Passage(text, pool)
         self.parts = [Passage(part, pool, self.whole) for part in parts_of(text)]
         terms = chain.from_iterable(passage.query.shares for passage in (self.whole, *self.parts))
         places = TermPlaces(pool.scorer.data, terms)
-        self.whole.look(places, max(BY_WORDS, limit), max(BY_MEANING, limit // 2))
+        self.whole.look(places, max(BY_WORDS, limit), max(BY_MEANING, limit // 2), without)
         for part in self.parts:
-            part.look(places, PART_BY_WORDS, PART_BY_MEANING)
+            part.look(places, PART_BY_WORDS, PART_BY_MEANING, without)
 
     @cached_property
     def ranked(self) -> list[tuple[int, float]]:

@@ -9,10 +9,10 @@ import pytest
 from tests.skills.tree import put, registry
 from weft_skills.selection.index.building import build
 from weft_skills.selection.index.postings import Postings
-from weft_skills.selection.ranking.bm25 import Scorer
+from weft_skills.selection.ranking.bm25 import Scorer, TermPlaces
 from weft_skills.selection.ranking.combination import need_features
 from weft_skills.selection.ranking.pool import Pool
-from weft_skills.selection.ranking.reading import Passage, TermPlaces
+from weft_skills.selection.ranking.reading import Passage
 from weft_skills.selection.ranking.signals import Agreement, Outlook, Signals
 
 if TYPE_CHECKING:

@@ -61,5 +61,13 @@ def test_a_skill_that_a_goal_says_not_to_use_is_not_selected_however_well_it_fit
     goal = f"{fitting}, but do not use scanpy"
     assert RankedDetector().detect(goal, pool) == []
     assert RankedDetector().rank(goal, pool, 3)[0].name == "scanpy"
-    change = RankedDetector().explain(goal, pool, 1).candidates[0].change
-    assert change == "the goal would have to leave out that it is not to be used"
+    changes = {one.name: one.change for one in RankedDetector().explain(goal, pool, 1).candidates}
+    assert changes["scanpy"] == "the goal would have to leave out that it is not to be used"
+
+
+def test_a_skill_that_a_goal_says_not_to_use_gives_its_place_to_the_next_best(tmp_path: Path) -> None:
+    for name in ("weekly-report-generator", "weekly-summary"):
+        put(tmp_path / "skills" / name, name, '"Writes the weekly status report of a team: plans, progress, problems."')
+    pool = registry(tmp_path).list_skills()
+    goal = "do not use the weekly-report-generator skill, write the weekly status report of the team"
+    assert [one.name for one in RankedDetector().detect(goal, pool)] == ["weekly-summary"]
