@@ -54,7 +54,9 @@ def main() -> int:
     train = steps.add_parser("train", help="tune the teacher, train a table")
     train.add_argument("bundle", type=Path)
     train.add_argument(
-        "teacher", type=Path, help="folder with model.safetensors and tokenizer.json of all-MiniLM-L6-v2"
+        "teacher",
+        type=Path,
+        help="folder with model.safetensors and tokenizer.json of a BERT, such as all-MiniLM-L6-v2",
     )
     train.add_argument("out", type=Path)
     train.add_argument("--requests", type=Path, help="what `write` wrote")

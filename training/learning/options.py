@@ -12,8 +12,8 @@ class Options:
     device: str = "cuda"
     processes: int = 14
     batch: int = 2048
-    teacher_rounds: int = 24
-    teacher_rate: float = 1.5e-4
+    teacher_rounds: int = 40
+    teacher_rate: float = 2e-4
     rank: int = 150
     sentence_epochs: int = 14
     rounds: int = 40
