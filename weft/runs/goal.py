@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.models.open import profile_of
+from weft.runs.goal_length import check_length
 from weft_executor.capture.secrets import Secrets
 from weft_executor.files.named import named_files
 from weft_executor.model_loop.data_schema import DataSchema
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 # The goal of a plan file that names none. Part of the prompts, and so of every recorded run: do not change it.
 NO_GOAL = "Carry out this plan."
-LONGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,23 +112,11 @@ class Goal:
                 raise InputError(f"--file {path} cannot be read: permission denied", hint="make it readable")
 
 
-def check_length(text: str) -> None:
-    """Raise if a goal has more characters than a goal may have."""
-    if len(text) > LONGEST:
-        raise too_long(len(text))
-
-
 def _several(given: Any, name: str) -> tuple[Any, ...]:
     """What a goal has several of; a text alone would be taken for its letters."""
     if isinstance(given, str | bytes | os.PathLike):
         raise InputError(f"{name}={given!r} is one, not several", hint=f"write {name}=[{given!r}]")
     return tuple(given)
-
-
-def too_long(length: int) -> InputError:
-    """What is said of a goal with more characters than a goal may have."""
-    what = f"the goal has {length:,} characters, more than {LONGEST:,}"
-    return InputError(what, hint="put the material in a file and pass it with --file")
 
 
 def _is_utf8(text: str) -> bool:

@@ -21,7 +21,7 @@ from weft_skills.preferences import Preferences
 from weft_skills.programs import manifest_file
 from weft_skills.programs.build_cache import BuildCache
 from weft_skills.programs.executable import ExecutableTool, ToolHost
-from weft_skills.programs.manifest import NAME, RESERVED
+from weft_skills.programs.tool_names import NAME, RESERVED
 from weft_skills.programs.trust import OWN, Trust
 from weft_skills.tools.call_log import no_log
 from weft_skills.tools.disk_use import DiskLimits

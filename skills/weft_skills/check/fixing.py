@@ -11,7 +11,8 @@ from weft_skills import untrusted_files
 from weft_skills.check.parts import Parts, misspelt, split
 from weft_skills.format.names import fits
 from weft_skills.programs import manifest_file as manifests
-from weft_skills.programs.manifest import FILE, NAME, NAME_LIMIT, domain
+from weft_skills.programs.manifest import FILE, domain
+from weft_skills.programs.tool_names import NAME, NAME_LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path

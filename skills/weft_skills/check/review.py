@@ -14,7 +14,8 @@ from weft_skills.check.manifests import broken, described, parameters, worded
 from weft_skills.check.running import ran
 from weft_skills.programs import manifest_file as manifests
 from weft_skills.programs.executable import ExecutableTool, ToolHost
-from weft_skills.programs.manifest import FILE, NAME
+from weft_skills.programs.manifest import FILE
+from weft_skills.programs.tool_names import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

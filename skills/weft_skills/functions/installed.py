@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weft_skills.functions.entry_points import entry_points
 from weft_skills.functions.signature import offered
-from weft_skills.programs.manifest import NAME, RESERVED
+from weft_skills.programs.tool_names import NAME, RESERVED
 from weft_skills.skill import Skill
 from weft_skills.switches import is_off
 

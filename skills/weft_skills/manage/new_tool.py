@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from weft_skills import safe_files
 from weft_skills.errors import InputError
-from weft_skills.programs.manifest import NAME_LIMIT, domain
+from weft_skills.programs.manifest import domain
+from weft_skills.programs.tool_names import NAME_LIMIT
 
 if TYPE_CHECKING:
     from weft_skills.programs.manifest import Runtime

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any, get_args
 from weft_skills.programs.environment import GRANTS, is_provider_key, is_secret_name
 from weft_skills.programs.manifest import (
     FILE,
-    NAME,
-    NAME_LIMIT,
-    RESERVED,
     RUNTIMES,
     TIMEOUT,
     Docs,
@@ -19,6 +16,7 @@ from weft_skills.programs.manifest import (
     Runtime,
     domain,
 )
+from weft_skills.programs.tool_names import NAME, NAME_LIMIT, RESERVED
 from weft_skills.skill import Problem
 from weft_skills.tools.parameter import Parameter, declared, fits
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
 Runtime = Literal["python", "node", "go", "binary"]
 RUNTIMES: tuple[str, ...] = get_args(Runtime)
 FILE = "skill.yaml"
-NAME = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
-# Names of built-in tools, which nothing else may take: what a user switches on by them must be those.
-RESERVED = frozenset({"python_run", "shell_run", "run_script"})
-NAME_LIMIT = 64  # the limit of providers on a function's name
 TIMEOUT = 30.0
 
 

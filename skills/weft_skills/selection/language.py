@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.terms import STOP_WORDS, dense, terms
@@ -31,7 +31,6 @@ _SCRIPTS = {
     "Hindi": "\u0900-\u097f",
     "Thai": "\u0e00-\u0e7f",
 }
-_SCRIPT = {language: re.compile(f"[{span}]") for language, span in _SCRIPTS.items()}
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")
 # The words that hold sentences together: most of a language's text consists of them, and hardly any is in another's.
@@ -116,9 +115,15 @@ def language(text: str) -> str:
     return "English" if found["English"] else _by_letters(text)
 
 
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """Compiled when they are needed first: most texts are in Latin letters."""
+    return {name: re.compile(f"[{span}]") for name, span in _SCRIPTS.items()}
+
+
 def _by_script(text: str) -> str:
     """The language that a script tells which a good part of the text is in."""
-    scripts = {name: len(pattern.findall(text)) for name, pattern in _SCRIPT.items()}
+    scripts = {name: len(pattern.findall(text)) for name, pattern in _patterns().items()}
     # A character of these scripts says as much as several letters.
     weight = sum(scripts.values())
     if not weight or 3 * weight < len(_LETTER.findall(text)) - weight:

@@ -14,9 +14,7 @@ from typing import Any
 SCRIPTS_WITHOUT_SPACES = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 )
-_RUN = re.compile(rf"([{SCRIPTS_WITHOUT_SPACES}]+)|([a-z]+(?:\+\+|#)|[^\W_{SCRIPTS_WITHOUT_SPACES}]+)")
 _WORD = re.compile(r"[a-z]+(?:\+\+|#)|[^\W_]+")
-_SCRIPT = re.compile(f"[{SCRIPTS_WITHOUT_SPACES}]")
 # PDFs, SDKs, LLMs: the stemmer does not remove -s from a word without a vowel.
 _ABBREVIATIONS = re.compile(r"[b-df-hj-np-tv-xz0-9]{2,}[b-df-hj-np-rtv-xz0-9]s")
 # One spelling for two: British as American (optimise, behaviour, catalogue), and analysis as analyze, whose stems
@@ -51,10 +49,10 @@ STOP_WORDS = frozenset(
 def terms(text: str) -> list[str]:
     """The terms of a text in order, without stop words."""
     text = fold(text)
-    if not _SCRIPT.search(text):
+    if not has_dense(text):
         return [term for word in _WORD.findall(text) if (term := _STEMS[word])]
     found = []
-    for run, word in _RUN.findall(text):
+    for run, word in _run().findall(text):
         if run:
             found += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
         elif term := _STEMS[word]:
@@ -64,7 +62,12 @@ def terms(text: str) -> list[str]:
 
 def dense(term: str) -> bool:
     """Whether a term is in a script without spaces."""
-    return _SCRIPT.match(term) is not None
+    return has_dense(term[:1])
+
+
+def has_dense(text: str) -> bool:
+    """Whether a text has characters of a script without spaces."""
+    return not text.isascii() and _dense().search(text) is not None
 
 
 def spelled(text: str) -> dict[str, str]:
@@ -75,7 +78,7 @@ def spelled(text: str) -> dict[str, str]:
             if term := _STEMS[word]:
                 found.setdefault(term, word)
         return found
-    for dense, word in _RUN.findall(fold(text)):
+    for dense, word in _run().findall(fold(text)):
         for term in terms(dense or word):
             found.setdefault(term, term if dense else word)
     return found
@@ -85,7 +88,7 @@ def fold(text: str) -> str:
     """Text in lower case, NFKC form and simplified Chinese, without English possessives."""
     if not _ASCII.fullmatch(text):
         text = unicodedata.normalize("NFKC", text)
-        if _SCRIPT.search(text):
+        if has_dense(text):
             text = text.translate(simplified())
     return _APOSTROPHE.sub("", text.lower())
 
@@ -123,6 +126,19 @@ def _stemmer() -> Any:
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
+
+
+# Patterns with these scripts take 10 ms each to compile, and most texts have none of them.
+
+
+@cache
+def _dense() -> re.Pattern[str]:
+    return re.compile(f"[{SCRIPTS_WITHOUT_SPACES}]")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(rf"([{SCRIPTS_WITHOUT_SPACES}]+)|([a-z]+(?:\+\+|#)|[^\W_{SCRIPTS_WITHOUT_SPACES}]+)")
 
 
 @cache

@@ -10,7 +10,8 @@ from weft.cli import execution
 from weft.cli.chat import commands
 from weft.cli.view import output
 from weft.cli.view.progress import progress
-from weft.runs.goal import LONGEST, Goal, too_long
+from weft.runs.goal import Goal
+from weft.runs.goal_length import LONGEST, too_long
 from weft.runs.stop import Stop
 from weft.runs.stored.requests import approve_all
 from weft_planner.events import Event, RunResumed, RunStarted

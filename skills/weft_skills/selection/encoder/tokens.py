@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from weft_skills.selection.terms import SCRIPTS_WITHOUT_SPACES, simplified
+from weft_skills.selection.terms import SCRIPTS_WITHOUT_SPACES, dense, has_dense, simplified
 
 FindLongest = Callable[[str], tuple[str, int | None]]
 PIECE = "##"
@@ -21,8 +21,6 @@ _CHARACTERS_A_TOKEN = 16
 _KEPT = 20_000
 # C++ and C# are words; after other words, + and # belong to none.
 _WORD = re.compile(r"()([^\W_]+(?:\+\+|#)?)")
-_RUN_OR_WORD = re.compile(rf"([{SCRIPTS_WITHOUT_SPACES}]+)|([^\W_{SCRIPTS_WITHOUT_SPACES}]+(?:\+\+|#)?)")
-_SCRIPT = re.compile(f"[{SCRIPTS_WITHOUT_SPACES}]")
 # What English appends, not what French puts before a word (l'heure).
 _SUFFIX = re.compile(r"['’](?:s|t|re|ve|ll|d|m)\b")
 # Accents alone: the marks of kana and of Indic scripts tell words apart.
@@ -36,9 +34,15 @@ def fold(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).casefold()
     if not unicodedata.is_normalized("NFD", text):
         text = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
-    if _SCRIPT.search(text):
+    if has_dense(text):
         text = text.translate(simplified())
     return _SUFFIX.sub("", text)
+
+
+@cache
+def _run_or_word() -> re.Pattern[str]:
+    """Compiled when it is needed first: it takes 10 ms, and most texts are in scripts with spaces."""
+    return re.compile(rf"([{SCRIPTS_WITHOUT_SPACES}]+)|([^\W_{SCRIPTS_WITHOUT_SPACES}]+(?:\+\+|#)?)")
 
 
 class Tokens:
@@ -56,7 +60,7 @@ class Tokens:
         """The first `limit` tokens of a text."""
         found: list[int] = []
         text = fold(text[: limit * _CHARACTERS_A_TOKEN])
-        pattern = _RUN_OR_WORD if _SCRIPT.search(text) else _WORD
+        pattern = _run_or_word() if has_dense(text) else _WORD
         for match in pattern.finditer(text):
             run, word = match.groups()
             found += self._of_run(run) if run else self._pieces(word[:_WORD_LIMIT])
@@ -68,7 +72,7 @@ class Tokens:
         """The tokens of one word, or of characters of a script without spaces, in lower case."""
         if word.isascii():
             return self._pieces(word[:_WORD_LIMIT])
-        return self._of_run(word) if _SCRIPT.match(word) else self._pieces(fold(word)[:_WORD_LIMIT])
+        return self._of_run(word) if dense(word) else self._pieces(fold(word)[:_WORD_LIMIT])
 
     def _of_word(self, word: str) -> list[int]:
         """A word's own token, else those of its longest pieces; none for a number."""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import chain
+
 from weft_skills.selection.terms import terms
 
+# A word and its term begin with the same letters.
+_START = 2
 _WORDS = """
     time day days week month year hour minute today tomorrow yesterday tonight morning evening night weekend
     people person man woman friend family mother father brother sister son daughter kid child baby
@@ -17,7 +22,18 @@ _WORDS = """
     write read plan talk speak learn buy sell pay eat drink sleep wear cook sing dance draw drive travel visit
     meet love hate hope wish remember forget wait
     book song film movie music game party trip story poem letter email note card gift
-    thank thanks hello hi good-bye okay really maybe always never often again soon later already still
+    thank thanks hello hi good bye okay really maybe always never often again soon later already still
     away back around together alone
     """
-EVERYDAY_TERMS = frozenset(term for word in _WORDS.split() for term in terms(word))
+WORDS = frozenset(_WORDS.split())
+
+
+def is_everyday(term: str) -> bool:
+    """Whether a term is that of an everyday word."""
+    return term in _terms_with(term[:_START])
+
+
+@cache
+def _terms_with(start: str) -> frozenset[str]:
+    """The terms of the everyday words that begin so; to find those of all takes longer than to select a skill."""
+    return frozenset(chain.from_iterable(terms(word) for word in WORDS if word[:_START] == start))

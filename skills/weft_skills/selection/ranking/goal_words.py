@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from weft_skills.selection.ranking import intents
-from weft_skills.selection.ranking.everyday import EVERYDAY_TERMS
+from weft_skills.selection.ranking.everyday import is_everyday
 from weft_skills.selection.terms import spelled, terms
 
 HALF = 0.5
@@ -42,7 +42,6 @@ class GoalWords:
         """The words of a goal, or of a part of it."""
         spelling = dict(islice(spelled(_NUMBER.sub(" ", text)).items(), MOST))
         endings = {term for match in _ENDING.finditer(text) for term in terms(match[1])}
-        half = endings | EVERYDAY_TERMS
-        evidence = {term: HALF if term in half else 1.0 for term in spelling}
+        evidence = {term: HALF if term in endings or is_everyday(term) else 1.0 for term in spelling}
         asked = {term: name for term, name in intents.asked(text).items() if term not in spelling}
         return cls(spelling, evidence, asked)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.ranking.everyday import EVERYDAY_TERMS
+from weft_skills.selection.ranking.everyday import is_everyday
 from weft_skills.selection.triggers import refuses
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def named(whole: Passage) -> dict[int, str]:
 
 def _in_a_row(words: list[str], order: list[str]) -> bool:
     """Whether a name of several words, not all everyday ones, is said as it stands."""
-    if len(words) < 2 or EVERYDAY_TERMS.issuperset(words):
+    if len(words) < 2 or all(map(is_everyday, words)):
         return False
     return any(order[at : at + len(words)] == words for at in range(len(order)))
 
@@ -46,7 +46,7 @@ def _in_a_row(words: list[str], order: list[str]) -> bool:
 def _is_distinctive(term: str, in_name: str, whole: Passage, most: int) -> bool:
     """Whether the goal has a word of a name that is at `most` so common, and that few names have."""
     spelling, table = whole.words.spelling.get(term, ""), whole.pool.table
-    if len(spelling) < _FEWEST_LETTERS or term in EVERYDAY_TERMS:
+    if len(spelling) < _FEWEST_LETTERS or is_everyday(term):
         return False
     if table is None or max(table.commonness(spelling), table.commonness(in_name)) > most:
         return False

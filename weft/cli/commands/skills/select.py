@@ -77,7 +77,7 @@ def select(
 def _select(
     skills: WorkspaceSkills, top: int | None, detector: SkillDetector | None, goal: str, forced: tuple[str, ...]
 ) -> list[Selection]:
-    from weft.runs.goal import check_length
+    from weft.runs.goal_length import check_length
 
     candidates = skills.active()
     if not goal.strip():

@@ -51,7 +51,7 @@ def why(goal: str, top: int, named: tuple[str, ...], workspace: Path, flags: Set
       weft skills why --top 3 --json "Write API documentation"
       weft skills why --skill code-review "Write API documentation"
     """
-    from weft.runs.goal import check_length
+    from weft.runs.goal_length import check_length
     from weft.workspace.selection_reasons import explains, reasons
     from weft_skills.selection import detectors
 

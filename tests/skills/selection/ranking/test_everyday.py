@@ -1,0 +1,19 @@
+"""Words of everyday talk, told by their terms."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft_skills.selection.ranking.everyday import WORDS, is_everyday
+from weft_skills.selection.terms import terms
+
+
+def test_each_everyday_word_is_known_by_its_term() -> None:
+    found = {term for word in WORDS for term in terms(word)}
+    assert len(found) > 200
+    assert all(map(is_everyday, found))
+
+
+@pytest.mark.parametrize("word", ["deployment", "dayjs", "invoice", "e"])
+def test_other_words_are_not(word: str) -> None:
+    assert not any(map(is_everyday, terms(word)))
