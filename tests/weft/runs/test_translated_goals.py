@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tests.nursery import Ran
 
-GOAL = "Schreibe bitte eine Übersicht der Schnittstellen für unseren Aufgabendienst"
+GOAL = "Halte bitte für neue Kollegen fest, wie man unseren Aufgabendienst von außen aufruft"
 KEYWORDS = "write API documentation of a service\ntabulate endpoints"
 GERMAN = Foreign("German", "English")
 
@@ -227,7 +227,7 @@ async def test_selecting_without_a_model_tells_the_reason(
     assert (ran.status, json.loads(ran.out)) == (0, {"goal": GOAL, "selected": []})
     assert "the goal is in German, the skills are described in English" in ran.err
     goals = tmp_path / "goals.txt"
-    goals.write_text(f"{GOAL}\n我们应该怎样给产品定价？\nWrite API documentation\n", encoding="utf-8")
+    goals.write_text(f"{GOAL}\n这座桥是哪一年建成的？\nWrite API documentation\n", encoding="utf-8")
     ran = await asyncio.to_thread(weft, "skills", "select", "--from", str(goals), cwd=workspace)
     assert len(ran.out.splitlines()) == 3
     assert "2 goals: no skill fits" in ran.err
