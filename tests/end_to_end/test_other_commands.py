@@ -57,6 +57,13 @@ def test_looking_at_recorded_runs_loads_nothing_that_runs_goals(workspace: Path)
     assert found == ["trace list 0 []", "journal status 0 []"]
 
 
+def test_selecting_skills_loads_nothing_that_runs_goals(workspace: Path) -> None:
+    heavy = ("litellm", "networkx", "jinja2", "asyncio", "http.client", "yaml", "weft.models", "weft_planner.prompting")
+    found = loaded(workspace, ["skills list", "skills select documentation", "skills why documentation"], *heavy)
+    assert len(found) == 3
+    assert all(line.endswith(" 0 []") for line in found), found
+
+
 def test_importing_weft_loads_no_heavy_packages(tmp_path: Path) -> None:
     code = "import sys, weft; print([m for m in ('litellm', 'networkx', 'jinja2', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
