@@ -101,7 +101,11 @@ class Preferences:
             where = "--without" if setting.name == "without" else f"[skills] {setting.name}"
             known = switched if setting.name in ("off", "without") else skills
             for name in getattr(self, setting.name):
-                if name not in known and name not in self.mcp_off:
+                if name in known or name in self.mcp_off:
+                    continue
+                if name in installed:
+                    yield f"{where} names {name[:80]!r}, which is a tool: the list is for skills"
+                else:
                     near = ", ".join(nearest(name, known, _MOST_NAMES))
                     said = f"; the nearest names are {near}" if near else ""
                     yield f"{where} names {name[:80]!r}, and there is no such skill{said}"

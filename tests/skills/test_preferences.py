@@ -70,7 +70,7 @@ def test_installed_tools_can_be_off_and_nothing_else() -> None:
     names = {"excel", "excel_read"}
     assert Preferences(off=("excel",), without=("excel_read",)).faults([], names) == []
     assert Preferences(off=("exel_read",), pin=("excel_read",)).faults([], names) == [
-        "[skills] pin names 'excel_read', and there is no such skill",
+        "[skills] pin names 'excel_read', which is a tool: the list is for skills",
         "[skills] off names 'exel_read', and there is no such skill; the nearest names are excel_read, excel",
     ]
 

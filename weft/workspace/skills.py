@@ -161,8 +161,7 @@ class WorkspaceSkills:
         many = (
             f"[skills] pin names {pinned} skills, and a listing has {MAX_SKILLS} at most: the last ones may be left out"
         )
-        tools = own | installed.switch_names() if self.preferences.off or self.preferences.without else own
-        faults = self.preferences.faults(self.registry.list_skills(all=True), tools)
+        faults = self.preferences.faults(self.registry.list_skills(all=True), own | installed.switch_names())
         return [*faults, *([many] if pinned > MAX_SKILLS else [])]
 
     def select(
