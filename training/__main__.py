@@ -4,7 +4,7 @@ git clone --bare https://github.com/OWNER/NAME CLONES/OWNER+NAME     for each li
 python -m training extract CLONES skills.jsonl --names N --shingles S --corpus CORPUS
 python -m training bundle CLONES skills.jsonl bundle.xz --vocabulary vocab.txt --corpus CORPUS
 python -m training write bundle.xz MODEL.gguf requests.json          on an accelerator, about eight minutes
-python -m training train bundle.xz MINILM OUT --requests requests.json      likewise, about nine
+python -m training train bundle.xz MINILM OUT --requests requests.json      likewise, longer
 python -m training average OUT/table.npz EARLIER.bin bundle.xz mean.npz
 python -m training export mean.npz bundle.xz encoder.bin
 python -m training refine encoder.bin bundle.xz requests.json refined.npz      on a CPU, about ten minutes

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FIRST, LAST = 101, 102
-# How many texts are padded to one length.
-_TOGETHER = 256
 
 
 class Teacher:
@@ -54,15 +52,7 @@ class Teacher:
         return found
 
     def encode(self, rows: Sequence[Sequence[int]]) -> Any:
-        """Unit vectors of token sequences; those of like length are read together."""
-        import torch
-
-        order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
-        parts = [order[start : start + _TOGETHER] for start in range(0, len(order), _TOGETHER)]
-        found = torch.cat([self._encode([rows[at] for at in part]) for part in parts])
-        return found[torch.tensor(order, device=self.device).argsort()]
-
-    def _encode(self, rows: Sequence[Sequence[int]]) -> Any:
+        """Unit vectors of token sequences."""
         import numpy
         import torch
 

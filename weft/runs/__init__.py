@@ -9,7 +9,7 @@
     plans/          plans in files, checked and edited
     conversations/  chains of runs, each of which sees the earlier ones
     serving.py      a server that starts runs, until its client leaves
-    preview.py      what a run would ask; goal.py, stop.py, run_id.py: the values that they use
+    preview.py      what a run would ask; goal.py, goal_length.py, stop.py, run_id.py: the values that they use
 
 Start with `Weft.run`. May import weft.models and everything below it.
 """

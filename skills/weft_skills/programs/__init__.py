@@ -1,6 +1,7 @@
 """Executable skills: tools that run as processes, declared in a `skill.yaml`.
 
-manifest, manifest_file, declaration   a `skill.yaml` as tools, with every problem in it; tool_names
+manifest, manifest_file, declaration   a `skill.yaml` as tools, with every problem in it
+tool_names                             which names tools may have
 trust, git_data                        which folders the user trusts, by content
 runtimes, node, toolchain              how a program is started
 build_cache, builds/                   what is built once for it, behind the walls

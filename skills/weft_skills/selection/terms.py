@@ -128,11 +128,9 @@ def _stemmer() -> Any:
     return snowballstemmer.stemmer("english")
 
 
-# Patterns with these scripts take 10 ms each to compile, and most texts have none of them.
-
-
 @cache
 def _dense() -> re.Pattern[str]:
+    """Compiled when it is needed first, as `_run`: each takes 10 ms, and most texts are in scripts with spaces."""
     return re.compile(f"[{SCRIPTS_WITHOUT_SPACES}]")
 
 

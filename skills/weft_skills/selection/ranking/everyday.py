@@ -26,11 +26,13 @@ _WORDS = """
     away back around together alone
     """
 WORDS = frozenset(_WORDS.split())
+_STARTS = frozenset(word[:_START] for word in WORDS)
 
 
 def is_everyday(term: str) -> bool:
     """Whether a term is that of an everyday word."""
-    return term in _terms_with(term[:_START])
+    start = term[:_START]
+    return start in _STARTS and term in _terms_with(start)
 
 
 @cache

@@ -157,9 +157,9 @@ class Passage:
         """The probability that the text needs a skill of the pool."""
         if not self.fits or not self.words.say_something:
             return 0.0
-        if self._asks_for(self.ranked[0]):
-            return ASKED
         best = self.ranked[0]
+        if self._asks_for(best):
+            return ASKED
         features = need_features(best.signals, self.agreement(best.candidate.document), self.outlook)
         if self._whole is None:
             return self.pool.combination.needed(features)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.skills.tree import put, registry
 from weft_skills.selection.ranked import RankedDetector
+from weft_skills.selection.ranking.combination import Combination
 from weft_skills.selection.ranking.intents import asked
 from weft_skills.selection.ranking.strength import strength
 
@@ -83,6 +84,17 @@ def test_a_goal_that_sounds_like_everyday_talk_takes_more_to_select_a_skill(pool
     ]
     assert "it sounds like everyday talk" in explained[0]
     assert "everyday talk" not in explained[1]
+
+
+def test_a_goal_in_another_language_has_a_threshold_of_its_own(pool: list[Skill]) -> None:
+    shipped = Combination.shipped()
+    english, german = (
+        RankedDetector().explain(goal, pool, 1).candidates[0].change
+        for goal in ("How old is the bridge over the river?", "Wie alt ist die Brücke über den Fluss?")
+    )
+    assert f"selected from {shipped.whole:.2f}" in english
+    assert f"selected from {shipped.foreign:.2f}" in german
+    assert shipped.foreign < shipped.whole
 
 
 def test_a_goal_in_another_language_selects_a_skill_that_shares_no_word(pool: list[Skill]) -> None:
