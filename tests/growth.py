@@ -11,11 +11,14 @@ if TYPE_CHECKING:
 
 # Less than this is not told apart from noise.
 _LEAST = 0.002
+_ROUNDS = 3
 
 
 def growth(work: Callable[[int], object], few: int, many: int) -> float:
     """The power of the amount that the time grows with: 1 if twice as much takes twice as long, 2 if four times."""
-    less, more = (max(_LEAST, min(_seconds(work, count) for _ in range(2))) for count in (few, many))
+    # In turns, so that a machine that slows down in between slows both down.
+    rounds = [(_seconds(work, few), _seconds(work, many)) for _ in range(_ROUNDS)]
+    less, more = (max(_LEAST, min(times)) for times in zip(*rounds, strict=True))
     return math.log(more / less) / math.log(many / few)
 
 
