@@ -391,6 +391,32 @@ def test_a_dry_run_counts_what_would_run_and_makes_no_call(folder: Path, serve: 
     assert not (folder / "o.jsonl").exists()
 
 
+def test_a_dry_run_of_a_resumed_batch_leaves_out_what_has_a_result_and_touches_nothing(
+    folder: Path, serve: Serve, weft: Weft
+) -> None:
+    server = serve(lambda call: Fail(400) if "Goal number 2" in call.user else answering(call))
+    write(folder / "goals.jsonl", 5)
+    batch = ("batch", "goals.jsonl", "-o", "out.jsonl")
+    assert weft(*batch, "--limit", "3", *MODEL, cwd=folder).status == 1
+    with (folder / "out.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"id": "half a li')  # as another batch may be writing it
+    before, calls = (folder / "out.jsonl").read_bytes(), len(server.calls)
+
+    def previewed(*more: str) -> tuple[int, int]:
+        ran = weft(*batch, "--dry-run", "--resume", "--json", *more, *MODEL, cwd=folder)
+        assert ran.status == 0, ran.err
+        return json.loads(ran.out)["goals"], json.loads(ran.out)["skipped"]
+
+    assert previewed() == (2, 3)
+    assert previewed("--retry-errors") == (3, 2)
+    assert previewed("--limit", "4") == (1, 3)
+    shown = weft(*batch, "--dry-run", "--resume", *MODEL, cwd=folder).out
+    assert "3 other goals skipped, with a result from before." in shown
+    assert ((folder / "out.jsonl").read_bytes(), len(server.calls)) == (before, calls)
+    needed = weft("batch", "goals.jsonl", "--dry-run", "--resume", *MODEL, cwd=folder)
+    assert (needed.status, needed.err.splitlines()[0]) == (2, "error: Missing option '-o' / '--output'.")
+
+
 def test_a_dry_run_shows_goals_without_a_skill_and_with_v_all(workspace: Path, serve: Serve, weft: Weft) -> None:
     serve(answering)
     matching, others = "Write API documentation for the service", [f"Hum tune number {n}" for n in range(12)]

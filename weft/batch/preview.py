@@ -22,16 +22,20 @@ _MOST_SKILLS = 20
 
 @dataclass(frozen=True, slots=True)
 class BatchPreview:
-    """Goals, those that no skill fits, how many goals each skill is selected for, and the least number of calls."""
+    """Goals, those that no skill fits, how many goals each skill is selected for, and the least number of calls.
+
+    Goals that are `skipped` have a result of an earlier run of the batch; None if it is not resumed.
+    """
 
     goals: int
     without_skill: int
     skills: dict[str, int]
     calls: int
+    skipped: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The preview as `--json` prints it."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
 
 
 def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills, note: NoteGoal | None = None) -> BatchPreview:

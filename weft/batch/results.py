@@ -38,7 +38,8 @@ class EarlierResult:
 # The form of a line, as its "v" says; what was written before 0.1.0 has none.
 FORM = 2
 _RESULT = {"id", "run_id", "status"}
-_RUN = {"id", "run_id", "content_hash"}
+# What is in `.runs`: runs of goals, and errors files.
+_RUNS = {"id", "run_id", "content_hash"}, {"errors"}
 
 
 class Results:
@@ -107,9 +108,10 @@ def runs_path(path: Path) -> Path:
     return path.with_name(path.name + ".runs")
 
 
-def errors_files(path: Path) -> list[Path]:
+def errors_files(path: Path, *, untouched: bool = False) -> list[Path]:
     """The existing `--errors` files of earlier runs of the batch, the latest last."""
-    recorded = [path.parent / row["errors"] for row in _run_rows(path) if "errors" in row]
+    rows = _rows(runs_path(path), _RUNS, untouched=untouched)
+    recorded = [path.parent / row["errors"] for row in rows if "errors" in row]
     return [file for file in reversed(dict.fromkeys(reversed(recorded))) if file.exists()]
 
 
@@ -139,28 +141,30 @@ def refuse_existing(*paths: Path | None) -> None:
             raise InputError(f"no folder for {path}", hint="create it, or name another file with -o")
 
 
-def read_earlier(path: Path, *errors: Path) -> dict[str, EarlierResult]:
-    """The results of earlier runs of the batch; an incomplete last line and duplicate lines are dropped."""
-    runs = {
-        row["id"]: EarlierResult(row["content_hash"], row["run_id"]) for row in _run_rows(path) if "errors" not in row
-    }
+def read_earlier(path: Path, *errors: Path, untouched: bool = False) -> dict[str, EarlierResult]:
+    """The results of earlier runs of the batch.
+
+    An incomplete last line and duplicate lines are dropped, unless the files are to be left `untouched`.
+    """
+    rows = _rows(runs_path(path), _RUNS, untouched=untouched)
+    runs = {row["id"]: EarlierResult(row["content_hash"], row["run_id"]) for row in rows if "errors" not in row}
     ended: dict[str, EarlierResult] = {}
     for file in (path, *errors):
-        ended |= _ended(file, ended)
+        ended |= _ended(file, ended, untouched=untouched)
     return runs | ended
 
 
-def _ended(path: Path, elsewhere: Mapping[str, EarlierResult]) -> dict[str, EarlierResult]:
+def _ended(path: Path, elsewhere: Mapping[str, EarlierResult], *, untouched: bool) -> dict[str, EarlierResult]:
     """The goals with a line in this file and none elsewhere; of two lines, the last is kept."""
     results: dict[str, EarlierResult] = {}
     last: dict[str, int] = {}
     lines = 0
-    for number, row in enumerate(_rows(path)):
+    for number, row in enumerate(_rows(path, untouched=untouched)):
         lines += 1
         if row["id"] not in elsewhere:
             last[row["id"]] = number
             results[row["id"]] = EarlierResult(row.get("content_hash", ""), row["run_id"], row["status"])
-    if len(last) < lines:
+    if len(last) < lines and not untouched:
         _rewrite(path, (row for number, row in enumerate(_rows(path)) if last.get(row["id"]) == number))
     return results
 
@@ -197,13 +201,8 @@ def _rewrite(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     scratch.replace(path)
 
 
-def _run_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of `.runs`: runs of goals, and errors files."""
-    return _rows(runs_path(path), [_RUN, {"errors"}])
-
-
-def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[str, Any]]:
-    """The rows of a file; an incomplete last line is cut off."""
+def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,), *, untouched: bool = False) -> Iterator[dict[str, Any]]:
+    """The rows of a file; an incomplete last line is cut off, unless the file is to be left `untouched`."""
     if not path.exists():
         return
     whole, ended = 0, True
@@ -224,6 +223,8 @@ def _rows(path: Path, kinds: Sequence[Set[str]] = (_RESULT,)) -> Iterator[dict[s
             whole += len(line)
             yield row
             ended = line.endswith(b"\n")
+    if untouched:
+        return
     if whole < path.stat().st_size:
         os.truncate(path, whole)
     if not ended:

@@ -111,7 +111,13 @@ class Batch:
 
     def preview(self, note: NoteGoal | None = None) -> BatchPreview:
         """What would run; nothing is called and nothing is written. `note` is told of each goal with its skills."""
-        return preview(self._runs(), self.weft.workspace.skills, note)
+        if not self.options.resume:
+            return preview(self._runs(), self.weft.workspace.skills, note)
+        self._read_earlier(untouched=True)
+        self._again()
+        left = (goal for goal in self._runs() if not self._has_ended(goal))
+        found = preview(left, self.weft.workspace.skills, note)
+        return replace(found, skipped=self.summary.goals - found.goals)
 
     def start(self) -> None:
         """Start loading what the goals need to call a model, while the rest is checked."""
@@ -230,25 +236,32 @@ class Batch:
             return False
         return (begun.plan if begun.recipe is None else None) == asked.plan
 
-    def _read_earlier(self) -> None:
+    def _read_earlier(self, *, untouched: bool = False) -> None:
         """Read the results of earlier runs of this batch."""
-        before = results.errors_files(self.output)
+        before = results.errors_files(self.output, untouched=untouched)
         if self.errors is None and before:
             self.errors = before[-1]
         files = filter(None, (self.output, *before, self.errors))
         self._files = list({file.resolve(): file for file in files}.values())
-        self._earlier = earlier = results.read_earlier(*self._files)
+        self._earlier = earlier = results.read_earlier(*self._files, untouched=untouched)
         self._knows_runs = any(result.status is None for result in earlier.values())
 
     def _take_up(self) -> None:
         """Let goals that have begun be taken before others; drop the lines of those that run again."""
-        earlier = self._earlier
-        if self.options.limit is not None:
-            self.order = replace(self.order, begun=frozenset(earlier))
-        again = earlier_results_to_redo(self._runs(), earlier, self.options, self._goes_on)
-        results.record_runs(self.output, {name: earlier[name] for name in again if name in earlier})
+        again = self._again()
+        results.record_runs(self.output, {name: self._earlier[name] for name in again if name in self._earlier})
         for path in self._files:
             results.drop(path, again)
+
+    def _again(self) -> set[str]:
+        """The goals that run again though they have a result; with a limit, those that have begun are taken first."""
+        if self.options.limit is not None:
+            self.order = replace(self.order, begun=frozenset(self._earlier))
+        return earlier_results_to_redo(self._runs(), self._earlier, self.options, self._goes_on)
+
+    def _has_ended(self, goal: BatchGoal) -> bool:
+        before = self._earlier.get(goal.id)
+        return before is not None and before.status is not None
 
     def _goes_on(self, run_id: str) -> bool:
         """Whether a goal that waited for a person can be continued: it was answered since, or all is approved now."""

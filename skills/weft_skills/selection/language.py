@@ -36,8 +36,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 # The words that hold sentences together: most of a language's text consists of them, and hardly any is in another's.
 _FUNCTION_WORDS = {
     "German": "der die das den dem des ein eine einen einem einer und oder nicht mit für von zu im auf ist sind wird "
-    "werden wie was welche welcher welches wenn bitte mir mich wir uns unser unsere mein meine meinen dieser diese "
-    "dieses diesen aus bei nach über zwischen zum zur auch noch als soll sollen kann können ich es sie an dass "
+    "werden wie was welche welcher welches wenn bitte mir mich wir uns unser unsere unserer unserem mein meine meinen "
+    "meiner meinem meines dein deine ihr ihre ihrer sein seine seiner dieser diese dieses diesen diesem jede jeder "
+    "aus bei nach über zwischen zum zur auch noch als soll sollen kann können ich du es sie an am dass habe haben hat "
+    "brauche braucht vom um "
     "schreibe schreib erstelle erkläre vergleiche fasse zusammen übersetze prüfe finde mache gib nenne zeige zwei drei",
     "French": "le la les un une des du de et ou ne pas avec pour dans sur est sont par que qui quoi quel quelle quels "
     "quelles nous vous mon ma mes notre nos ce cette ces aux au en comment je il elle se son sa ses entre plus faire "

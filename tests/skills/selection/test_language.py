@@ -41,6 +41,7 @@ def pool(tmp_path: Path) -> list[Skill]:
         ("이 코드를 검토해 주세요", "Korean"),
         ("Schreibe eine Mail an unsere Kunden", "German"),
         ("Fehler prüfen", "German"),
+        ("Verteidigung meiner Arbeit am 12., ich brauche Folien", "German"),
         ("Prépare le plan de lancement pour notre produit", "French"),
         ("Escribe un correo para los clientes", "Spanish"),
         ("Scrivi una mail per i nostri clienti", "Italian"),

@@ -10,7 +10,7 @@ import json
 from array import array
 from collections import Counter
 from functools import cache
-from itertools import accumulate, compress, pairwise
+from itertools import accumulate, chain, compress, pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.discovery.file_stamp import NONE, RACY
@@ -24,7 +24,7 @@ from weft_skills.selection.index.vectors import columns
 from weft_skills.selection.terms import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from weft_skills.selection.encoder import Table
     from weft_skills.selection.index.postings import Postings
@@ -171,10 +171,13 @@ class _Index:
         having = array("I", map(Counter(self.terms).__getitem__, every))
         brief = array("I", map(Counter(compress(self.terms, self.short)).__getitem__, every))
         named = array("I", map(self.named.__getitem__, self.vocabulary))
-        numbers = [bytes(part) for part in (brief, having, named, self.sorted, self.positions, self.spans)]
-        return [b"".join(encoded), bytes(bounds), slots_of(encoded), *self._listed(brief, having), *numbers]
+        starts, skills, adds = self._listed(brief, having)
+        counts = array("I", chain.from_iterable(zip_longest(starts, brief, having, named, fillvalue=0)))
+        vocabulary = b"".join(encoded), bytes(bounds), slots_of(encoded)
+        places = bytes(self.sorted), bytes(self.positions), bytes(self.spans)
+        return [*vocabulary, bytes(counts), bytes(skills), bytes(adds), *places]
 
-    def _listed(self, brief: Sequence[int], having: Sequence[int]) -> list[bytes]:
+    def _listed(self, brief: Sequence[int], having: Sequence[int]) -> tuple[Iterable[int], array[int], array[float]]:
         """Where each term's skills begin, those it adds most to, and what it adds: BM25 in short and whole text."""
         rule, most = weights.Rule.of(self.spans, self.count), max(FEWEST, self.count // LISTED)
         rarities = list(map(cache(rule.rarity), brief, having))  # most words are in one skill or in two
@@ -186,8 +189,7 @@ class _Index:
         if self.count > most:
             rows = [row for start, end in pairwise(starts) for row in rows[start : min(end, start + most)]]
             starts = accumulate((min(most, each) for each in having), initial=0)
-        skills = array("I", map(self.skills.__getitem__, rows))
-        return [bytes(array("I", starts)), bytes(skills), bytes(array("f", map(adds.__getitem__, rows)))]
+        return starts, array("I", map(self.skills.__getitem__, rows)), array("f", map(adds.__getitem__, rows))
 
 
 def _layout(head: Mapping[str, Any], docs: list[list[Any]], more: Sequence[bytes]) -> bytes:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from weft_skills.selection.index.numbering import Numbering
 
-LEADING = 64
+LEADING = 48
 # The length of a goal's vector as whole numbers, and what each is a multiple of. Rounding adds half a multiple in each
 # dimension at most, so 120 in all: times the length of a row, 254 and a little, that is below 2 ** 15.
 _LENGTH, _MULTIPLE, _MIDDLE = 88, 8, 1 << 15

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from heapq import nlargest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
@@ -12,8 +11,8 @@ if TYPE_CHECKING:
 
 # Where an index lists a term, what the adds there are multiplied by, and the share that the term counts by.
 Span = tuple[int, int, float, float]
-# What a rough sum may be beside the exact one, whose adds are floats of 32 bits, and what is left of one at most.
-_ROUGHLY = 1 - 1e-6
+# What one sum of floats may be beside another of the same numbers, and to how many digits they are the same.
+_ROUGHLY, _DIGITS = 1 - 1e-6, 4
 
 
 class Lists(Protocol):
@@ -55,9 +54,8 @@ def added(data: Lists, spans: Iterable[Span]) -> dict[int, float]:
 class Likely:
     """The skills with the highest scores in several indexes, of which `spans` are the lists.
 
-    Scores are first added up roughly, one index after the other, the one that may have the highest first. An index is
-    left out where all terms together, and a skill where the terms that list it, cannot reach the best so far. Only of
-    the few that may be among the best, scores are then added up as those of one index.
+    Scores are added up one index after the other, the one that may have the highest first. An index is left out where
+    all terms together, and a skill where the terms that list it, cannot reach the best so far.
     """
 
     def __init__(self, parts: Sequence[Lists], spans: Sequence[Sequence[Span]], limit: int) -> None:
@@ -71,15 +69,7 @@ class Likely:
         bounds = [self._bounds(*one) for one in zip(self._parts, self._spans, strict=True)]
         for at in sorted(range(len(bounds)), key=lambda at: -bounds[at][0]):
             self._look(at, *bounds[at], gone[at])
-        found: dict[int, list[int]] = {}
-        for score, at, local in self._found:
-            if score >= self._least:
-                found.setdefault(at, []).append(local)
-        scores: dict[int, float] = {}
-        for at, locals_ in found.items():
-            there = map(numbers[at].__getitem__, locals_)
-            scores.update(zip(there, _exactly(self._parts[at], self._spans[at], locals_), strict=True))
-        return scores
+        return {numbers[at][local]: round(score, _DIGITS) for score, at, local in self._found if score >= self._least}
 
     @staticmethod
     def _bounds(data: Lists, spans: Sequence[Span]) -> tuple[float, list[tuple[float, float, int, int]]]:
@@ -115,14 +105,3 @@ class Likely:
             self._best = sorted([*self._best, *[scores[at] for at in near]])[-self._limit :]
             if len(self._best) == self._limit:
                 self._least = _ROUGHLY * self._best[0]
-
-
-def _exactly(data: Lists, spans: Iterable[Span], wanted: Sequence[int]) -> list[float]:
-    """What terms add to these skills of an index, each add being a float of 32 bits."""
-    scores = [0.0] * len(wanted)
-    for first, end, times, share in spans:
-        adds = dict(zip(data.ids[first:end].tolist(), data.adds[first:end].tolist(), strict=True))
-        for place, at in enumerate(wanted):
-            if (add := adds.get(at)) is not None:
-                scores[place] += share * array("f", [times * add])[0]
-    return scores

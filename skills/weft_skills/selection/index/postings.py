@@ -3,8 +3,8 @@
     head       length-prefixed JSON: version, pool digest, where each section is
     docs       JSON: each skill's name, path and stamp, what it says about others, and which it names
     terms      all terms, sorted, with their offsets and a hash table, see `term_table`
-    postings   by term: the skills it adds most to, most first, what it adds to each one's score, how many have it
-               in their short and whole texts, and in their names
+    postings   by term: where its skills begin, how many have it in their short and whole texts, and in their names (all
+               four in one place); the skills it adds most to, most first, and what it adds to each one's score
     positions  by skill: its term numbers, sorted, and the position of each in its text, the short text first
     relations  by skill: the one whose folder contains it, those it names or is named by, those it is used with
     vectors    by skill: its vector, a byte a dimension; and the same by dimension, see `vectors` and `leading`
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
     from weft_skills.skill import Skill
 
-VERSION = 13
+VERSION = 14
 SECTIONS = (
-    "docs", "text", "bounds", "slots", "starts", "ids", "adds", "brief", "having", "named",
-    "sorted", "positions", "spans",
-    "parents", "links", "linked", "needs", "needed", "vectors",
-    "columns", "leading", "sums",
+    "docs", "text", "bounds", "slots", "counts", "ids", "adds", "sorted", "positions", "spans",
+    "parents", "links", "linked", "needs", "needed", "vectors", "columns", "leading", "sums",
 )  # fmt: skip
 NOBODY = 0xFFFFFFFF
+# How many numbers each term has in `counts`.
+_COUNTS = 4
 # How many looked-up terms are cached.
 _LOOKUP_LIMIT = 50_000
 
@@ -73,12 +73,10 @@ class Postings:
         self._text = self._parts["text"]
         self._bounds = self._parts["bounds"].cast("I")
         self.table = TermTable(self._text, self._bounds, self._parts["slots"].cast("I"))
-        self._starts = self._parts["starts"].cast("I")
+        counts = self._parts["counts"].cast("I")
+        self._starts, self.brief, self.having, self.named = (counts[at::_COUNTS] for at in range(_COUNTS))
         self.ids = self._parts["ids"].cast("I")
         self.adds = self._parts["adds"].cast("f")
-        self.brief = self._parts["brief"].cast("I")
-        self.having = self._parts["having"].cast("I")
-        self.named = self._parts["named"].cast("I")
         self._sorted = self._parts["sorted"].cast("I")
         self._positions = self._parts["positions"].cast("I")
         self._parents = self._parts["parents"].cast("I")

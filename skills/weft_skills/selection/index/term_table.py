@@ -1,4 +1,8 @@
-"""The numbers of an index's terms, found by a hash table in the file: one look, where a bisection takes fifteen."""
+"""The numbers of an index's terms, found by a hash table in the file: one look, where a bisection takes fifteen.
+
+A slot has a term's number from one in its lower bits, and of the term's hash in the upper ones, as many as are left: in
+an index that lacks a term they differ, so that its text is not looked at. Zero is an empty slot.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +23,21 @@ def spelled(text: str) -> tuple[bytes, int]:
 
 
 def slots_of(words: Sequence[bytes]) -> bytes:
-    """The hash table of these terms: in each slot a number from one, or zero; at most half of them are taken."""
+    """The hash table of these terms; at most half of its slots are taken."""
     size = max(_LEAST, 1 << (2 * len(words)).bit_length())
-    slots = array("I", bytes(4 * size))
+    slots, lower = array("I", bytes(4 * size)), _lower(len(words))
     for number, word in enumerate(words, 1):
-        at = crc32(word) & (size - 1)
+        hashed = crc32(word)
+        at = hashed & (size - 1)
         while slots[at]:
             at = (at + 1) & (size - 1)
-        slots[at] = number
+        slots[at] = hashed & ~lower | number
     return bytes(slots)
+
+
+def _lower(count: int) -> int:
+    """The bits for the numbers of this many terms."""
+    return (1 << count.bit_length()) - 1
 
 
 class TermTable:
@@ -37,16 +47,18 @@ class TermTable:
         if len(slots) < _LEAST or len(slots) & (len(slots) - 1):
             raise ValueError("a hash table of no power of two")
         self._text, self._bounds, self.slots = text, bounds, slots
-        self.last = len(slots) - 1
+        self.last, self._lower = len(slots) - 1, _lower(len(bounds) - 1)
 
     def find(self, word: bytes, hashed: int) -> int | None:
         """The number of a term; None where the index lacks it."""
-        slots, bounds, at = self.slots, self._bounds, hashed & self.last
+        slots, bounds, lower, at = self.slots, self._bounds, self._lower, hashed & self.last
         for _ in range(self.last):  # a table without an empty slot makes no sense, but has to end
-            if not (number := slots[at]):
+            if not (slot := slots[at]):
                 return None
-            if self._text[bounds[number - 1] : bounds[number]] == word:
-                return number - 1
+            if slot ^ hashed <= lower:
+                number = slot & lower
+                if self._text[bounds[number - 1] : bounds[number]] == word:
+                    return number - 1
             at = (at + 1) & self.last
         return None
 

@@ -6,6 +6,7 @@ from array import array
 from dataclasses import dataclass
 from heapq import nlargest
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,21 +39,16 @@ def indexed(lists: list[dict[int, float]]) -> tuple[Index, list[tuple[int, int]]
     return Index(memoryview(ids.tobytes()).cast("I"), memoryview(adds.tobytes()).cast("f"), COUNT), spans
 
 
-def plain(parts: list[Index], spans: list[list[Span]], numbering: Numbering, limit: int) -> list[int]:
-    """The highest by adding up all lists, term by term, with what they add as floats of 32 bits."""
+def plain(parts: list[Index], spans: list[list[Span]], numbering: Numbering) -> dict[int, float]:
+    """The score of every skill by adding up all lists, term by term."""
     scores: dict[int, float] = {}
     for term in range(max(map(len, spans), default=0)):
         for at, part in enumerate(parts):
             first, end, times, share = spans[at][term]
-            adds = array("f", [times * add for add in part.adds[first:end]])
-            for local, add in zip(part.ids[first:end], adds, strict=True):
+            for local, add in zip(part.ids[first:end], part.adds[first:end], strict=True):
                 if (number := numbering.numbers[at][local]) >= 0:
-                    scores[number] = scores.get(number, 0.0) + share * add
-    if len(scores) <= limit:
-        return sorted(scores)
-    least = nlargest(limit, scores.values())[-1]
-    order = sorted(at for at, score in scores.items() if score >= least)
-    return order if len(order) == limit else sorted(order, key=lambda at: -scores[at])[:limit]
+                    scores[number] = scores.get(number, 0.0) + share * times * add
+    return scores
 
 
 @st.composite
@@ -76,7 +72,10 @@ def test_the_best_are_those_of_adding_up_everything(
     parts, spans, numbering = pool
     likely = Likely(parts, spans, limit)
     found = highest(likely.scores(numbering.numbers, numbering.gone), limit)
-    assert found == plain(parts, spans, numbering, limit)
+    scores = plain(parts, spans, numbering)
+    best = nlargest(limit, scores.values())
+    assert sorted((scores[at] for at in found), reverse=True) == pytest.approx(best, abs=1e-4)
+    assert len(set(found)) == len(best)
 
 
 def test_an_index_that_cannot_have_the_best_is_not_added_up() -> None:
@@ -86,3 +85,12 @@ def test_an_index_that_cannot_have_the_best_is_not_added_up() -> None:
     spans: list[list[Span]] = [[(*there[0], 1.0, 1.0)], [(*where[0], 1.0, 1.0)]]
     likely = Likely([low, high], spans, 3)
     assert likely.scores(numbering.numbers, numbering.gone) == {COUNT + 2: 11.0, COUNT + 3: 12.0, COUNT + 4: 13.0}
+
+
+def test_of_skills_alike_the_first_are_taken_whatever_their_index() -> None:
+    low, where = indexed([dict.fromkeys(range(10), 0.1)])
+    high, there = indexed([dict.fromkeys(range(10), 0.3)])  # times a third, which is not the same to the last digit
+    numbering = Numbering([(COUNT, range(COUNT)), (COUNT, range(COUNT))])
+    spans: list[list[Span]] = [[(*there[0], 1 / 3, 0.7)], [(*where[0], 1.0, 0.7)]]
+    found = highest(Likely([high, low], spans, 12).scores(numbering.numbers, numbering.gone), 12)
+    assert found == [*range(10), COUNT, COUNT + 1]

@@ -41,6 +41,11 @@ def test_terms_in_the_same_slot_are_told_apart() -> None:
     assert table.find(b"w-none", 7) is None
 
 
+def test_a_term_of_the_same_hash_is_told_apart_by_its_text() -> None:
+    table = table_of(["a"])
+    assert table.find(b"b", spelled("a")[1]) is None
+
+
 def test_a_table_without_an_empty_slot_ends() -> None:
     full = bytes(array("I", [1] * 8))
     assert table_of(["a"], full).find(b"b", 3) is None

@@ -72,6 +72,7 @@ def batch(
       weft batch goals.jsonl --dry-run -v
       weft batch goals.txt -o results.jsonl --max-calls 64 --rpm 500 --max-cost 10
       weft batch goals.jsonl -o results.jsonl --resume --retry-errors
+      weft batch goals.jsonl -o results.jsonl --resume --dry-run
       weft batch goals.jsonl -o again.jsonl --cache 30
       weft batch goals.jsonl -o results.jsonl --engine ray --workers 4
 
@@ -86,9 +87,9 @@ def batch(
     from weft.cli.commands.batches import run
     from weft.cli.dialogs import trust_prompt
 
-    if target is None and not dry_run:
+    if target is None and (batch_flags.resume or not dry_run):
         raise click.MissingParameter(param_hint="'-o' / '--output'", param_type="option")
-    target = target or Path(os.devnull)  # a dry run writes nothing, and finds nothing done there
+    target = target or Path(os.devnull)  # a dry run writes nothing
     chosen = batch_flags.options(cluster_flags.options(), approve_all=approve_all)
     if chosen.errors is not None and chosen.errors.absolute() == target.absolute():
         raise InputError("-o and --errors name the same file", hint="name another one, or leave --errors out")

@@ -67,6 +67,8 @@ def print_preview(document: dict[str, Any], shown: PreviewedGoals) -> None:
     """Print what a batch would run, in words."""
     goals, calls = counted(document["goals"], "goal"), counted(document["calls"], "call")
     output.print_text(f"{goals}, {document['without_skill']} of them without a matching skill; at least {calls}.")
+    if document.get("skipped"):
+        output.print_text(f"{counted(document['skipped'], 'other goal')} skipped, with a result from before.")
     _print_skills(document["skills"])
     if shown.without_skill:
         output.print_text("Goals without a matching skill:")
