@@ -124,18 +124,21 @@ class Scorer:
         places.update((at, _asked_for(known[at], query)) for at in others if at not in places)
         return [self._candidate(at, pairs.get(at, 0.0), query, there) for at, there in places.items()]
 
-    def shared(self, at: int, words: Mapping[str, str], known: Places | None) -> tuple[list[str], list[str]]:
-        """Which of the words, as spelled in the goal, are in a skill's short text, and which only in its body.
+    def numbered(self, words: Mapping[str, str]) -> dict[int, str]:
+        """The words that some skill has by the numbers of their terms; they are given by term, as spelled in a goal."""
+        return {number: word for term, word in words.items() if (number := self.data.term(term)) is not None}
+
+    def shared(self, at: int, words: Mapping[int, str], known: Places | None) -> tuple[list[str], list[str]]:
+        """Which of the numbered words are in a skill's short text, and which only in its body.
 
         `known` are the places of these words in the skill, if they have been looked up.
         """
         short = self.data.short_length(at)
-        numbers = {number: word for term, word in words.items() if (number := self.data.term(term)) is not None}
         if known is None:
-            known = self.data.places(at, sorted(numbers))
+            known = self.data.places(at, sorted(words))
         brief: list[str] = []
         body: list[str] = []
-        for number, word in numbers.items():
+        for number, word in words.items():
             if positions := known.get(number):
                 (brief if positions[0] < short else body).append(word)
         return brief, body

@@ -187,14 +187,21 @@ class Passage:
 
     def shared(self, document: int) -> tuple[list[str], list[str]]:
         """Which words of the text are in a skill's name and description, and which only in its body."""
-        return self.pool.scorer.shared(document, self.words.spelling, self._places.get(document))
+        return self.pool.scorer.shared(document, self._said, self._places.get(document))
 
     def asked_of(self, document: int) -> list[str]:
         """The terms that the text asks for without saying them, and that a skill's description has."""
         if not self.words.asked:
             return []
-        asked = {term: term for term in self.words.asked}
-        return self.pool.scorer.shared(document, asked, self._places.get(document))[0]
+        return self.pool.scorer.shared(document, self._asked, self._places.get(document))[0]
+
+    @cached_property
+    def _said(self) -> dict[int, str]:
+        return self.pool.scorer.numbered(self.words.spelling)
+
+    @cached_property
+    def _asked(self) -> dict[int, str]:
+        return self.pool.scorer.numbered({term: term for term in self.words.asked})
 
     def probability(self, fit: Fit) -> float:
         """The probability that a skill is the right one."""
