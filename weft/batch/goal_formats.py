@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
 NOT_A_LIST = "the file must be a list of goals"
 OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
+_KEYS = (*OWN_COLUMNS, "vars", "plan")
 # Fields may be long, but a quote that is never closed must not read the whole file into memory.
 _LONGEST_FIELD = 1 << 24
 _MERGE = "tag:yaml.org,2002:merge"
 _SPACE = re.compile(r"\s*")
 # How a text without a name begins in each format; a goal in plain text may begin with a bracket or a dash.
 _JSON_LIST = re.compile(r'\[\s*["{]')
-_YAML = re.compile(r"---$|goals:$|- *\{|- +(?:id|custom_id|goal|skills|model|vars|plan):(?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,24 @@ def guess(path: Path) -> str:
         return "jsonl"
     if _JSON_LIST.match(start):
         return "json"
-    lines = (line.strip() for line in start.splitlines())
-    first = next((line for line in lines if line and not line.startswith("#")), "")
-    return "yaml" if _YAML.match(first) else "csv" if is_csv_header(first) else "text"
+    first = first_line(start)
+    return "yaml" if first == "goals:" or begins_yaml(first, _KEYS) else form_of_line(first)
 
 
-def is_csv_header(line: str) -> bool:
-    """Whether a line names the columns of goals."""
-    return "goal" in (name.strip().strip('"') for name in line.split(","))
+def first_line(text: str) -> str:
+    """The first line that is neither blank nor a comment."""
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line and not line.startswith("#")), "")
+
+
+def begins_yaml(line: str, keys: Iterable[str]) -> bool:
+    """Whether a document in YAML begins with this line, or a list of objects that have these keys."""
+    return line == "---" or bool(re.match(rf"- *\{{|- +(?:{'|'.join(keys)}):(?:\s|$)", line))
+
+
+def form_of_line(line: str) -> str:
+    """Whether a line begins CSV, since it names the columns of goals, or is one of plain text."""
+    return "csv" if "goal" in (name.strip().strip('"') for name in line.split(",")) else "text"
 
 
 def rows(path: Path, form: str) -> Iterator[GoalRow | BadRow]:

@@ -47,8 +47,8 @@ _SENTENCE = ("text", "description", "expectation", "assertion")
 _LIST = ("evals", "cases", "test_cases")
 _HINT = "fix these; nothing was run"
 
-# How YAML begins if it has no name that says so.
-_YAML = re.compile(rf"(?:---|(?:- +)?(?:{'|'.join((*_GOAL, *_LIST, 'id', 'custom_id', 'skill_name'))}):)(?:\s|$)")
+# How an object in YAML begins where no name tells the form.
+_OBJECT = re.compile(rf"(?:{'|'.join((*_GOAL, *_LIST, 'id', 'custom_id', 'skill_name'))}):(?:\s|$)")
 
 # A file (`-` is stdin), a skill's folder, the keys of a case, or a case that was read before.
 Source = str | Path | Mapping[str, Any] | Case
@@ -106,9 +106,9 @@ def _guessed(text: str) -> str:
         except (ValueError, RecursionError):
             return "jsonl"
         return "json" if any(key in document for key in _LIST) else "jsonl"
-    lines = (line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
-    first = next(lines, "")
-    return "yaml" if _YAML.match(first) else "csv" if goal_formats.is_csv_header(first) else "text"
+    first = goal_formats.first_line(text)
+    is_yaml = _OBJECT.match(first) or goal_formats.begins_yaml(first, (*_GOAL, *_KEYS))
+    return "yaml" if is_yaml else goal_formats.form_of_line(first)
 
 
 def case_file(source: str | Path) -> Path:

@@ -125,6 +125,8 @@ def test_a_missing_file_or_folder_without_evals_is_named(tmp_path: Path) -> None
         '{"evals": [{"id": "a", "prompt": "Do it", "files": ["data.csv"]}, {"id": "b", "prompt": "And that"}]}',
         '{\n"evals": [\n{"id": "a", "prompt": "Do it", "files": ["data.csv"]},\n{"id": "b", "prompt": "And that"}]}',
         "# mine\n- id: a\n  goal: Do it\n  files: [data.csv]\n- id: b\n  goal: And that\n",
+        "- {id: a, goal: Do it, files: [data.csv]}\n- {id: b, goal: And that}\n",
+        "---\n- files: [data.csv]\n  id: a\n  goal: Do it\n- id: b\n  goal: And that\n",
         "cases:\n- goal: Do it\n  id: a\n  files:\n  - data.csv\n- goal: And that\n  id: b\n",
     ],
 )
