@@ -7,8 +7,8 @@ python -m training write bundle.xz MODEL.gguf requests.json          on an accel
 python -m training train bundle.xz MINILM OUT --requests requests.json      likewise, longer
 python -m training average OUT/table.npz EARLIER.bin bundle.xz mean.npz
 python -m training export mean.npz bundle.xz encoder.bin
-python -m training refine encoder.bin bundle.xz requests.json refined.npz      on a CPU, about ten minutes
-python -m training export refined.npz bundle.xz encoder.bin --requests requests.json
+python -m training refine encoder.bin bundle.xz refined.npz          on an accelerator, about three minutes
+python -m training export refined.npz bundle.xz encoder.bin
 python -m training evaluate encoder.bin --corpus CORPUS --half tune
 """
 
@@ -67,10 +67,9 @@ def main() -> int:
     average.add_argument("bundle", type=Path)
     average.add_argument("out", type=Path)
     average.set_defaults(run=_average)
-    refine = steps.add_parser("refine", help="train a table further with what was written, on a CPU")
+    refine = steps.add_parser("refine", help="train a table further with the requests of `training/written`")
     refine.add_argument("earlier", type=Path)
     refine.add_argument("bundle", type=Path)
-    refine.add_argument("requests", type=Path, help="what `write` wrote")
     refine.add_argument("out", type=Path)
     refine.set_defaults(run=_refine)
     export = steps.add_parser("export", help="the file in the wheel")
@@ -144,8 +143,7 @@ def _average(arguments: argparse.Namespace) -> None:
 def _refine(arguments: argparse.Namespace) -> None:
     from training.learning.refining import Refining, refine
 
-    written = json.loads(arguments.requests.read_text(encoding="utf-8"))
-    refine(arguments.earlier, arguments.bundle, written, arguments.out, Refining())
+    refine(arguments.earlier, arguments.bundle, arguments.out, Refining())
 
 
 def _export(arguments: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from training import written
 from training.everyday import direction
 from training.examples import short, whole
 from training.table_file import LARGEST, LARGEST_SCALE, ZERO, content, read_trained
@@ -33,7 +34,8 @@ def export(trained: Path, document: Mapping[str, Any], out: Path, name: str, dim
     skills = document["skills"]
     words, table = read_trained(trained)
     table = table @ axes(table, words, skills[:: -(-len(skills) // SAMPLE)], dimensions)
-    everyday = direction(document, lambda texts: vectors(table, words, texts))
+    said = written.requests(skills), written.everyday()
+    everyday = direction(document, *said, lambda texts: vectors(table, words, texts))
     scales = numpy.maximum(numpy.abs(table).max(1), 1e-9) / LARGEST
     rows = numpy.round(table / scales[:, None]).astype(numpy.int16) + ZERO
     packed = [row.tobytes() for row in rows.astype(numpy.uint8)]

@@ -2,6 +2,7 @@
 
 CORPUS    a folder with `skills/<collection>/…/SKILL.md` and `queries.jsonl`: goals for one skill, and for none
 TOOLS     folders in TaskBench's form (`tool_desc.json`, `data.json`, `split_ids.json`): each tool is a skill
+CLONES    clones of public repositories, for the goals of further collections
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from bench.plan_quality.taskbench import skill_name
 from bench.selection_quality import corpus
 from tests.skills import library_goals
+from training.ranking import fields
+from training.ranking.goals import Goal
 from weft_skills.selection.language import language
 from weft_skills.selection.ranking import intents
 
@@ -34,18 +37,6 @@ _JOINED_FROM = (2, 2, 3, 2, 4, 3)
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
-    """A goal with the skills of its pool that it should select; `half` says whether weights may be learnt from it."""
-
-    id: str
-    set: str
-    half: str
-    pool: str
-    text: str
-    expected: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Development:
     """All goals, and the pools by name."""
 
@@ -53,8 +44,8 @@ class Development:
     goals: Sequence[Goal]
 
     @classmethod
-    def read(cls, folder: Path, tools: Sequence[Path], made: Path) -> Development:
-        """The goals of a corpus and of sets of tools; the tools' SKILL.md files are written to `made`."""
+    def read(cls, folder: Path, tools: Sequence[Path], made: Path, clones: Path | None = None) -> Development:
+        """The goals of a corpus, of sets of tools and of further collections; files of skills are written to `made`."""
         read = corpus.Corpus.read(folder)
         pools: dict[str, Sequence[Skill]] = {**read.pools, EVERYTHING: read.everything, LIBRARY: corpus.library()}
         beside = [*corpus.library(), *corpus.pool_of(GOALS / "skills")]
@@ -65,6 +56,9 @@ class Development:
             names = _make_skills(tool_folder, made / tool_folder.name)
             pools[tool_folder.name] = corpus.pool_of(made / tool_folder.name)
             goals += _of_tools(tool_folder, names)
+        if clones is not None:
+            pools |= fields.pools(clones, made / "fields")
+            goals += fields.goals()
         everyday = [goal for goal in goals if goal.set in _EVERYDAY]
         for pool in (*read.pools, LIBRARY, f"{EVERYTHING}+{WORKSPACE}"):  # an everyday goal needs a skill of none
             goals += [

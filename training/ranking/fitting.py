@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 ROWS = ("alone", "few_whole", "few_part", "many_whole", "many_part")
 NAMES = Signals._fields
 # What training starts from and is drawn to: words count most.
-START = (1.0, 2.5, 2.0, 0.5, 0.3, 0.3)
-# Goals that share no word with their skill cannot all be told from everyday ones: they count little for the need.
+START = (1.0, 2.5, 2.0, 0.5, 0.3, 0.3, 0.0)
+# Goals that share no word with their skill cannot all be told from everyday ones: they count less for the need.
 _LANGUAGES = [f"language-{name}{beside}" for name in ("zh", "de", "other") for beside in ("", f"+{WORKSPACE}")]
-LITTLE = {"other-words": 0.2, **dict.fromkeys(_LANGUAGES, 0.4)}
+LITTLE = {"other-words": 0.5, "field-other-words": 0.5, **dict.fromkeys(_LANGUAGES, 0.4)}
 # Goals in the field of a pool that has no skill for them are few, and what users see first of a wrong selection. Those
 # that lie between two skills are all written for the smallest pool: they would teach that such a pool is rarely needed.
-NEED_COUNTS = {**LITTLE, "near-none": 3.0, "none-UiPath+skills": 0.0}
+NEED_COUNTS = {**LITTLE, "near-none": 5.0, "none-UiPath+skills": 0.0}
 # The share of the weight learnt for a pool's size that counts. All of it has goals in the field of a large pool
 # select one too readily, and goals for a skill of a small pool too rarely: it is learnt from few pools.
 POOL_SHARE = 2 / 3
 # The share of everyday goals that may select a skill, of those in other languages than English (they are far from
 # skills, and so are the goals that need one), and of all that may do so by a part.
-WRONG, WRONG_FOREIGN, WRONG_PART = 0.005, 0.01, 0.0015
+WRONG, WRONG_FOREIGN, WRONG_PART = 0.004, 0.003, 0.001
 # A skill is certain from the probability at which this share of the first selections is right. Goals of a corpus that
 # are written to lie between two of its skills are left out: of those 0.87 are right at best. Goals in a field without a
 # skill are among them, since a certain skill has to be used.
@@ -55,7 +55,7 @@ CLEAR = frozenset(
 RANK_COUNTS = {
     "single-all": 4.0,
     "single-coreyhaines31+marketingskills": 2.0,
-    **dict.fromkeys(("other-words", *_LANGUAGES), 0.5),
+    **dict.fromkeys(("other-words", "field-other-words", *_LANGUAGES), 0.5),
 }
 _FIRST, _CLIP = 3, 6.0
 
@@ -99,10 +99,15 @@ def installed() -> Any:
     return np.array([weights[row][name] for row in ROWS for name in NAMES])
 
 
-def fit(reads: Sequence[Read], order: Any = None) -> Fitted:
-    """Everything, from the goals of one half; with the weights of an `order`, the rest for these."""
+def fit(reads: Sequence[Read], order: Any = None, only: str = "") -> Fitted:
+    """Everything, from the goals of one half; with the weights of an `order`, the rest for these.
+
+    Of such an order the weights of `only` one signal can be learnt, the others being kept.
+    """
     share = _shares(reads)
-    fitted = Fitted(_rank([read for read in reads if read.expected], share) if order is None else order)
+    if order is None or only:
+        order = _rank([read for read in reads if read.expected], share, order, only)
+    fitted = Fitted(order)
     _need(fitted, reads, share)
     _right(fitted, reads, share)
     return fitted
@@ -132,14 +137,15 @@ def design(read: Read, passage: Any) -> tuple[Any, Any]:
     return every, rows
 
 
-def _rank(reads: Sequence[Read], share: Callable[[Read], float]) -> Any:
-    start = np.concatenate([START, *([np.array(START) / 2] * 4)])
+def _rank(reads: Sequence[Read], share: Callable[[Read], float], order: Any, only: str) -> Any:
+    start = np.concatenate([START, *([np.array(START) / 2] * 4)]) if order is None else order
+    free = np.array([not only or name == only for _ in ROWS for name in NAMES])
     found = start
     counts = np.array([RANK_COUNTS.get(read.goal.set, 1.0) * share(read) for read in reads])
     counts /= counts.sum()
     for _ in range(2):  # which part is the best one depends on the weights
         goals = _Goals.of([_of_right(read, found[:SIGNALS]) for read in reads], counts)
-        result = minimize(_loss, found, (goals, start), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+        result = minimize(_loss, found, (goals, start, free), jac=True, method="L-BFGS-B", options={"maxiter": 200})
         found = result.x
     return found
 
@@ -173,8 +179,8 @@ class _Goals:
         )
 
 
-def _loss(weights: Any, goals: _Goals, start: Any) -> tuple[float, Any]:
-    """How far each right skill is from standing before all wrong ones, and its slope."""
+def _loss(weights: Any, goals: _Goals, start: Any, free: Any) -> tuple[float, Any]:
+    """How far each right skill is from standing before all wrong ones, and its slope in the weights that are free."""
     against, score = goals.wrong @ weights, goals.right @ weights
     sizes = np.diff(np.append(goals.starts, len(against)))
     most = np.maximum.reduceat(against, goals.starts)
@@ -185,7 +191,7 @@ def _loss(weights: Any, goals: _Goals, start: Any) -> tuple[float, Any]:
     pull = np.bincount(goals.owners, missed, len(sums)) / sums
     drawn = weights - start
     slope = goals.wrong.T @ (powers * np.repeat(pull, sizes)) - goals.right.T @ missed
-    return float(goals.counts @ (total - score)) + 6e-4 * float(drawn @ drawn), slope + 1.2e-3 * drawn
+    return float(goals.counts @ (total - score)) + 6e-4 * float(drawn @ drawn), (slope + 1.2e-3 * drawn) * free
 
 
 # Needs

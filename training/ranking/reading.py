@@ -18,7 +18,8 @@ from weft_skills.selection.ranking.signals import Agreement, Outlook, Signals
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from training.ranking.development import Development, Goal
+    from training.ranking.development import Development
+    from training.ranking.goals import Goal
     from weft_skills.selection.encoder import Table
     from weft_skills.selection.ranking.reading import Passage
 

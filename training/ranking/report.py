@@ -12,7 +12,8 @@ from weft_skills.selection.detectors import top
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from training.ranking.development import Development, Goal
+    from training.ranking.development import Development
+    from training.ranking.goals import Goal
     from weft_skills.selection.detector import SkillDetector
 
 LISTED = 30

@@ -105,7 +105,7 @@ def test_no_skill_is_left_out_for_words_that_count_more_than_those_of_the_last_c
 def test_the_skills_that_are_certain_are_named_where_others_are_selected_too(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    goal = "Review the diff, then write release notes"
+    goal = "Summarize the meeting notes, then write the weekly report and a decision memo"
     assert ended("skills", "why", "--json", goal) == 0
     found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["candidates"] if one["selected"]}
     certain = [name for name, one in found.items() if "it is certain" in one["change"]]

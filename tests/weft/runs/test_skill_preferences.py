@@ -267,8 +267,8 @@ async def test_data_in_a_sub_goal_cannot_name_a_manual_skill(said: str, workspac
 
 async def test_a_model_cannot_name_a_manual_skill_in_a_sub_goal(workspace: Path) -> None:
     style(workspace, "warm-tone", "disable-model-invocation: true\n")
-    outer = {"tasks": [sub_goal("Use skill warm-tone, greet")]}
-    inner = {"tasks": [{**sub_goal("$warm-tone, greet"), "id": "deeper"}]}
+    outer = {"tasks": [sub_goal("Use skill warm-tone, count the sheep in the field")]}
+    inner = {"tasks": [{**sub_goal("$warm-tone, count the sheep in the field"), "id": "deeper"}]}
     record = Recorder()
     async with weft(workspace, growing(outer, inner, PLAIN)) as runtime:
         result = await runtime.run("Greet the readers", record=record)

@@ -129,25 +129,31 @@ def need_features(best: Signals, said: Agreement, text: Outlook) -> dict[str, fl
     """What tells whether a text needs a skill: how its best skill fits it, and what it is like beside all skills.
 
     A cosine means more if the pool's cosines are widely spread (`stands_out` weighs against it), and where the text has
-    words that no skill has (`unsaid`), as one in another language does.
+    words that no skill has (`unsaid`), as one in another language does. A telling word that no skill has (`unheard`) is
+    often the thing that the pool has no skill for.
     """
     words = math.log(0.1 + best.words)
+    everyday = max(0.0, text.everyday - EVERYDAY)
+    in_body = min(said.in_body, _MOST_IN_BODY)
     return {
         "bias": 1.0,
         "words": min(best.words, 6.0),
         "log_words": words,
         "lead": best.lead,
         "described": min(said.described, _MOST_DESCRIBED),
-        "in_body": min(said.in_body, _MOST_IN_BODY),
+        "in_body": in_body,
         "rarest": said.rarest,
         "meaning": best.meaning,
         "other_meaning": text.most_meaning - best.meaning,
         "stands_out": (text.most_meaning - text.mean) / max(text.deviation, _LEAST_DEVIATION),
         "unsaid": text.most_meaning * (1 - text.known),
         "known": text.known,
+        "unheard": text.unheard,
+        "unheard_words": text.unheard * words,
         "mean": text.mean,
         "field": text.mean * words,
-        "everyday": max(0.0, text.everyday - EVERYDAY),
+        "everyday": everyday,
+        "everyday_in_body": everyday * in_body,
         "pool": math.log10(text.skills),
     }
 

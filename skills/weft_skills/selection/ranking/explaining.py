@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.explanation import Explained, Explanation, PartScore
+from weft_skills.selection.ranking.reading import UNFAMILIAR
 from weft_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
@@ -116,6 +117,9 @@ def _change(document: int, best: Passage, margin: float, selection: Selection | 
             return "without what it was selected for, it would not be"
         return f"it would not be, for a {'part' if best.is_part else 'goal'} that needs a skill less ({needs})"
     if not best.selects:
+        word, says = best.unheard
+        if says >= UNFAMILIAR:
+            needs += f'; no skill has "{word}"'
         return f"{_named(best)} would have to need a skill more ({needs}): {_words(document, best)}"
     if best.ranked[0].candidate.document != document:
         first = best.pool.skills[best.ranked[0].candidate.document].name

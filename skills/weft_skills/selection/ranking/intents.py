@@ -23,6 +23,8 @@ class Intent:
 
 # Bounded, since what begins it are signs that it may have too: a line of dashes would take hours.
 _THING = r"[\w.+#-]{1,60}(?:\s+[\w.+#-]{1,60})?"
+# What is compared in Chinese; 比较 alone says "rather".
+_HAN_THING = r"[^。！？，,.!?\n]{1,20}"
 _INTENTS = (
     Intent(
         "a choice",
@@ -32,11 +34,12 @@ _INTENTS = (
             | \b(?:choose|choosing|decide|deciding|pick|picking)\s+(?:between|from|among|one\s+of)\b
             | \bchoosing\b | \bhelp\s+(?:me|us)\s+(?:choose|decide|pick)\b
             | \bwhich\b[^.?!\n]{{1,60}}\bshould\s+(?:i|we)\b
-            | \bshould\s+(?:i|we)\b[^.?!\n]{{1,60}}\bor\b
+            | \b(?:should\s+(?:i|we)|recommend(?:ation)?)\b[^.?!\n]{{1,60}}\bor\b
             | \b(?:which|what)(?:['’]?s|\s+is)?\s+(?:\w+\s+){{0,3}}better\b
             | ^\W{{0,20}}(?!(?:is|are|was|do|does|did|can|will|has|have|yes|no|now|sooner|more)\b)
               {_THING}\s+or\s+{_THING}\s*\?
-            | 对比|比较|哪个好|哪个更|哪一个|還是|还是|選擇|选择
+            | 对比|比较(?:一下|下)|比较{_HAN_THING}[和与跟及]|[和与跟及]{_HAN_THING}比较
+            | 哪个好|哪个更|哪个比较|哪一个|還是|还是|選擇|选择
             """,
             re.IGNORECASE | re.VERBOSE,
         ),

@@ -1,5 +1,6 @@
 """The best skills for a goal in order, without a threshold; every part of the goal has at least one among them.
 
+The skills nearest in meaning are always among them too: a goal in other words may share more words with thirty others.
 Among a few hundred skills the last places are shared with those that are like the best ones: a goal for a film's images
 says nothing of searching for the film, but a plan for it needs that.
 """
@@ -20,6 +21,8 @@ SMALL = 500
 # How many places are for what fits best, how many of these others are compared with, and how little the order among
 # those that share the rest counts (reciprocal ranks are added up).
 FITTING, _BEST, _EVEN = 16, 8, 10
+# How many of the nearest in meaning are always listed, where the list is as long as a planner's.
+NEAREST = 8
 
 
 def ranked(reading: GoalReading, limit: int) -> list[Selection]:
@@ -33,13 +36,14 @@ def ranked(reading: GoalReading, limit: int) -> list[Selection]:
 
 
 def _order(reading: GoalReading, limit: int) -> list[int]:
-    """The numbers of the best skills; the last places are for parts that have none among the others."""
+    """The numbers of the best skills; the last places are for the nearest in meaning, and for parts that have none."""
     best = [document for document, _ in reading.ranked[:limit]]
     vectors = reading.pool.vectors
     if FITTING < limit < len(reading.pool.skills) <= SMALL and isinstance(vectors, Vectors):
         best = _with_alike(vectors, best, limit)
-    firsts = dict.fromkeys(part.ranked[0].candidate.document for part in reading.parts if part.ranked)
-    missing = [document for document in firsts if document not in best][: limit // 2]
+    wanted = dict.fromkeys(reading.whole.nearest(NEAREST) if limit > FITTING else ())
+    wanted |= dict.fromkeys(part.ranked[0].candidate.document for part in reading.parts if part.ranked)
+    missing = [document for document in wanted if document not in best][: limit // 2]
     return [*best[: limit - len(missing)], *missing]
 
 

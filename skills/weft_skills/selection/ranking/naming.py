@@ -1,7 +1,8 @@
 """Skills that a goal names in passing: by the whole name, or by a word of it that means nothing else.
 
 "cluster it with scanpy" names `scanpy`, and "release notes for 2.1" names `release-notes`. A word that many names have,
-or that is ordinary English, names no skill alone; nor does one that many skills use, unless it is the whole name.
+or that is ordinary English, names no skill alone; nor does one that many skills use, unless it is the whole name. In
+everyday talk a word is what it says: a spanner for a bicycle is not `spanner-basics`.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ def named(whole: Passage) -> dict[int, str]:
         words = list(own)
         if _in_a_row(words, order):
             found[document] = " ".join(whole.words.spelling[word] for word in words)
-        elif telling := [
-            word for word in words if _is_distinctive(word, own[word], whole, 1 if len(words) == 1 else 0)
-        ]:
+        elif (len(words) == 1 or not whole.sounds_everyday) and (
+            telling := [word for word in words if _is_distinctive(word, own[word], whole, 1 if len(words) == 1 else 0)]
+        ):
             found[document] = whole.words.spelling[telling[0]]
     return {document: words for document, words in found.items() if not refuses(whole.text, words.split()[0])}
 

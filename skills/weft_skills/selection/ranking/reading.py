@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from weft_skills.selection.index.nesting import hubs_first
@@ -33,6 +34,8 @@ PART_BY_WORDS, PART_BY_MEANING = 12, 8
 # What a bundled skill is behind: on a near tie the user's own comes first.
 BUNDLED = 0.6
 _FOUR_WORDS = 4
+# What a word says that the encoder does not know: as much as half of all words.
+UNFAMILIAR = 4.0
 # What is left of a name without these parts its words, or is a word of its own in scripts without spaces.
 _LETTERS = str.maketrans("", "", string.ascii_letters + string.digits)
 # The need of a text of a few words that asks, without saying so, for what its best skill does.
@@ -57,7 +60,7 @@ class Passage:
         said = common_words.said(self.words.spelling, pool.table, foreign=bool(self.language))
         self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked), said)
         self.fits: dict[int, Fit] = {}
-        self.most_meaning = self.least_words = self.everyday = self._leading = self._mean = 0.0
+        self.most_meaning = self.least_words = self.everyday = self._unled = self._leading = self._mean = 0.0
         self._near: Cosines | NearCosines | None = None
         self._places: Mapping[int, Places] = {}
 
@@ -71,7 +74,9 @@ class Passage:
         found = scorer.candidates(self.query, places, likely, near)
         self.least_words = min((one.by_words for one in found if one.document in likely), default=0.0)
         best = max((candidate.score for candidate in found), default=0.0)
-        self._leading = leading(best, self.query.weight, scorer.unseen) / best if best else 0.0
+        lead = leading(best, self.query.weight, scorer.unseen)
+        self._leading = lead / best if best else 0.0
+        self._unled = 0.0 if lead == 1 or self._has_a_rare_word() else 1 - lead
         self._near, self._mean = cosines, cosines.mean if cosines is not None else 0.0
         self.most_meaning = cosines[near[0]] if cosines is not None and near else 0.0
         for candidate in found:
@@ -100,14 +105,24 @@ class Passage:
         mean = self._mean
         by_words = strength(candidate.score, self.query.weight, self.pool.scorer.unseen, candidate.words)
         spread = self.most_meaning - mean
+        nearness = max(0.0, (meaning - mean) / spread) if spread > 0 else 0.0
         return Signals(
             by_words,
             candidate.score * self._leading,
             meaning,
-            max(0.0, (meaning - mean) / spread) if spread > 0 else 0.0,
+            nearness,
             self._named(candidate.document),
             min(candidate.words, _FOUR_WORDS) / _FOUR_WORDS,
+            nearness * self._unled,
         )
+
+    def _has_a_rare_word(self) -> bool:
+        """Whether a skill has a word of the text that the encoder does not know, so that meaning says nothing of it."""
+        table, data = self.pool.table, self.pool.scorer.data
+        if table is None or self.language:  # in another language most words are rare
+            return False
+        spelling = self.words.spelling.items()
+        return any(table.commonness(word) == 0 and data.term(term) is not None for term, word in spelling)
 
     def _named(self, document: int) -> float:
         """The share of a skill's name that the text has, rare words counting more."""
@@ -128,6 +143,12 @@ class Passage:
         """The skills that may fit, best first."""
         scores = hubs_first({document: fit.score for document, fit in self.fits.items()}, self.pool.scorer.data.parent)
         return [self.fits[document] for document in sorted(scores, key=lambda at: (-scores[at], at))]
+
+    def nearest(self, count: int) -> list[int]:
+        """The skills nearest in meaning, nearest first."""
+        if self._near is None:
+            return []
+        return sorted(self.fits, key=lambda at: (-self.fits[at].signals.meaning, at))[:count]
 
     @property
     def is_part(self) -> bool:
@@ -169,11 +190,25 @@ class Passage:
     def outlook(self) -> Outlook:
         """What it is like beside all skills of the pool."""
         data, everyday = self.pool.scorer.data, (self._whole or self).everyday
-        known = sum(data.term(word) is not None for word in self.words.spelling) / max(1, len(self.words.spelling))
+        known = 1 - len(self._unknown) / max(1, len(self.words.spelling))
         if self.language and self.fits and self.pool.language(self.ranked[0].candidate.document) == self.language:
             known = (1 + known) / 2  # half of what it lacks is not for want of a translation
         deviation = self._near.deviation if self._near is not None else 0.0
-        return Outlook(self.most_meaning, self._mean, deviation, known, everyday, data.total)
+        return Outlook(self.most_meaning, self._mean, deviation, known, self.unheard[1], everyday, data.total)
+
+    @cached_property
+    def unheard(self) -> tuple[str, float]:
+        """The word that says most of those that no skill has, and how much it says; everyday words say nothing here."""
+        if self.language or self.pool.table is None:
+            return "", 0.0  # skills have hardly a word of another language
+        words = [self.words.spelling[term] for term in self._unknown if self.words.evidence[term] == 1.0]
+        said = [(word, self.pool.table.weight(word) or UNFAMILIAR) for word in words]
+        return max(said, key=itemgetter(1), default=("", 0.0))
+
+    @cached_property
+    def _unknown(self) -> list[str]:
+        """The terms that no skill has."""
+        return [term for term in self.words.spelling if self.pool.scorer.data.term(term) is None]
 
     def agreement(self, document: int) -> Agreement:
         """What of the text a skill says."""
@@ -181,7 +216,7 @@ class Passage:
 
     def _asks_for(self, fit: Fit) -> bool:
         """Whether a short text asks, without saying so, for what a skill says it does."""
-        if not self.words.asked or len(self.words.spelling) > _SHORT:
+        if not self.words.asked or len(self.words.spelling) > _SHORT or self.sounds_everyday:
             return False
         return len(self.asked_of(fit.candidate.document)) > 1
 

@@ -31,7 +31,10 @@ def of_rank(document: int, reading: GoalReading) -> str:
     part = reading.best_part(document)
     whole = reading.whole.fits.get(document)
     better = part is not None and (whole is None or part.fits[document].score > whole.score)
-    return _of(part if better and part is not None else reading.whole, document)
+    fitting = part if better and part is not None else reading.whole
+    if not (found := _of(fitting, document)) and document in fitting.fits:
+        return f"only near in meaning ({fitting.fits[document].signals.meaning:.2f})"
+    return found
 
 
 def _of(passage: Passage, document: int) -> str:

@@ -8,12 +8,13 @@ from typing import NamedTuple
 class Signals(NamedTuple):
     """What speaks for a skill in a goal or in a part of it, in the order of the weights.
 
-    words      how strongly the words that it shares speak for it
-    lead       its score by words as a share of the best one's, less where that is weak
-    meaning    the cosine of the encoder's vectors
-    nearness   how near it comes to the nearest: 1 for the nearest, 0 for an average skill
-    name       how much of its name is said
-    evidence   how many words speak for it, 1 for four or more
+    words           how strongly the words that it shares speak for it
+    lead            its score by words as a share of the best one's, less where that is weak
+    meaning         the cosine of the encoder's vectors
+    nearness        how near it comes to the nearest: 1 for the nearest, 0 for an average skill
+    name            how much of its name is said
+    evidence        how many words speak for it, 1 for four or more
+    meaning_leads   its nearness, as far as no skill has a strong lead by words or a rare word of the text
     """
 
     words: float = 0.0
@@ -22,6 +23,7 @@ class Signals(NamedTuple):
     nearness: float = 0.0
     name: float = 0.0
     evidence: float = 0.0
+    meaning_leads: float = 0.0
 
 
 class Agreement(NamedTuple):
@@ -44,6 +46,7 @@ class Outlook(NamedTuple):
     mean           the mean cosine of all
     deviation      how widely the cosines are spread
     known          the share of its words that some skill has
+    unheard        how much the word says that says most of those that no skill has, in a goal in English
     everyday       the log odds that the goal is everyday talk
     skills         how many skills there are
     """
@@ -52,5 +55,6 @@ class Outlook(NamedTuple):
     mean: float = 0.0
     deviation: float = 0.0
     known: float = 0.0
+    unheard: float = 0.0
     everyday: float = 0.0
     skills: int = 1

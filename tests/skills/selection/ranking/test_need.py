@@ -53,6 +53,8 @@ def test_one_word_single_letters_and_everyday_words_select_nothing(pool: list[Sk
         "Postgres or MySQL?",
         "Redis vs Memcached",
         "对比这两个方案",
+        "比较一下这两个方案",
+        "Recommend Postgres or MySQL",
     ],
 )
 def test_a_goal_that_asks_for_a_choice_finds_a_skill_that_weighs_options(pool: list[Skill], goal: str) -> None:
@@ -63,7 +65,14 @@ def test_a_goal_that_asks_for_a_choice_finds_a_skill_that_weighs_options(pool: l
 
 
 @pytest.mark.parametrize(
-    "goal", ["Is a tomato a fruit or a vegetable?", "Should I drink more water?", "Recommend a good book", "Sort it"]
+    "goal",
+    [
+        "Is a tomato a fruit or a vegetable?",
+        "Should I drink more water?",
+        "Recommend a good book",
+        "Sort it",
+        "晚饭后散步多久比较合适",
+    ],
 )
 def test_other_goals_do_not_ask_for_a_choice(goal: str) -> None:
     assert asked(goal) == {}
@@ -94,7 +103,7 @@ def test_a_goal_in_another_language_has_a_threshold_of_its_own(pool: list[Skill]
     )
     assert f"selected from {shipped.whole:.2f}" in english
     assert f"selected from {shipped.foreign:.2f}" in german
-    assert shipped.foreign < shipped.whole
+    assert shipped.foreign != shipped.whole
 
 
 def test_a_goal_in_another_language_selects_a_skill_that_shares_no_word(pool: list[Skill]) -> None:

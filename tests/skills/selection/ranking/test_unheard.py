@@ -1,0 +1,68 @@
+"""How much a goal's word says that no skill has: often the thing that the pool has no skill for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench.selection_quality.corpus import library
+from tests.skills.tree import put, registry
+from weft_skills.selection.encoder import Table
+from weft_skills.selection.index.building import build
+from weft_skills.selection.index.postings import Postings
+from weft_skills.selection.ranked import RankedDetector
+from weft_skills.selection.ranking.bm25 import Scorer, TermPlaces
+from weft_skills.selection.ranking.pool import Pool
+from weft_skills.selection.ranking.reading import UNFAMILIAR, Passage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def pool(tmp_path: Path) -> Pool:
+    put(tmp_path / "skills" / "search", "search", '"Sets up a PostgreSQL index for full-text search."')
+    put(tmp_path / "skills" / "forms", "forms", '"Builds forms for web pages in React."')
+    table, skills = Table.shipped(), registry(tmp_path).list_skills()
+    data = Postings(build(skills, table))
+    return Pool(skills, Scorer(data), data.vectors, table)
+
+
+def unheard(goal: str, pool: Pool) -> float:
+    passage = Passage(goal, pool)
+    passage.look(TermPlaces(pool.scorer.data, passage.query.shares), 4, 4)
+    return passage.outlook.unheard
+
+
+def test_a_telling_word_that_no_skill_has_counts_by_what_it_says(pool: Pool) -> None:
+    table = pool.table
+    assert table is not None
+    assert unheard("set up an Elasticsearch index", pool) == table.weight("elasticsearch")
+    assert unheard("set up a PostgreSQL index", pool) == 0
+
+
+def test_everyday_words_and_numbers_say_nothing(pool: Pool) -> None:
+    assert unheard("please set up 3 forms for mother", pool) == 0
+
+
+def test_a_word_that_the_encoder_does_not_know_counts_like_most(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool.table, "weight", lambda _: None)
+    assert unheard("set up a Qxzvbn index", pool) == UNFAMILIAR
+
+
+def test_in_another_language_hardly_a_word_is_one_of_skills(pool: Pool) -> None:
+    assert unheard("richte bitte einen Elasticsearch-Index für die Suche ein", pool) == 0
+
+
+def test_why_names_the_word_that_no_skill_has() -> None:
+    found = RankedDetector().explain("configure a Kibana dashboard", library(), 1)
+    assert 'no skill has "kibana"' in found.candidates[0].change
+
+
+def test_a_tool_that_everyday_talk_speaks_of_is_not_a_skill_of_that_name(tmp_path: Path) -> None:
+    put(tmp_path / "skills" / "spanner", "spanner-basics", '"Creates Spanner databases and their schemas."')
+    skills = registry(tmp_path).list_skills()
+    goal = "My bike stood in the cellar for years. Which size of spanner do I need for the pedals and the saddle?"
+    assert [one.name for one in RankedDetector().detect(goal, skills)] == []
+    assert RankedDetector().detect("create the Spanner database", skills)[0].name == "spanner-basics"
