@@ -42,7 +42,7 @@ _HEAD_LIMIT = 1 << 16
 _MOST_DIMENSIONS = 4096
 # How many spread rows are kept: those of the common words while an index is built.
 _ROWS_KEPT = 4_096
-# How many words' weights are kept.
+# How many words' weights are kept, and how common they are.
 _WEIGHTS_KEPT = 20_000
 
 
@@ -69,6 +69,7 @@ class Table:
         self._tokens = Tokens(self._find, self._find_longest)
         self._spread: dict[int, int] = {}
         self._weights: dict[str, float | None] = {}
+        self._common: dict[str, int] = {}
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -122,8 +123,12 @@ class Table:
 
     def commonness(self, word: str) -> int:
         """How common a word is: 2 in general texts, 1 among skills or in another language, 0 if it is rare."""
-        number = self._tokens.find(word)
-        return int(word in self._familiar) if number is None else 1 + self._ordinary[number]
+        if word not in self._common:
+            number = self._tokens.find(word)
+            if len(self._common) >= _WEIGHTS_KEPT:
+                self._common.clear()
+            self._common[word] = int(word in self._familiar) if number is None else 1 + self._ordinary[number]
+        return self._common[word]
 
     @cached_property
     def _familiar(self) -> frozenset[str]:
