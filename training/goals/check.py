@@ -61,7 +61,7 @@ class Goal:
     pool: str
     goal: str
     expected: tuple[str, ...]
-    language: str
+    language: str = "en"
 
     @property
     def words(self) -> list[str]:

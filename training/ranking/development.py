@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from bench.plan_quality.taskbench import skill_name
 from bench.selection_quality import corpus
 from tests.skills import library_goals
+from training.goals.check import Goal
 from training.ranking import fields
-from training.ranking.goals import Goal
 from weft_skills.selection.language import language
 from weft_skills.selection.ranking import intents
 
@@ -62,9 +62,9 @@ class Development:
         everyday = [goal for goal in goals if goal.set in _EVERYDAY]
         for pool in (*read.pools, LIBRARY, f"{EVERYTHING}+{WORKSPACE}"):  # an everyday goal needs a skill of none
             goals += [
-                Goal(f"{goal.id}@{pool}", f"{goal.set}@{pool}", goal.half, pool, goal.text, ())
+                Goal(f"{goal.id}@{pool}", f"{goal.set}@{pool}", goal.half, pool, goal.goal, ())
                 for goal in everyday
-                if pool in read.pools or not _may_need_the_library(goal.text)
+                if pool in read.pools or not _may_need_the_library(goal.goal)
             ]
         return cls(pools, goals)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.selection_quality.corpus import pool_of
-from training.ranking.goals import Goal
+from training.goals.check import Goal
 from training.repositories import files
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from weft_skills.selection.ranking.signals import Agreement, Outlook, Signals
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from training.goals.check import Goal
     from training.ranking.development import Development
-    from training.ranking.goals import Goal
     from weft_skills.selection.encoder import Table
     from weft_skills.selection.ranking.reading import Passage
 
@@ -64,7 +64,7 @@ def read_all(development: Development, table: Table | None) -> Iterator[Read]:
         pools[name] = Pool(skills, Scorer(data), data.vectors, table)
     numbers = {name: {skill.name: at for at, skill in enumerate(skills)} for name, skills in development.pools.items()}
     for goal in development.goals:
-        reading = GoalReading(goal.text, pools[goal.pool])
+        reading = GoalReading(goal.goal, pools[goal.pool])
         expected = frozenset(numbers[goal.pool][name] for name in goal.expected)
         texts = [_text(passage) for passage in (reading.whole, *reading.parts)]
         yield Read(goal, expected, texts, bool(reading.whole.language))

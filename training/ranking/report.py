@@ -12,8 +12,8 @@ from weft_skills.selection.detectors import top
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from training.goals.check import Goal
     from training.ranking.development import Development
-    from training.ranking.goals import Goal
     from weft_skills.selection.detector import SkillDetector
 
 LISTED = 30
@@ -39,9 +39,9 @@ def outcomes(development: Development, make: Callable[[], SkillDetector], halves
     for goal in development.goals:
         if goal.half in halves:
             finder, pool = finders[goal.pool], development.pools[goal.pool]
-            selected = tuple(selection.name for selection in finder.detect(goal.text, pool))
+            selected = tuple(selection.name for selection in finder.detect(goal.goal, pool))
             ranked = (
-                tuple(selection.name for selection in top(finder, goal.text, pool, LISTED)) if goal.expected else ()
+                tuple(selection.name for selection in top(finder, goal.goal, pool, LISTED)) if goal.expected else ()
             )
             found.append(Outcome(goal, selected, ranked))
     return found

@@ -97,7 +97,8 @@ def test_words_that_every_text_has_say_little() -> None:
     words = {word: word for word in ("und", "der", "für", "bericht", "可以", "翻译", "как", "отчет", "kubernetes")}
     found = said(words, Table.shipped(), foreign=True)
     assert {word for word in words if found.get(word, 1.0) < 0.1} == {"und", "der", "für", "可以", "как"}
-    assert all(found.get(word, 1.0) > 0.7 for word in ("bericht", "翻译", "отчет", "kubernetes"))
+    assert all(found.get(word, 1.0) > 0.8 for word in ("bericht", "翻译", "kubernetes"))
+    assert found.get("отчет", 1.0) > 0.7
 
 
 def test_a_word_in_a_script_that_the_encoder_does_not_know_does_not_count_in_full() -> None:
