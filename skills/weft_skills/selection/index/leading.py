@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest
 from itertools import accumulate
-from operator import mul
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.index.numbering import DEAD
-from weft_skills.selection.index.vectors import Exact, Lanes, Weights, columns, deviation
+from weft_skills.selection.index.vectors import Exact, Lanes, Weights, columns, deviation, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -121,7 +120,7 @@ class LeadingVectors:
         scale = _LENGTH / _MULTIPLE / (math.hypot(*leading) or 1.0)
         weights = [_MULTIPLE * round(value * scale) for value in leading]
         weights.append(_MIDDLE - _ZERO * sum(weights))
-        return _largest(_weighed(self._columns, weights).to_bytes(_LANE * self._firsts[-1], "little"), most)
+        return _largest(weighed(self._columns, weights).to_bytes(_LANE * self._firsts[-1], "little"), most)
 
     def _rows(self, places: Sequence[int]) -> tuple[list[int], list[memoryview]]:
         """The numbers in the pool of the skills at these places, and their rows."""
@@ -138,19 +137,6 @@ class LeadingVectors:
     def _row(self, document: int) -> memoryview:
         part, local = self._numbering.locate(document)
         return self._parts[part].rows[local * self.dimensions : (local + 1) * self.dimensions]
-
-
-def _weighed(columns: Sequence[int], weights: Sequence[int]) -> int:
-    """The sum of the columns times their weights; those of the same weight are multiplied together."""
-    alike: dict[int, int] = {}
-    for column, weight in zip(columns, weights, strict=True):
-        if weight in alike:
-            alike[weight] += column
-        elif -weight in alike:
-            alike[-weight] -= column
-        elif weight:
-            alike[weight] = column
-    return sum(map(mul, alike.keys(), alike.values()))
 
 
 def _largest(products: bytes, most: int) -> list[int]:

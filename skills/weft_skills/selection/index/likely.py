@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 Span = tuple[int, int, float, float]
 # What one sum of floats may be beside another of the same numbers, and to how many digits they are the same.
 _ROUGHLY, _DIGITS = 1 - 1e-6, 4
+# The share of the highest score that some dozens of others nearly always have.
+_AMONG = 0.3
 
 
 class Lists(Protocol):
@@ -40,15 +42,16 @@ def highest(scores: Mapping[int, float], limit: int) -> list[int]:
     return order if len(order) <= limit else sorted(order, key=lambda at: -scores[at])[:limit]
 
 
-def added(data: Lists, spans: Iterable[Span]) -> dict[int, float]:
-    """What terms add to the skills that an index lists."""
-    scores: dict[int, float] = {}
-    known = scores.get
+def added(data: Lists, spans: Iterable[Span], limit: int) -> dict[int, float]:
+    """What terms add to the skills that an index lists, as far as these may be among the `limit` highest."""
+    scores = [0.0] * data.count
     for first, end, times, share in spans:
         weight = times * share
         for at, add in zip(data.ids[first:end].tolist(), data.adds[first:end].tolist(), strict=True):
-            scores[at] = known(at, 0.0) + weight * add
-    return scores
+            scores[at] += weight * add
+    least = max(scores, default=0.0) * _AMONG
+    found = {at: score for at, score in enumerate(scores) if score >= least}
+    return found if len(found) >= limit and least else {at: score for at, score in enumerate(scores) if score}
 
 
 class Likely:

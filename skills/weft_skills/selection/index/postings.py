@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from weft_skills.skill import Skill
 
-VERSION = 14
+VERSION = 15
 SECTIONS = (
     "docs", "text", "bounds", "slots", "counts", "ids", "adds", "sorted", "positions", "spans",
     "parents", "links", "linked", "needs", "needed", "vectors", "columns", "leading", "sums",
@@ -115,7 +115,7 @@ class Postings:
     def likely(self, shares: Mapping[int, float], limit: int) -> list[int]:
         """The skills that terms add most to, as far as they are listed; each term counts by its share."""
         spans = [(*self.listed(term), 1.0, share) for term, share in shares.items()]
-        return highest(added(self, spans), limit)
+        return highest(added(self, spans, limit), limit)
 
     def places(self, document: int, terms: Sequence[int]) -> dict[int, list[int]]:
         """The positions in a skill's text of those terms that it has; the terms are in the order of their numbers."""

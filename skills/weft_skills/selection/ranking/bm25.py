@@ -6,8 +6,9 @@ score = BM25(short) + BM25(whole) + pairs of the goal's words that are close tog
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from weft_skills.selection.index.weights import MIN_POOL, WHOLE, Rule, idf
@@ -118,7 +119,7 @@ class Scorer:
     def candidates(
         self, query: Query, known: TermPlaces, likely: Iterable[int], others: Iterable[int]
     ) -> list[Candidate]:
-        """These skills with their scores for a text; pairs of words are looked for in the likely ones alone."""
+        """These skills with their scores for a text, the likely ones first; only they gain by pairs of words."""
         places = {at: _asked_for(known[at], query) for at in likely}
         pairs = self._pairs(query, places)
         places.update((at, _asked_for(known[at], query)) for at in others if at not in places)
@@ -162,20 +163,21 @@ class Scorer:
 
     def _candidate(self, at: int, pairs: float, query: Query, places: Places) -> Candidate:
         brief, short, whole = self.data.short_length(at), self.rule.short[at], self.rule.whole[at]
-        adds = {}
+        factors, shares, evidence, adds = query.factors, query.shares, query.evidence, {}
         for term, positions in places.items():  # as `Rule.adds`, of which each goal has hundreds
-            rare, common = query.factors[term]
+            rare, common = factors[term]
             add = common * len(positions) / (len(positions) + whole)
             if positions[0] < brief:
                 often = bisect_left(positions, brief)
                 add += rare * often / (often + short)
-            adds[term] = query.shares[term] * add
-        said = sum([query.evidence.get(term, 0.0) for term in places])
+            adds[term] = shares[term] * add
+        said = sum([evidence[term] for term in places if term in evidence])
         # Words of everyday talk speak for no more than one; what a goal asks for without a word is one thought.
         if query.telling.isdisjoint(places):
             said = min(1.0, said)
-        words = said + min(2, len(query.asked & places.keys()))
-        return Candidate(at, sum(adds.values()) + pairs, adds, words)
+        words = said + (min(2, len(query.asked & places.keys())) if query.asked else 0)
+        by_words = sum(adds.values())
+        return Candidate(at, by_words, by_words + pairs, adds, words)
 
     def _pairs(self, query: Query, places: Mapping[int, Places]) -> dict[int, float]:
         """What each skill gains by words that are close together in the goal and in it; rare pairs count more."""
@@ -185,15 +187,13 @@ class Scorer:
             for i, first in enumerate(order)
             for second in order[i + 1 : i + 1 + WINDOW]
         }
-        counts = {at: _close(there, wanted, self.data.short_length(at)) for at, there in places.items()}
-        in_short, in_whole = dict.fromkeys(wanted, 0), dict.fromkeys(wanted, 0)
-        for found in counts.values():
-            for pair, (a, _) in found.items():
-                in_whole[pair] += 1
-                in_short[pair] += a > 0
+        short_length = self.data.short_length
+        counts = {at: close for at, there in places.items() if (close := _close(there, wanted, short_length(at)))}
+        in_whole = Counter(chain.from_iterable(counts.values()))
+        in_short = Counter([pair for found in counts.values() for pair, (a, _) in found.items() if a])
         # Rare among the candidates: in the whole pool every pair is rare, and pairs would drown the words.
         count, more = max(len(places), MIN_POOL), self.rule.k1 + 1
-        short = {pair: SHORT_PAIRS * more * idf(count, having) for pair, having in in_short.items()}
+        short = {pair: SHORT_PAIRS * more * idf(count, in_short[pair]) for pair in in_whole}
         whole = {pair: WHOLE_PAIRS * more * idf(count, having) for pair, having in in_whole.items()}
         norms = self.rule.short, self.rule.whole
         return {
@@ -220,10 +220,11 @@ def _close(places: Places, wanted: set[Pair], short: int) -> dict[Pair, tuple[in
         where.update(dict.fromkeys(positions[:OFTEN], term))
     # Most positions have none near them: finding the others first takes a third of the time.
     near = [position for position, following in pairwise(sorted(where)) if following - position <= WINDOW]
+    known = where.get
     for position in near:
         first = where[position]
         for other in range(position + 1, position + 1 + WINDOW):
-            if (second := where.get(other)) is not None:
+            if (second := known(other)) is not None:
                 pair = (first, second) if first < second else (second, first)
                 if pair in wanted:
                     a, b = found.get(pair, (0, 0))

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Candidate:
-    """A skill's number, its score by words, what of that comes from which term, and how many words speak for it."""
+    """A skill's number and its score by words: by single ones, and with what pairs of words add.
+
+    `adds` is what of it comes from which term, and `words` how many words speak for it.
+    """
 
     document: int
+    by_words: float
     score: float
     adds: dict[int, float]
     words: float
-
-    @property
-    def by_words(self) -> float:
-        """Its score by single words, by which the likely skills are found."""
-        return sum(self.adds.values())

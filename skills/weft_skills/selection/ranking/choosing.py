@@ -151,7 +151,7 @@ class Choosing:
     def _needed(self, choice: Chosen) -> Iterator[Chosen]:
         """The skills that a chosen one says it is used with."""
         for at in self._scorer.data.needs(choice.document):
-            fit = choice.passage.fits.get(at) or Fit(Candidate(at, 0.0, {}, 0.0), Signals(), choice.fit.score)
+            fit = choice.passage.fits.get(at) or Fit(Candidate(at, 0.0, 0.0, {}, 0.0), Signals(), choice.fit.score)
             yield Chosen(at, choice.passage, fit, choice.document, needed=True)
 
     def _next(self) -> Chosen | None:
@@ -202,6 +202,10 @@ class Choosing:
 
 def _gain(candidate: Candidate, covered: Mapping[int, float]) -> float:
     """What a skill adds to what the chosen ones have, its pairs in proportion."""
-    by_words = sum(candidate.adds.values())
-    more = sum(max(0.0, add - TAKEN * covered.get(term, 0.0)) for term, add in candidate.adds.items())
-    return more * candidate.score / by_words if by_words else 0.0
+    if not candidate.by_words:
+        return 0.0
+    more = 0.0
+    for term, add in candidate.adds.items():
+        if (new := add - TAKEN * covered.get(term, 0.0)) > 0:
+            more += new
+    return more * candidate.score / candidate.by_words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from weft_skills.selection.ranking.bm25 import Scorer
     from weft_skills.skill import Skill
 
+# What is left of a name without these parts its words, or is a word of its own in scripts without spaces.
+_LETTERS = str.maketrans("", "", string.ascii_letters + string.digits)
+
 
 @dataclass(slots=True)
 class Pool:
@@ -31,6 +35,7 @@ class Pool:
     combination: Combination = field(default_factory=Combination.shipped)
     _names: dict[int, dict[int, float]] = field(default_factory=dict)
     _spelled: dict[int, dict[str, str]] = field(default_factory=dict)
+    _lengths: dict[int, int] = field(default_factory=dict)
     _languages: dict[int, str] = field(default_factory=dict)
 
     def name(self, document: int) -> dict[int, float]:
@@ -48,6 +53,12 @@ class Pool:
         if document not in self._spelled:
             self._spelled[document] = spelled(spoken_name(self.skills[document]))
         return self._spelled[document]
+
+    def words_in_name(self, document: int) -> int:
+        """How many words a skill's name has at most, so that its text begins with no more of them."""
+        if (found := self._lengths.get(document)) is None:
+            found = self._lengths[document] = 1 + len(self.skills[document].name.translate(_LETTERS))
+        return found
 
     def language(self, document: int) -> str:
         """The language that a skill is described in; empty for English."""

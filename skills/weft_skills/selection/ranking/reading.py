@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
@@ -36,8 +35,6 @@ BUNDLED = 0.6
 _FOUR_WORDS = 4
 # What a word says that the encoder does not know: as much as half of all words.
 UNFAMILIAR = 4.0
-# What is left of a name without these parts its words, or is a word of its own in scripts without spaces.
-_LETTERS = str.maketrans("", "", string.ascii_letters + string.digits)
 # The need of a text of a few words that asks, without saying so, for what its best skill does.
 ASKED, _SHORT = 0.9, 10
 
@@ -72,7 +69,7 @@ class Passage:
         near = [at for at in cosines.nearest(by_meaning) if at not in without] if cosines is not None else []
         likely = [at for at in scorer.likely(self.query, by_words) if at not in without]
         found = scorer.candidates(self.query, places, likely, near)
-        self.least_words = min((one.by_words for one in found if one.document in likely), default=0.0)
+        self.least_words = min((one.by_words for one in found[: len(likely)]), default=0.0)
         best = max((candidate.score for candidate in found), default=0.0)
         lead = leading(best, self.query.weight, scorer.unseen)
         self._leading = lead / best if best else 0.0
@@ -135,8 +132,8 @@ class Passage:
 
     def _begins_with_a_word(self, document: int) -> bool:
         """Whether a word of the text is where a skill's name is: its text begins with it."""
-        most = 1 + len(self.pool.skills[document].name.translate(_LETTERS))
-        return min([positions[0] for positions in self._places[document].values()], default=most) < most
+        places, most = self._places[document], self.pool.words_in_name(document)
+        return bool(places) and min([positions[0] for positions in places.values()]) < most
 
     @cached_property
     def ranked(self) -> list[Fit]:

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_skills.selection.index.leading import LeadingVectors, Rows, _largest, _weighed, lanes_of, sums
+from weft_skills.selection.index.leading import LeadingVectors, Rows, _largest, lanes_of, sums
 from weft_skills.selection.index.numbering import Numbering
+from weft_skills.selection.index.vectors import weighed
 
 DIMENSIONS = 96
 
@@ -94,4 +95,4 @@ def test_the_largest_of_very_many_are_found_where_a_sample_misses_them() -> None
 @given(st.lists(st.tuples(st.integers(-60, 60), st.integers(0, 255)), max_size=40))
 def test_columns_of_the_same_weight_count_as_each_alone(pairs: list[tuple[int, int]]) -> None:
     weights, columns = [weight for weight, _ in pairs], [column for _, column in pairs]
-    assert _weighed(columns, weights) == sum(weight * column for weight, column in pairs)
+    assert weighed(columns, weights) == sum(weight * column for weight, column in pairs)

@@ -54,6 +54,27 @@ def test_the_nearest_come_first() -> None:
     assert [found[at] for at in order] == sorted((found[at] for at in range(40)), reverse=True)
 
 
+@pytest.mark.parametrize("wanted", [1, 8, 16, 300, 900])
+def test_of_many_the_nearest_come_first_wherever_they_stand(wanted: int) -> None:
+    chance = random.Random(8)
+    for kinds in (1, 3, 400):  # every cosine alike, many alike, hardly any
+        rows = [unit(chance) for _ in range(kinds)]
+        found = pool([rows[chance.randrange(kinds)] for _ in range(400)]).cosines(unit(chance))
+        assert found is not None
+        assert found.nearest(wanted) == sorted(range(400), key=lambda at: (-found[at], at))[:wanted]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_no_lane_runs_over_into_the_next(sign: int) -> None:
+    dimensions = 500
+    goal = [sign / math.sqrt(dimensions)] * dimensions
+    rows = [bytes([255]) * dimensions, bytes(dimensions), bytes([255]) * dimensions]
+    found = Vectors(memoryview(b"".join(rows)), memoryview(columns(rows, dimensions)), 3).cosines(goal)
+    assert found is not None
+    assert found.lanes[0] == found.lanes[2]
+    assert abs(found.lanes[0] - found.lanes[1]) == 255 * 127 * dimensions
+
+
 def test_skills_like_some_others_are_nearest_to_their_mean() -> None:
     chance = random.Random(6)
     one, other, *rest = (unit(chance) for _ in range(40))
