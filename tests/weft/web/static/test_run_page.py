@@ -150,6 +150,19 @@ async def test_a_run_that_ended_shows_its_tool_calls_and_is_played_back(workspac
         await expect(slider).to_have_count(0)
 
 
+async def test_cards_are_framed_only_while_the_critical_path_is_shown(workspace: Path, open_page: OpenPage) -> None:
+    async with served(workspace) as server:
+        page = await open_page(server.at("/new"))
+        await run_goal(page)
+        await finished(page)
+        framed = page.locator(".card.crit")
+        await expect(framed).not_to_have_count(0)
+        for shown in (False, True):
+            await page.keyboard.press("c")
+            await expect(page.locator(".legend .path")).to_have_count(int(shown))
+            await (expect(framed).not_to_have_count(0) if shown else expect(framed).to_have_count(0))
+
+
 async def test_a_failure_is_found_by_a_key_and_rerun_after_a_look_at_what_it_costs(
     workspace: Path, open_page: OpenPage
 ) -> None:

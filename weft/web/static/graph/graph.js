@@ -95,7 +95,9 @@ export class Graph {
   setCritical(ids) {
     const now = new Set(ids);
     if (now.size === this.critical.size && [...now].every((id) => this.critical.has(id))) return;
+    const before = this.critical;
     this.critical = now;
+    for (const id of new Set([...before, ...now])) if (before.has(id) !== now.has(id)) this.cards.paint(id);
     this.painter.prepare();
     this.redraw();
   }
