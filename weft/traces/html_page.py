@@ -162,7 +162,7 @@ def _run_view(rows: list[Row], *, alive: bool) -> _RunView:
 def _task_row(span: Span, total: float, *, critical: bool) -> _TaskRow:
     bar = None
     if span.start is not None and total:
-        end = span.end if span.end is not None else total
+        end = span.stopped if span.stopped is not None else total
         bar = f"{span.start / total:.2%}", f"{(end - span.start) / total:.2%}"
     name = f"{span.id} [{span.name}]" if span.name else span.id
     said = {"reused": "from", "unneeded": "not needed:"}.get(span.status)

@@ -55,9 +55,14 @@ class Span:
     replaced_by: str | None = None
 
     @property
+    def stopped(self) -> float | None:
+        """When it stopped working, the last time that it ran; a step that was cut off has no `end`."""
+        return self.tries[-1].end if self.end is None and self.tries else self.end
+
+    @property
     def seconds(self) -> float:
         """How long it took, the last time it ran."""
-        return 0.0 if self.start is None or self.end is None else self.end - self.start
+        return 0.0 if self.start is None or self.stopped is None else self.stopped - self.start
 
     def close(self, at: float, status: str) -> None:
         """End the try that is still open, if one is."""

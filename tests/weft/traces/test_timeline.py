@@ -85,6 +85,18 @@ def test_a_run_whose_process_died_is_interrupted() -> None:
     assert draw(view).startswith("run r · interrupted")
 
 
+def test_a_task_that_was_cut_off_took_as_long_as_it_worked() -> None:
+    """It has no end: it did not come to one."""
+    stopped = event("10:00:09", "run_finished", status="interrupted", error="interrupted", seconds=9.0)
+    for ended in ((stopped,), (event("10:00:09", "warned", message="w"),)):  # stopped, and killed
+        span = timeline(rows(*BEGUN, *ended)).spans["b"]
+        assert (span.end, span.seconds, span.to_dict()["seconds"]) == (None, 4.0, 4.0)
+    assert "4.00 s" in draw(timeline(rows(*BEGUN, stopped)))
+    again = timeline(rows(*BEGUN, stopped, RESUMED[0], event("18:00:07", "warned", message="w")))
+    (bar,) = (line for line in draw(again).splitlines() if "← a" in line)
+    assert bar.count("█") == 8  # of 32 for 16 seconds: until it was stopped, not until the end
+
+
 def test_a_run_with_a_live_process_is_running() -> None:
     view = timeline(rows(*BEGUN), alive=True)
     assert (view.status, view.spans["b"].status, view.to_dict()["status"]) == ("running", "running", "running")

@@ -146,7 +146,7 @@ def _bar(span: Span, total: float, size: int) -> str:
     if span.start is None or not total:
         return " " * size
     start = min(int(span.start / total * size), size - 1)
-    end = max(start + 1, round((span.end if span.end is not None else total) / total * size))
+    end = max(start + 1, round((span.stopped if span.stopped is not None else total) / total * size))
     return " " * start + "█" * (end - start) + " " * (size - end)
 
 

@@ -158,6 +158,32 @@ async def test_who_looks_for_the_prompt_finds_what_was_sent_then_what_it_was_mad
         await expect(panel.get_by_text("Variables of the prompt")).to_be_visible()
 
 
+async def test_a_task_that_was_cut_off_says_how_long_it_worked(workspace: Path, open_page: OpenPage) -> None:
+    tasks = [task("slow", "Something slow"), task("read", "Read it")]
+    write(
+        workspace,
+        rows(
+            (1, "plan_made", {"plan": {"tasks": tasks}, "attempts": 0}),
+            (1, "task_started", {"task": "slow"}),
+            (1, "task_started", {"task": "read"}),
+            (31, "task_finished", {"task": "read", "status": "done", "output": "x"}),
+            (41, "run_finished", {"status": "interrupted", "error": "interrupted", "code": "STOPPED_BY_USER"}),
+        ),
+    )
+    async with served(workspace) as server:
+        page = await open_page(server.at(f"/runs/{RUN}"))
+        cut_off = page.get_by_role("button", name=re.compile("^Something slow"))
+        await expect(cut_off.and_(page.locator(".card"))).to_contain_text("40 s")
+        row = cut_off.and_(page.locator(".row"))
+        await expect(row).to_contain_text("40 s")
+        bar, label = await row.locator(".span").bounding_box(), await row.locator(".dur").bounding_box()
+        assert bar is not None
+        assert label is not None
+        assert label["x"] >= bar["x"] + bar["width"] - 1  # behind its bar, not on it
+        await row.click()
+        await expect(page.get_by_role("tabpanel", name="Output").locator("dd").first).to_have_text("40 s")
+
+
 async def test_a_conversation_that_cannot_be_read_says_why(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/runs"), troubled=True)

@@ -12,7 +12,7 @@ import { Graph } from "../graph/graph.js";
 import { Finder } from "./finder.js";
 import { criticalPath } from "./critical_path.js";
 import { titleOf } from "./names.js";
-import { tasksOf } from "./spans.js";
+import { tasksOf, took } from "./spans.js";
 
 /** How often the critical path of a run that works is looked at, in milliseconds. */
 const PATH = 1000;
@@ -21,7 +21,10 @@ const PATH = 1000;
 export const showPath = signal(true);
 
 /** @param {import("./spans.js").Span} span @param {number} now */
-const noteOf = (span, now) => (span.start === null || span.kind === "reused" ? "" : seconds((span.end ?? (span.status === "running" ? now : span.start)) - span.start));
+function noteOf(span, now) {
+  const time = span.kind === "reused" ? null : took(span, now);
+  return time === null ? "" : seconds(time);
+}
 
 /** @param {import("./spans.js").Span} span @param {number} now @param {import("./fold.js").State} state @param {string[]} instead_of the tasks whose place it took */
 const taskOf = (span, now, state, instead_of) => ({

@@ -20,6 +20,9 @@ export const make = (given) => ({
   cost_usd: 0, estimated_calls: 0, tools: {}, waited_for: null, why: null, error: null, retries: [], tries: [], item: null, replaced_by: null, ...given,
 });
 
+/** How long a step took the last time that it ran, until now if it works; one that was cut off took as long as that try. @param {Span} span @param {number} now */
+export const took = (span, now) => (span.start === null ? null : (span.end ?? (span.status === "running" ? now : span.tries.at(-1)?.end ?? span.start)) - span.start);
+
 /** End the try that is still open, if one is. @param {Span} span @param {number} at @param {string} status */
 export function close(span, at, status) {
   const last = span.tries.at(-1);

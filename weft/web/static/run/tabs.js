@@ -14,21 +14,21 @@ import { Folded, Message, Reply, Text } from "./message.js";
 import { Made } from "./files.js";
 import { titleOf } from "./names.js";
 import { Output } from "./output.js";
+import { took } from "./spans.js";
 
 /** @typedef {{ source: any, span: import("./spans.js").Span, detail: import("./detail.js").Detail | null, parts: import("./spans.js").Span[], text: string, onSelect: (id: string) => void, actions: any }} Props */
 
 /** @param {Props} props */
 export function OutputTab({ source, span, detail, parts, text, onSelect, actions }) {
   const [raw, setRaw] = useState(false);
-  const now = source.now();
-  const took = span.start === null ? null : (span.end ?? (span.status === "running" ? now : span.start)) - span.start;
+  const time = took(span, source.now());
   const model = detail?.calls.at(-1)?.model;
   const output = detail?.output ?? null;
   const named = (/** @type {string} */ id) => titleOf(source.state.spans.get(id) ?? { id, title: "" });
   const files = source.rowsOf ? [] : source.state.artifacts.filter((/** @type {any} */ file) => file.task === span.id);
   const retries = detail?.calls.flatMap((call) => call.retries) ?? [];
   return html`<dl class="grid">
-      <dt>Took</dt><dd class="num">${took === null ? "–" : seconds(took)}${span.attempts > 1 ? `, ${span.attempts} tries` : ""}</dd>
+      <dt>Took</dt><dd class="num">${time === null ? "–" : seconds(time)}${span.attempts > 1 ? `, ${span.attempts} tries` : ""}</dd>
       ${model && html`<dt>Model</dt><dd class="mono">${model}</dd>`}
       ${span.tokens > 0 && html`<dt>Tokens</dt><dd class="num">${approx(span)}${count(span.tokens)} · ${approx(span)}${money(span.cost_usd)}</dd>`}
       ${span.depends_on.length > 0 && html`<dt>Needs</dt><dd>${span.depends_on.map((id, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(id)}>${named(id)}</button>${id === span.waited_for && span.depends_on.length > 1 ? html` <span class="muted">(last)</span>` : ""}`)}</dd>`}
@@ -42,7 +42,7 @@ export function OutputTab({ source, span, detail, parts, text, onSelect, actions
     <h3 class="sec">Output${output && html`<button type="button" class="plain" aria-pressed=${raw ? "true" : "false"} onClick=${() => setRaw(!raw)}>${raw ? "Rendered" : "Raw"}</button><button type="button" class="plain" onClick=${() => copy(output)}><${Icon} name="copy" />Copy</button>`}</h3>
     ${output ? (raw ? html`<${LongText} text=${output} />` : html`<${Output} text=${output} run=${source.rowsOf ? null : source.id} />`)
       : text ? html`<div class="md"><pre class="raw">${text}<span class="caret"></span></pre></div>`
-      : html`<p class="muted">${span.status === "running" ? `Being written for ${seconds(took ?? 0)}…` : detail === null ? "Reading…" : "No output."}</p>`}
+      : html`<p class="muted">${span.status === "running" ? `Being written for ${seconds(time ?? 0)}…` : detail === null ? "Reading…" : "No output."}</p>`}
     ${files.length > 0 && html`<h3 class="sec">Files of this task</h3>${files.map((/** @type {any} */ file) => html`<${Made} key=${file.path} run=${source.id} file=${file} open=${files.length === 1} />`)}`}
     ${actions?.rerun && ["done", "failed", "reused", "skipped"].includes(span.status) && !span.id.startsWith("(") && !source.isLive && html`<div class="actions" style="margin-top:18px;justify-content:flex-start">
       <button type="button" class="btn small" onClick=${() => actions.rerun(span.id)}><${Icon} name="replay" />Rerun from here…</button>

@@ -9,6 +9,7 @@ import { ICONS, WORDS } from "../core/states.js";
 import { parentOf } from "../graph/compose.js";
 import { criticalPath } from "./critical_path.js";
 import { titleOf } from "./names.js";
+import { took } from "./spans.js";
 
 const ROW = 25;
 /** Where a share of the time stands in a row, which keeps room for labels at its end. @param {number} percent */
@@ -73,12 +74,12 @@ const began = (span) => span.tries[0]?.start ?? span.start ?? Infinity;
 /** @param {any} props */
 function Row({ span, spans, gone, now, percent, step, offset, critical, selected, onSelect, marks, isLive }) {
   const { start, status } = span;
-  const end = span.end ?? (status === "running" && isLive ? now : start);
+  const time = took(span, now);
   const first = began(span);
   const ready = span.depends_on.reduce((/** @type {number} */ most, /** @type {string} */ id) => Math.max(most, spans.get(id)?.end ?? 0), Math.max(spans.get("(plan)")?.end ?? 0, spans.get(parentOf(span.id) ?? "")?.start ?? 0));
   const tries = span.attempts > 1 ? ` · ${span.attempts} tries` : "";
-  const said = start === null ? inPageWords(span.error ?? "") : `${seconds(end - start)}${tries}${gone ? " · no longer in the plan" : ""}`;
-  const left = start === null ? 0 : percent(end);
+  const said = time === null ? inPageWords(span.error ?? "") : `${seconds(time)}${tries}${gone ? " · no longer in the plan" : ""}`;
+  const left = time === null ? 0 : percent(start + time);
   const where = left <= 100.01 ? "" : percent(first) > 14 ? "before" : "inside"; // behind its bars, if their end is in view
   return html`<button type="button" class=${classes("row", `st-${status}`, critical && "crit", parentOf(span.id) !== null && "part")} aria-current=${selected ? "true" : undefined} onClick=${() => onSelect(span.id)}
     aria-label=${`${titleOf(span)}${said ? `, ${said}` : ""}, ${WORDS[status] ?? status}${critical ? ", on the critical path" : ""}`}>
