@@ -184,6 +184,41 @@ async def test_a_task_that_was_cut_off_says_how_long_it_worked(workspace: Path, 
         await expect(page.get_by_role("tabpanel", name="Output").locator("dd").first).to_have_text("40 s")
 
 
+async def test_what_works_goes_on_while_it_is_played_back(workspace: Path, open_page: OpenPage) -> None:
+    selected = {
+        "detector": "lexical",
+        "available": 1,
+        "selections": [{"name": "briefs", "score": 0.9, "reason": "the goal names it"}],
+    }
+    write(
+        workspace,
+        rows(
+            (1, "skills_selected", selected),
+            (1, "plan_made", {"plan": {"tasks": [task("slow", "Something slow")]}, "attempts": 0}),
+            (1, "task_started", {"task": "slow"}),
+            (101, "task_finished", {"task": "slow", "status": "done", "output": "x"}),
+            (101, "run_finished", {"status": "done", "answer": "The end.", "seconds": 101}),
+        ),
+    )
+    async with served(workspace) as server:
+        page = await open_page(server.at(f"/runs/{RUN}?tab=skills"))
+        await finished(page)
+        panel = page.get_by_role("complementary", name="The run")
+        await expect(panel).to_contain_text("No finished task used it.")
+        await page.get_by_role("button", name="Playback").click()
+        await page.get_by_role("button", name="Pause").click()
+        for place, now, worked in (("500", "51 s", "50 s"), ("800", "81 s", "80 s")):
+            await page.get_by_role("slider", name="Time of the run").fill(place)
+            await expect(page.locator(".facts")).to_contain_text(f"{now} at work")
+            await expect(panel).to_contain_text(f"Working for {now}")
+            await expect(page.locator(".card")).to_contain_text(worked)
+            await expect(page.locator(".row", has_text="Something slow")).to_contain_text(worked)
+        await expect(panel).not_to_contain_text("No finished task used it.")  # it still may
+        bar = await page.locator(".row .span").bounding_box()
+        assert bar is not None
+        assert bar["width"] > 100
+
+
 async def test_a_conversation_that_cannot_be_read_says_why(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/runs"), troubled=True)

@@ -26,15 +26,16 @@ import { Undone } from "./undone.js";
 export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
   source.tick.value;
   const { state } = source;
+  const isWorking = state.status === "running"; // now, or at the time that is played back
   const tab = place.value.query.get("tab") ?? "answer";
   const tabs = [{ id: "answer", name: "Answer" }, { id: "skills", name: "Skills", count: state.selected.length }, { id: "details", name: "Details" }, ...(feed ? [{ id: "files", name: "Files" }] : [])];
   const shown = tabs.some((one) => one.id === tab) ? tab : "answer";
   return html`<aside class="drawer" aria-label="The run">
-    <div class="dh"><div class="pills"><${Pill} status=${state.status} word=${runWord(state)} /></div><${Tools} onClose=${onClose} /><h2>The run</h2><div class="sub">${source.isLive ? `Working for ${seconds(source.now())}` : `Worked ${seconds(secondsShown(state))}`}, started ${moment(state.started)}</div>${(state.parent || state.after) && html`<div class="sub"><${Origin} state=${state} compare=${feed !== null} /></div>`}</div>
+    <div class="dh"><div class="pills"><${Pill} status=${state.status} word=${runWord(state)} /></div><${Tools} onClose=${onClose} /><h2>The run</h2><div class="sub">${isWorking ? `Working for ${seconds(source.now())}` : `Worked ${seconds(secondsShown(state))}`}, started ${moment(state.started)}</div>${(state.parent || state.after) && html`<div class="sub"><${Origin} state=${state} compare=${feed !== null} /></div>`}</div>
     <${Tabs} label="About this run" tabs=${tabs} chosen=${shown} onChoose=${(/** @type {string} */ id) => setQuery({ tab: id === "answer" ? null : id }, { replace: true })} />
     <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${shown}" tabIndex=${0}>
       ${shown === "answer" && html`<${AnswerPart} source=${source} feed=${feed} onSelect=${onSelect} actions=${actions} />`}
-      ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} used=${source.isLive ? null : skillsUsed(state)} />`}
+      ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} used=${isWorking ? null : skillsUsed(state)} />`}
       ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} /><${TimeSpent} source=${source} onSelect=${onSelect} /><${Grew} state=${state} />`}
       ${shown === "files" && html`<${FilesPart} run=${source.id} status=${state.status} live=${source.isLive} />`}</div></aside>`;
 }

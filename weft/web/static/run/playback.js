@@ -45,7 +45,7 @@ export class Playback {
       this.index = 0;
       reshaped = true;
     }
-    const changed = new Set();
+    const changed = new Set([...this.state.spans.values()].filter((span) => span.status === "running").map((span) => span.id)); // they work on
     while (this.index < this.rows.length && this.times[this.index] <= wanted + 1e-9) {
       for (const id of apply(this.state, this.rows[this.index++])) changed.add(id);
     }

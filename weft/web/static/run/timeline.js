@@ -57,7 +57,7 @@ export function Timeline({ source, selected, onSelect }) {
     <div class="rows" ref=${measure} tabIndex=${0} role="region" aria-label="Timeline rows" onScroll=${(/** @type {any} */ event) => (top.value = event.target.scrollTop)}>
       <div style=${{ height: `${first * ROW}px` }}></div>
       ${rows.slice(first, last).map((span) => html`<${Row} key=${span.id + (spans.get(span.id) === span ? "" : " dropped")} span=${span} spans=${spans} gone=${spans.get(span.id) !== span} now=${now} percent=${percent} step=${(step / (to - from)) * 100} offset=${percent(lines[0] ?? 0)}
-        critical=${critical.has(span.id)} selected=${selected === span.id} onSelect=${onSelect} marks=${marks} isLive=${source.isLive} />`)}
+        critical=${critical.has(span.id)} selected=${selected === span.id} onSelect=${onSelect} marks=${marks} />`)}
       <div style=${{ height: `${(rows.length - last) * ROW}px` }}></div></div></section>`;
 }
 
@@ -72,7 +72,7 @@ function sorted(rows, by) {
 const began = (span) => span.tries[0]?.start ?? span.start ?? Infinity;
 
 /** @param {any} props */
-function Row({ span, spans, gone, now, percent, step, offset, critical, selected, onSelect, marks, isLive }) {
+function Row({ span, spans, gone, now, percent, step, offset, critical, selected, onSelect, marks }) {
   const { start, status } = span;
   const time = took(span, now);
   const first = began(span);
@@ -87,7 +87,7 @@ function Row({ span, spans, gone, now, percent, step, offset, critical, selected
     <span class="lane" style=${{ "--step": `${step}%`, "--offset": `${step < 100 ? offset / (1 - step / 100) : 0}%` }}>
       ${marks.map((/** @type {{ at: number, what: string }} */ { at, what }) => html`<span class=${classes("mark", what !== "resumed" && "changed")} style=${{ left: x(percent(at)) }} title=${what}></span>`)}
       ${start !== null && html`${first - ready > 0.05 && !span.id.startsWith("(") && html`<span class="wait" style=${{ left: x(percent(ready)), width: x(percent(first) - percent(ready)) }}></span>`}
-        ${span.tries.map((/** @type {any} */ one, /** @type {number} */ at) => html`<${Bar} one=${one} until=${isLive ? now : one.start} last=${at === span.tries.length - 1} percent=${percent} />`)}
+        ${span.tries.map((/** @type {any} */ one, /** @type {number} */ at) => html`<${Bar} one=${one} until=${now} last=${at === span.tries.length - 1} percent=${percent} />`)}
         ${span.retries.map((/** @type {number} */ at) => html`<span class="retry" style=${{ left: x(percent(at)) }} title="tried again"></span>`)}`}
       ${said && html`<span class=${classes("dur", where)} style=${{ left: x(where ? Math.max(0, percent(first)) : left) }}>${said}</span>`}</span></button>`;
 }
