@@ -118,6 +118,24 @@ async def test_a_very_long_text_is_drawn_where_it_is_looked_at(workspace: Path, 
         await expect(answer.get_by_role("heading", name="The end")).to_be_visible()
 
 
+async def test_the_number_of_an_item_stands_within_the_panel_whichever_way_it_is_read(
+    workspace: Path, open_page: OpenPage
+) -> None:
+    write(workspace, rows("1. שלום עולם\n2. Hello world\n"))
+    async with served(workspace) as server:
+        page = await open_page(server.at(f"/runs/{RUN}"))
+        answer = page.locator(".drawer .md")
+        await expect(answer.get_by_role("listitem")).to_have_count(2)
+        around = await answer.bounding_box()
+        items = answer.get_by_role("listitem")
+        hebrew, english = await items.first.bounding_box(), await items.last.bounding_box()
+        assert around is not None
+        assert hebrew is not None
+        assert english is not None
+        assert around["x"] + around["width"] - (hebrew["x"] + hebrew["width"]) == pytest.approx(22)
+        assert english["x"] - around["x"] == pytest.approx(22)
+
+
 async def test_a_very_long_text_never_keeps_the_page_busy_for_long(
     workspace: Path, browser: Browser, open_page: OpenPage
 ) -> None:
