@@ -15,7 +15,7 @@ from playwright.async_api import expect
 from tests.end_to_end.test_kept_outputs import program
 from tests.needs import needs_chromium
 from tests.weft.web.static.axe import clean
-from tests.weft.web.static.served_page import GOAL, PageModel, eventually, go, prepare, run_id_of, served, task
+from tests.weft.web.static.served_page import GOAL, SKILL, PageModel, eventually, go, prepare, run_id_of, served, task
 from tests.weft.web.static.written_runs import BIG, big_rows, layered, write
 from weft_planner.errors import RequestRefused
 
@@ -481,6 +481,20 @@ async def test_a_selected_skill_that_no_task_used_is_marked_and_warned_of(worksp
         await expect(drawer.locator(".scoreline", has_text="comparing-options")).to_contain_text(
             "No finished task used it."
         )
+
+
+async def test_a_skill_that_was_used_without_being_selected_is_shown_too(workspace: Path, open_page: OpenPage) -> None:
+    model = PageModel({"tasks": [task("redis", "Profile Redis", action_type="skill", name=SKILL)]})
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/new"))
+        await run_goal(page, "Say hello to the neighbours")
+        await finished(page)
+        panel = page.get_by_role("complementary", name="The run")
+        await panel.get_by_role("tab", name="Skills").click()
+        await expect(panel).to_contain_text("No skill was selected.")
+        await expect(panel.get_by_role("heading", name="Used without being selected")).to_be_visible()
+        await panel.get_by_role("link", name=SKILL).click()
+        await expect(page.get_by_role("heading", name=SKILL).first).to_be_visible()
 
 
 async def test_what_a_command_writes_is_seen_on_the_page_while_it_runs(workspace: Path, open_page: OpenPage) -> None:

@@ -35,9 +35,15 @@ export function RunDrawer({ source, feed, onClose, onSelect, actions }) {
     <${Tabs} label="About this run" tabs=${tabs} chosen=${shown} onChoose=${(/** @type {string} */ id) => setQuery({ tab: id === "answer" ? null : id }, { replace: true })} />
     <div class="db" id="panel" role="tabpanel" aria-labelledby="tab-${shown}" tabIndex=${0}>
       ${shown === "answer" && html`<${AnswerPart} source=${source} feed=${feed} onSelect=${onSelect} actions=${actions} />`}
-      ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} used=${isWorking ? null : skillsUsed(state)} />`}
+      ${shown === "skills" && html`<h3 class="sec">Selected for the goal</h3><${Scores} selected=${state.selected} used=${isWorking ? null : skillsUsed(state)} /><${Unselected} state=${state} />`}
       ${shown === "details" && html`<${DetailsPart} state=${state} feed=${feed} /><${TimeSpent} source=${source} onSelect=${onSelect} /><${Grew} state=${state} />`}
       ${shown === "files" && html`<${FilesPart} run=${source.id} status=${state.status} live=${source.isLive} />`}</div></aside>`;
+}
+
+/** The skills that finished tasks used, though they were not selected: the plan named them, or a model loaded them. @param {{ state: import("./fold.js").State }} props */
+function Unselected({ state }) {
+  const others = skillsUsed(state).filter((name) => !state.selected.some((one) => one.name === name));
+  return others.length > 0 && html`<h3 class="sec">Used without being selected</h3><div class="scores">${others.map((name) => html`<div class="scoreline"><a href=${address(`/skills/${part(name)}`)}>${name}</a></div>`)}</div>`;
 }
 
 /** As many warnings are shown without asking. */
