@@ -219,6 +219,31 @@ async def test_what_works_goes_on_while_it_is_played_back(workspace: Path, open_
         assert bar["width"] > 100
 
 
+async def test_why_says_of_tools_and_steps_what_is_true_of_them(workspace: Path, open_page: OpenPage) -> None:
+    tool = {"action_type": "tool", "name": "ReadFile", "arguments": {"path": "notes.md"}}
+    model = PageModel(
+        {"tasks": [task("read", "Read the notes") | tool, task("sum", "Sum up", ("read",))], "synthesis": "Short."}
+    )
+    async with served(workspace, model) as server:
+        page = await open_page(server.at("/new"))
+        run = await run_goal(page)
+        await finished(page)
+        panel = page.get_by_role("tabpanel", name="Why")
+        said = {
+            "read": ("The plan calls this tool", "was not selected"),
+            "(plan)": ("A model makes the plan", "needs no skill"),
+            "(synthesis)": ("A model writes the answer from the results", "it depends on nothing"),
+        }
+        for step, (true, untrue) in said.items():
+            await go(page, f"/runs/{run}?task={step}&tab=why")
+            await expect(panel).to_contain_text(true)
+            await expect(panel).not_to_contain_text(untrue)
+        await go(page, f"/runs/{run}?task=read&tab=why")
+        await panel.get_by_role("button", name="Sum up").click()
+        await page.get_by_role("tab", name="Why").click()
+        await expect(panel).to_contain_text("When Read the notes was done")
+
+
 async def test_a_conversation_that_cannot_be_read_says_why(workspace: Path, open_page: OpenPage) -> None:
     async with served(workspace) as server:
         page = await open_page(server.at("/runs"), troubled=True)

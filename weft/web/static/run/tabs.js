@@ -88,16 +88,34 @@ export function ToolsTab({ detail }) {
     ${use.log && html`<h3 class="sec">Log (exit status ${use.log.exit_status})</h3><pre class="raw">${[use.log.log, use.log.stderr].filter(Boolean).join("\n") || "(nothing)"}</pre>`}</${Folded}>`);
 }
 
+/** Who does a step that needs no skill, by its id or its kind. */
+const DONE_BY = /** @type {Record<string, string>} */ ({
+  "(plan)": "A model makes the plan, from the goal and the skills that were selected for it.",
+  "(replan)": "A model changes the plan when something in it failed, or a person asks for it.",
+  "(synthesis)": "A model writes the answer from the results of the tasks.",
+  "(detector)": "A model helps to select the skills.",
+  tool: "The plan calls this tool: a program does the task, and no skill is needed.",
+  goal: "This task is a goal of its own, which is planned when it is ready.",
+});
+
 /** @param {Props} props */
 export function WhyTab({ source, span, onSelect }) {
-  const chosen = source.state.selected.find((/** @type {any} */ one) => one.name === span.name);
-  const dependents = [...source.state.spans.values()].filter((one) => one.depends_on.includes(span.id));
-  return html`${span.name ? html`<h3 class="sec">Why this ${span.kind}</h3>${chosen
-      ? html`<div class="note"><b>${span.name}</b> was selected with ${score(chosen.score)}: ${chosen.reason}</div>`
-      : html`<div class="note"><b>${span.name}</b> was not selected for the goal; the plan names it all the same.</div>`}` : html`<div class="note">This task needs no skill: a model does it with the goal, its instruction and the results it depends on.</div>`}
-    <h3 class="sec">Selected for the goal</h3><${Scores} selected=${source.state.selected} marked=${span.name} />
-    <h3 class="sec">When it started</h3><p>${span.start === null ? "It has not started." : span.waited_for ? html`When <button type="button" class="linkish" onClick=${() => onSelect(span.waited_for ?? "")}>${span.waited_for}</button> was done, the last of what it needs.` : "At once: it depends on nothing."}</p>
-    ${dependents.length > 0 && html`<h3 class="sec">What waits for it</h3><p>${dependents.map((one, index) => html`${index ? ", " : ""}<button type="button" class="linkish" onClick=${() => onSelect(one.id)}>${one.id}</button>`)}</p>`}`;
+  const { selected, spans } = source.state;
+  const isTask = !span.id.startsWith("(");
+  const dependents = [...spans.values()].filter((one) => one.depends_on.includes(span.id));
+  const link = (/** @type {string} */ id) => html`<button type="button" class="linkish" onClick=${() => onSelect(id)}>${titleOf(spans.get(id) ?? { id, title: "" })}</button>`;
+  return html`${isTask && span.name && html`<h3 class="sec">Why this ${span.kind}</h3>`}<${Chosen} span=${span} selected=${selected} />
+    <h3 class="sec">Selected for the goal</h3><${Scores} selected=${selected} marked=${span.name} />
+    ${isTask && html`<h3 class="sec">When it started</h3><p>${span.start === null ? "It has not started." : span.waited_for ? html`When ${link(span.waited_for)} was done, the last of what it needs.` : "At once: it depends on nothing."}</p>`}
+    ${dependents.length > 0 && html`<h3 class="sec">What waits for it</h3><p>${dependents.map((one, index) => html`${index ? ", " : ""}${link(one.id)}`)}</p>`}`;
+}
+
+/** Why a step has its skill, or who does it without one. @param {{ span: import("./spans.js").Span, selected: { name: string, score: number, reason: string }[] }} props */
+function Chosen({ span, selected }) {
+  const chosen = selected.find((one) => one.name === span.name);
+  if (chosen) return html`<div class="note"><b>${span.name}</b> was selected with ${score(chosen.score)}: ${chosen.reason}</div>`;
+  if (span.kind === "skill") return html`<div class="note"><b>${span.name}</b> was not selected for the goal; the plan names it all the same.</div>`;
+  return html`<div class="note">${DONE_BY[span.id] ?? DONE_BY[span.kind] ?? "This task needs no skill: a model does it with the goal, its instruction and the results it depends on."}</div>`;
 }
 
 /** Selected skills with their scores and reasons; of a run that is over, which of them no finished task used. @param {{ selected: { name: string, score: number, reason: string }[], marked?: string | null, used?: string[] | null }} props */
