@@ -116,8 +116,12 @@ async def test_batches_are_counted_and_stopped(workspace: Path) -> None:
     (workspace / ".agents").mkdir()
     journal = SqliteStore(workspace / ".agents" / "journal.sqlite")
     runs = {
-        name: replace(line(name, status), batch="answers-1", batch_goal=name)
-        for name, status in [("r1", "done"), ("r2", "failed"), ("r3", "running")]
+        name: replace(line(name, status), seconds=seconds, cost_usd=cost, batch="answers-1", batch_goal=name)
+        for name, status, seconds, cost in [
+            ("r1", "done", 4.0, 0.25),
+            ("r2", "failed", 2.0, 0.5),
+            ("r3", "running", 60.0, None),
+        ]
     }
     rows = [row(name, 1, "run_started", batch_size=10) for name in runs]
     rows.append(
@@ -128,6 +132,8 @@ async def test_batches_are_counted_and_stopped(workspace: Path) -> None:
         (batch,) = (await asked.get("/batches")).json()
         assert (batch["batch"], batch["goals"], batch["runs"]) == ("answers-1", 10, 3)
         assert batch["statuses"] == {"done": 1, "failed": 1, "running": 1}
+        assert (batch["seconds"], batch["cost_usd"]) == (66.0, None)
+        assert batch["ended"] == {"runs": 2, "seconds": 6.0, "cost_usd": 0.75}  # a goal took half of that
         shown = (await asked.get("/batches/answers-1")).json()
         (failure,) = shown["failures"]
         assert (failure["kind"], failure["runs"], failure["error"][:16]) == ("NO_PLAN", 1, "no plan was made")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from weft_executor.stores.store import Store
 
 _FAILURES = ("failed", "partial", "stopped")
+_GO_ON = ("running", "waiting", "interrupted")
 _MOST_FAILURES = 300
 _KINDS = 20
 
@@ -76,20 +77,28 @@ def _counted(site: Site, request: Request) -> list[BatchCount]:
 def _shape(store: Store, batch: str, counted: Iterable[BatchCount]) -> dict[str, Any]:
     rows = list(counted)
     first, last = min(row.first for row in rows), max(row.last for row in rows)
-    costs = [row.cost_usd for row in rows]
     newest = next(store.rows(last, types=("run_started",)), None)
-    runs = sum(row.runs for row in rows)
+    sums = _sums(rows)
     return {
         "batch": batch,
-        "goals": max((newest.body.get("batch_size") if newest is not None else None) or 0, runs),
-        "runs": runs,
+        "goals": max((newest.body.get("batch_size") if newest is not None else None) or 0, sums["runs"]),
         "statuses": {row.status: row.runs for row in rows},
-        "seconds": round(sum(row.seconds for row in rows), 3),
-        "cost_usd": None if None in costs else sum(cost or 0.0 for cost in costs),
+        **sums,
+        "ended": _sums([row for row in rows if row.status not in _GO_ON]),
         "first": first,
         "last": last,
         "started": store.find(first).started,
         "goal": store.find(first).goal,
+    }
+
+
+def _sums(rows: list[BatchCount]) -> dict[str, Any]:
+    """How many runs there are, and what they took together."""
+    costs = [row.cost_usd for row in rows]
+    return {
+        "runs": sum(row.runs for row in rows),
+        "seconds": round(sum(row.seconds for row in rows), 3),
+        "cost_usd": None if None in costs else sum(cost or 0.0 for cost in costs),
     }
 
 

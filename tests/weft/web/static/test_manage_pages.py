@@ -168,12 +168,25 @@ async def test_a_batch_that_was_stopped_says_what_is_left_and_how_to_continue(
     page = await open_page(full.at("/batches"))
     batch = {"batch": texts.BATCH, "goals": 12, "runs": 4, "statuses": {"interrupted": 3, "waiting": 1}, "failures": []}
     batch |= {"seconds": 4.0, "cost_usd": 0.0, "started": "2026-11-18T10:00:00Z", "goal": "Summarise it"}
+    batch |= {"ended": {"runs": 0, "seconds": 0.0, "cost_usd": 0.0}}
     await page.route("**/api/batches/*", lambda route: route.fulfill(json=batch))
     await page.get_by_role("link", name=texts.BATCH).click()
     await expect(page.locator(".facts")).to_contain_text("0 of 12 goals ended")
     terminal = page.get_by_role("region", name="In a terminal")
     await expect(terminal).to_contain_text("8 goals have not begun.")
     await expect(terminal).to_contain_text("--resume --retry-errors")
+
+
+async def test_what_a_goal_of_a_batch_takes_is_said_of_those_that_ended(full: Served, open_page: OpenPage) -> None:
+    page = await open_page(full.at("/batches"))
+    batch = {"batch": texts.BATCH, "goals": 3, "runs": 3, "statuses": {"done": 2, "waiting": 1}, "failures": []}
+    batch |= {"seconds": 90.0, "cost_usd": 0.9, "started": "2026-11-18T10:00:00Z", "goal": "Summarise it"}
+    batch |= {"ended": {"runs": 2, "seconds": 8.0, "cost_usd": 0.5}}
+    await page.route("**/api/batches/*", lambda route: route.fulfill(json=batch))
+    await page.get_by_role("link", name=texts.BATCH).click()
+    await expect(page.locator(".facts")).to_contain_text("2 of 3 goals ended")
+    await expect(page.locator(".facts")).to_contain_text("$0.9000 ($0.2500 a goal)")
+    await expect(page.locator(".facts")).to_contain_text("4.0 s of work a goal")
 
 
 async def test_settings_and_doctor_say_where_and_what_to_do(full: Served, open_page: OpenPage) -> None:

@@ -21,13 +21,10 @@ import { RunTable } from "./run_table.js";
 
 const AGAIN = "weft batch GOALS -o RESULTS --resume --retry-errors";
 
-/** How many goals have ended: those that wait for a person or were interrupted go on. @param {import("./batches.js").Batch} batch */
-export const endedOf = ({ runs, statuses }) => runs - ["running", "waiting", "interrupted"].reduce((sum, name) => sum + (statuses[name] ?? 0), 0);
-
 /** Seconds until all goals have ended, by what ended since it started; null if that cannot be told. @param {import("./batches.js").Batch} batch @param {number} now in milliseconds */
 export function timeLeft(batch, now) {
   const running = batch.statuses.running ?? 0;
-  const ended = endedOf(batch);
+  const ended = batch.ended.runs;
   if (!running || !ended) return null;
   return ((now - Date.parse(batch.started)) / 1000 / ended) * (batch.goals - ended);
 }
@@ -75,9 +72,9 @@ export function BatchPage({ id }) {
 /** @param {{ batch: import("./batches.js").Batch, live: boolean }} props */
 function Facts({ batch, live }) {
   const left = timeLeft(batch, Date.now());
-  const ended = endedOf(batch);
-  return html`<span class="fact"><b>${count(ended)}</b> of ${counted(batch.goals, "goal")} ended</span><span class="fact"><b>${count(batch.statuses.done ?? 0)}</b> done</span><span class="fact"><b>${batch.cost_usd === null ? "–" : money(batch.cost_usd)}</b>${ended > 0 && batch.cost_usd ? ` (${money(batch.cost_usd / ended)} a goal)` : ""}</span>
-    ${ended > 0 && html`<span class="fact"><b>${seconds(batch.seconds / ended)}</b> of work a goal</span>`}${live && ended > 0 && html`<span class="fact"><b>${rate(ended / ((Date.now() - Date.parse(batch.started)) / 60_000))}</b> goals a minute</span>`}${live && left !== null && html`<span class="fact">about <b>${seconds(left)}</b> left</span>`}<span class="fact">started <b title=${moment(batch.started)}>${ago(batch.started, Date.now())}</b></span>`;
+  const { runs: ended, seconds: worked, cost_usd: cost } = batch.ended;
+  return html`<span class="fact"><b>${count(ended)}</b> of ${counted(batch.goals, "goal")} ended</span><span class="fact"><b>${count(batch.statuses.done ?? 0)}</b> done</span><span class="fact"><b>${batch.cost_usd === null ? "–" : money(batch.cost_usd)}</b>${ended > 0 && cost ? ` (${money(cost / ended)} a goal)` : ""}</span>
+    ${ended > 0 && html`<span class="fact"><b>${seconds(worked / ended)}</b> of work a goal</span>`}${live && ended > 0 && html`<span class="fact"><b>${rate(ended / ((Date.now() - Date.parse(batch.started)) / 60_000))}</b> goals a minute</span>`}${live && left !== null && html`<span class="fact">about <b>${seconds(left)}</b> left</span>`}<span class="fact">started <b title=${moment(batch.started)}>${ago(batch.started, Date.now())}</b></span>`;
 }
 
 /** @param {{ batch: import("./batches.js").Batch }} props */

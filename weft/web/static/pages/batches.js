@@ -8,7 +8,7 @@ import { Page } from "../core/page.js";
 import { WORDS } from "../core/states.js";
 import { useRead } from "../core/use_read.js";
 
-/** @typedef {{ batch: string, goals: number, runs: number, statuses: Record<string, number>, seconds: number, cost_usd: number | null, started: string, goal: string, failures?: { kind: string, runs: number, error: string }[] }} Batch */
+/** @typedef {{ batch: string, goals: number, runs: number, statuses: Record<string, number>, seconds: number, cost_usd: number | null, ended: { runs: number, seconds: number, cost_usd: number | null }, started: string, goal: string, failures?: { kind: string, runs: number, error: string }[] }} Batch */
 
 const ORDER = ["done", "partial", "failed", "waiting", "stopped", "interrupted", "running"];
 
