@@ -239,6 +239,9 @@ async def test_why_says_of_tools_and_steps_what_is_true_of_them(workspace: Path,
             await expect(panel).to_contain_text(true)
             await expect(panel).not_to_contain_text(untrue)
         await go(page, f"/runs/{run}?task=read&tab=why")
+        head = page.get_by_role("complementary", name="Task read").locator(".sub")
+        await expect(head).to_contain_text("read · tool · ReadFile")
+        await expect(head.get_by_role("link")).to_have_count(0)  # it is no skill, and has no page
         await panel.get_by_role("button", name="Sum up").click()
         await page.get_by_role("tab", name="Why").click()
         await expect(panel).to_contain_text("When Read the notes was done")
