@@ -475,11 +475,11 @@ async def test_a_selected_skill_that_no_task_used_is_marked_and_warned_of(worksp
         await expect(drawer).to_contain_text("there is one option")
         await page.get_by_role("tab", name="Skills").click()
         await expect(drawer.locator(".scoreline", has_text="comparing-options")).to_contain_text(
-            "No finished task used it."
+            "No finished task used it, though it was certain to fit."
         )
         await page.reload()
         await expect(drawer.locator(".scoreline", has_text="comparing-options")).to_contain_text(
-            "No finished task used it."
+            "No finished task used it, though it was certain to fit."
         )
 
 

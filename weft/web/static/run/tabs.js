@@ -118,10 +118,10 @@ function Chosen({ span, selected }) {
   return html`<div class="note">${DONE_BY[span.id] ?? DONE_BY[span.kind] ?? "This task needs no skill: a model does it with the goal, its instruction and the results it depends on."}</div>`;
 }
 
-/** Selected skills with their scores and reasons; of a run that is over, which of them no finished task used. @param {{ selected: { name: string, score: number, reason: string }[], marked?: string | null, used?: string[] | null }} props */
+/** Selected skills with their scores and reasons; of a run that is over, which of them no finished task used. @param {{ selected: { name: string, score: number, reason: string, certain?: boolean }[], marked?: string | null, used?: string[] | null }} props */
 export const Scores = ({ selected, marked = null, used = null }) => (selected.length ? html`<div class="scores">${selected.map((one) => html`<div class="scoreline">
   <a href=${address(`/skills/${encodeURIComponent(one.name)}`)} style=${{ fontWeight: one.name === marked ? 650 : 500 }}>${one.name}</a><span class="num muted">${score(one.score)}</span>
-  <span class="meter"><i style=${{ width: `${Math.min(100, Math.max(0, one.score * 100))}%` }}></i></span><small>${one.reason}</small>${used && !used.includes(one.name) && html`<small class="unused">No finished task used it.</small>`}</div>`)}</div>` : html`<p class="muted">No skill was selected.</p>`);
+  <span class="meter"><i style=${{ width: `${Math.min(100, Math.max(0, one.score * 100))}%` }}></i></span><small>${one.reason}</small>${used && !used.includes(one.name) && html`<small class="unused">No finished task used it${one.certain ? ", though it was certain to fit" : ""}.</small>`}</div>`)}</div>` : html`<p class="muted">No skill was selected.</p>`);
 
 /** @param {Props} props */
 export function EventsTab({ detail, source }) {
