@@ -22,6 +22,7 @@ import pytest
 from tests.mcp_workspace import configure, open_servers
 from tests.nursery import Nursery, Process, Ran
 from tests.openai_server import Call, Fail, OpenAIServer, Say, Script
+from tests.skills.tree import put
 from tests.weft.cli.tmux import Terminal, needs_tmux
 from tests.weft.recorded import rows, store
 from weft.cli.chat.line import completions, files_below
@@ -361,15 +362,25 @@ def test_what_a_chat_cannot_do_is_said_with_what_to_do(chat: Talk, flags: tuple[
     assert (done.status, told in done.err) == (2, True), done.err
 
 
-def test_files_and_skills_are_named_in_a_goal(tmp_path: Path) -> None:
+def test_files_are_named_in_a_goal(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("text", encoding="utf-8")
     (tmp_path / "my notes.md").write_text("text", encoding="utf-8")
     text = 'Read @notes.md, @"my notes.md" and mail me@example.org about @nothing with $naming-things for $5'
-    goal = typed_goal(text, Goal(".", stream=True), ["naming-things"], (tmp_path,))
+    goal = typed_goal(text, Goal(".", skills=("a-skill",), stream=True), (tmp_path,))
     assert goal.files == (tmp_path / "notes.md", tmp_path / "my notes.md")
-    assert goal.skills == ("naming-things",)
-    assert "with naming-things for $5" in goal.text
+    assert (goal.text, goal.skills) == (text, ("a-skill",))
     assert goal.stream
+
+
+def test_a_typed_goal_names_skills_as_that_of_a_run_does(workspace: Path, chat: Talk) -> None:
+    put(workspace / "skills/deploy-app", "deploy-app", "Deploys the app.\ndisable-model-invocation: true")
+
+    def selected(goal: str) -> list[str]:
+        return [one["name"] for one in json.loads(chat("", "--json", "--dry-run", goal).out)["selected"]]
+
+    assert selected("$deploy-app, now") == ["deploy-app"]
+    assert "deploy-app" not in selected("Plan the release, but do not use $deploy-app")
+    assert "deploy-app" not in selected("What does `echo $deploy-app` print?")
 
 
 def test_commands_files_and_skills_are_completed(tmp_path: Path) -> None:

@@ -6,5 +6,5 @@ line.py       the line itself: history, several lines, completion
 turn_view.py  the turn that runs, drawn above the line
 commands.py   what begins with `/`
 page.py       the conversation in a browser
-typed_goal.py files after `@` and skills after `$` in a goal
+typed_goal.py files after `@` in a goal
 """

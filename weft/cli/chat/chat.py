@@ -57,13 +57,13 @@ class Chat:
     async def goal(self, text: str) -> Goal:
         """The goal in a typed text; files are looked for in the current folder first, then in the workspace."""
         here = Path.cwd()
-        goal = typed_goal(text, self.base, self.skill_names(), (here, self.weft.paths.workspace))
+        goal = typed_goal(text, self.base, (here, self.weft.paths.workspace))
         resources = await resource_files(text, self.weft)
         return replace(goal, files=tuple(dict.fromkeys((*goal.files, *resources))))
 
     def skill_names(self) -> list[str]:
         """The skills that a goal can name."""
-        return sorted(skill.name for skill in self.weft.workspace.skills.registry.list_skills())
+        return sorted(skill.name for skill in self.weft.workspace.skills.active() if skill.user_invocable)
 
     async def turn(
         self,
