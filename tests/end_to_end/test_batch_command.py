@@ -95,6 +95,10 @@ def test_bad_lines_are_all_reported_and_nothing_is_spent(folder: Path, serve: Se
         '{"id": "y", "goal": "c", "plan": {"tasks": [{"id": "a", "action_type": "llm", "depends_on": ["z"]}]}}'
     )
     lines.append(json.dumps({"id": "z", "goal": "long " * 50_000}))
+    lines.append('{"id": "w", "goal": "d", "skills": ["inner"]}')
+    (folder / "skills/inner").mkdir(parents=True)
+    closed = "---\nname: inner\ndescription: Greets the readers.\nuser-invocable: false\n---\nGreet.\n"
+    (folder / "skills/inner/SKILL.md").write_text(closed, encoding="utf-8")
     (folder / "bad.jsonl").write_text("\n".join(lines), encoding="utf-8")
     ran = weft("batch", "bad.jsonl", "-o", "out.jsonl", "--json", *MODEL, cwd=folder)
     assert ran.status == 2
@@ -106,6 +110,7 @@ def test_bad_lines_are_all_reported_and_nothing_is_spent(folder: Path, serve: Se
         "line 4: duplicate id 'x'",
         "line 5: its plan",
         "line 6: the goal has 250,000 characters",
+        "line 7: the skill 'inner' is not called by name",
     ):
         assert text in message
     assert server.calls == []

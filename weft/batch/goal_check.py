@@ -1,4 +1,4 @@
-"""Faults of a batch goal that its file alone cannot show: unknown skills, plans that cannot run."""
+"""Faults of a batch goal that its file alone cannot show: skills that it cannot ask for, plans that cannot run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from weft_skills.text.nearest import known_are
 
 if TYPE_CHECKING:
     from weft.batch.goals import BatchGoal, Check
+    from weft.workspace.workspace import Workspace
     from weft_planner.plan.validate import Known
 
 
-def goal_check(known: Known) -> Check:
-    """A check of goals against the skills and tools that are known; it returns what is wrong, or nothing."""
+def goal_check(workspace: Workspace) -> Check:
+    """A check of goals against the skills and tools of a workspace; it returns what is wrong, or nothing."""
+    known = workspace.known()
+    closed = [skill for skill in workspace.skills.active() if not skill.user_invocable]
 
     def check(goal: BatchGoal) -> str:
         faults = [
@@ -23,6 +26,7 @@ def goal_check(known: Known) -> Check:
             for name in goal.skills
             if name not in known.skills
         ]
+        faults += workspace.skills.uncallable(goal.skills, closed)
         try:
             Goal(goal.text)
         except InputError as error:

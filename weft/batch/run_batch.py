@@ -290,7 +290,7 @@ def open_batch(
         results.refuse_existing(output, options.errors)
     engine = open_engine(Path(workspace), settings, options, flags)
     with (
-        goal_files.opened(goals, check=goal_check(engine.runtime().workspace.known())) as checked,
+        goal_files.opened(goals, check=goal_check(engine.runtime().workspace)) as checked,
         started_batch(Batch(checked, output, options, engine), dry_run=dry_run) as batch,
     ):
         yield batch

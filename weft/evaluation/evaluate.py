@@ -306,7 +306,7 @@ def _check(trials: Trials, engine: BatchEngine) -> None:
             f"the variant {variant.name!r} is without {name!r}, which does not exist; {known_are(name, sorted(every))}"
             for name in sorted(off - every)
         ]
-        check = goal_check(engine.runtime(next(iter(Trials(trials.cases[:1], [variant], 1)))).workspace.known())
+        check = goal_check(engine.runtime(next(iter(Trials(trials.cases[:1], [variant], 1)))).workspace)
         for goal in Trials(trials.cases, [variant], 1):
             if fault := check(goal):
                 faults.append(f"{goal.id.rpartition('#')[0]}: {fault}")

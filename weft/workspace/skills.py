@@ -222,12 +222,16 @@ class WorkspaceSkills:
         if not forced:
             return
         self.check_known(forced, skills)
-        for skill in skills:
-            if not skill.user_invocable and skill.name in forced:
-                raise InputError(
-                    f"the skill {skill.name!r} is not called by name: {skill.file} says `{INVOCABLE_KEY}: false`",
-                    hint="leave the name out: it is selected where it fits; or remove that line",
-                )
+        for fault in self.uncallable(forced, skills):
+            raise InputError(fault, hint="leave the name out: it is selected where it fits; or remove that line")
+
+    def uncallable(self, names: Sequence[str], skills: Sequence[Skill]) -> list[str]:
+        """For each skill among these names that is not for people to call, that its author says so."""
+        return [
+            f"the skill {skill.name!r} is not called by name: {skill.file} says `{INVOCABLE_KEY}: false`"
+            for skill in skills
+            if not skill.user_invocable and skill.name in names
+        ]
 
     def still_called(self, names: Sequence[str], skills: Sequence[Skill]) -> list[str]:
         """Of the skills that a recorded run was asked for by name, those that are there and may be called today."""
