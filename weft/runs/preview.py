@@ -55,7 +55,8 @@ async def preview(context: RunContext) -> Preview:
     keywords = foreign.skills if foreign is not None else ""
     calls = expected_calls(goal.plan, rule, asks=selecting.asks, form=goal.data is not None, keywords=keywords)
     unmet = planning.unmet_needs(goal.plan) if goal.plan is not None else ()
-    warnings = (*unmet, *filter(None, [language_note(catalogue) if not keywords else ""]))
+    asked = language_note(catalogue) if keywords else ""  # what a run asks its model instead of saying
+    warnings = (*(warning for warning in catalogue.warnings if warning != asked), *unmet)
     return Preview(catalogue.selections, prompt, estimated_tokens(prompt), calls, warnings, rule)
 
 

@@ -365,6 +365,13 @@ async def test_installed_tools_that_are_off_are_not_there(settings: dict[str, An
     assert not [one.message for one in record.of(Warned) if "excel" in one.message]
 
 
+async def test_a_preview_warns_of_what_a_run_would_warn_of(workspace: Path) -> None:
+    style(workspace, "inner", "user-invocable: false\n")
+    async with weft(workspace, ScriptedModel(answering), skills_require=("gone-skill",)) as runtime:
+        preview = await runtime.preview(f"$inner {GOAL}")
+    assert [what in " ".join(preview.warnings) for what in ("require names 'gone-skill'", "names inner")] == [True] * 2
+
+
 async def test_a_skill_that_people_may_not_call_says_so(workspace: Path) -> None:
     style(workspace, "inner", "user-invocable: false\n")
     record = Recorder()
