@@ -62,18 +62,32 @@ _ALONE = (
 _NOT_TO_USE = re.compile(
     r"(?:\b(?:do|must|should|shall)[ ]not|\b(?:don|mustn|shouldn)['’]t|\b(?:dont|never|without|avoid))"
     r"(?:[ ](?:ever|please))?\s+(?:use|using|call|calling|run|running|load|loading|apply|applying)\s+"
-    rf"(?:(?:the|our|my)\s+)?(?:skill\s+)?{_NAME}{_END}{_ALONE}",
+    rf"(?:(?:the|our|my)\s+)?(?:skills?\s+)?{_NAME}{_END}{_ALONE}",
     re.IGNORECASE,
 )
+# Lists: "the pdf, docx or xlsx skill"; with "and" only where they are called skills, since "and" may begin a request.
+_WORD = r"(?:(?:the|our|my)\s+)?[\"'`“「]?\$?[A-Za-z0-9][A-Za-z0-9_-]*[\"'`”」]?"
+_SKILLS = r"\s+(?:skill|tool)s?\b"
+_WORDS = rf"{_WORD}(?:\s*,\s+{_WORD}){{0,8}}"
 _NOT_THE_SKILL = re.compile(
     r"\b(?:without|not\s+with|avoid|except|instead\s+of|rather\s+than)\s+"
-    rf"(?:(?:the|our|my)\s+)?{_NAME}(?=\s+(?:skill|tool)s?\b)",
+    rf"(?=(?:{_WORDS}(?:\s*,)?\s+(?:n?or|and)\s+)?{_WORD}{_SKILLS})(?:(?:the|our|my)\s+)?{_NAME}",
+    re.IGNORECASE,
+)
+_NOT_SKILL = re.compile(
+    r"\b(?:without|not\s+with|avoid|except|instead\s+of|rather\s+than)\s+"
+    rf"(?:(?:the|our|my)\s+)?skill\s+{_NAME}{_END}{_ALONE}",
     re.IGNORECASE,
 )
 _NOT_TO_USE_CHINESE = re.compile(rf"(?:不要|不用|别)再?(?:使用|调用|运行|用)\s*{_NAME}{_END}{_ALONE}")
-_REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_TO_USE_CHINESE)
+_REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_SKILL, _NOT_TO_USE_CHINESE)
 _SKILL = re.compile(r"\s+(?:skill|tool)s?\b", re.IGNORECASE)
-_OR = re.compile(rf"\s*\bn?or\s+(?:(?:the|our|my)\s+)?{_NAME}{_END}{_ALONE}", re.IGNORECASE)
+_LAST = rf"(?:n?or\s+{_WORD}{_END}{_ALONE}|and\s+{_WORD}{_SKILLS})"
+_NEXT = re.compile(
+    rf"(?:(?:\s*,)?\s*\b(?={_LAST})(?:n?or|and)\s+|\s*,\s+(?={_WORDS}(?:\s*,)?\s+{_LAST}))"
+    rf"(?:(?:the|our|my)\s+)?{_NAME}{_END}",
+    re.IGNORECASE,
+)
 
 
 def named(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> list[Selection]:
@@ -109,10 +123,13 @@ def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> 
 
 
 def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
-    """The skills that the goal says not to use, and names nowhere else."""
+    """The skills that the goal says not to use, by a mention or otherwise, and names nowhere else."""
     said: dict[str, set[int]] = {}
     for name, match in _refusals(goal, skills):
         said.setdefault(name, set()).add(match.start(1))
+    for match, skill in _mentions(goal, skills):
+        if _is_refused(goal, match.start()):
+            said.setdefault(skill.name, set()).add(match.start(1))
     return {name for name, places in said.items() if places.issuperset(_places(goal, name))}
 
 
@@ -123,7 +140,7 @@ def _refusals(goal: str, skills: Iterable[Skill]) -> Iterator[tuple[str, re.Matc
         found: re.Match[str] | None = first
         while found is not None:
             matches.append(found)
-            found = _OR.match(goal, found.end())
+            found = _NEXT.match(goal, found.end())
     names = {match[1].lower() for match in matches}
     known = [skill.name for skill in skills if skill.name.lower() in names] if names else []
     for match in matches:
