@@ -21,8 +21,7 @@ MANUAL_KEY = "disable-model-invocation"
 INVOCABLE_KEY = "user-invocable"
 # Begins the names of MCP servers' prompts among skills; a skill of a file has no colon in its name.
 PROMPT_PREFIX = "mcp:"
-_TRUE = frozenset({"true", "yes", "on", "1"})
-_FALSE = frozenset({"false", "no", "off", "0"})
+_SWITCHES = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 
 # The problems for which `--strict-skills` ignores a skill.
 NAME_RULES = frozenset({"name-form", "name-folder"})
@@ -32,6 +31,11 @@ IGNORED = "it is ignored, since names are checked strictly"
 def is_prompt(name: str) -> bool:
     """Whether the skill of this name is a prompt of an MCP server."""
     return name.startswith(PROMPT_PREFIX)
+
+
+def switch(value: object) -> bool | None:
+    """What a value of these keys says, in any of the ways that YAML has for it; None if it says neither."""
+    return _SWITCHES.get(str(value).strip().lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +94,12 @@ class Skill:
     @property
     def is_manual(self) -> bool:
         """Whether its author lets only people choose it, by name."""
-        return MANUAL_KEY in self.extra and str(self.extra[MANUAL_KEY]).strip().lower() in _TRUE
+        return MANUAL_KEY in self.extra and switch(self.extra[MANUAL_KEY]) is True
 
     @property
     def user_invocable(self) -> bool:
         """Whether its author lets people call it by name."""
-        return INVOCABLE_KEY not in self.extra or str(self.extra[INVOCABLE_KEY]).strip().lower() not in _FALSE
+        return INVOCABLE_KEY not in self.extra or switch(self.extra[INVOCABLE_KEY]) is not False
 
     def to_dict(self) -> dict[str, Any]:
         """The skill as `skills list --json` prints it."""

@@ -11,7 +11,7 @@ from weft_skills.check.parts import misspelt, split
 from weft_skills.check.wording import chinese
 from weft_skills.discovery.needs import SWITCHES, declared, in_body
 from weft_skills.format.names import fits, slug
-from weft_skills.skill import INVOCABLE_KEY, MANUAL_KEY
+from weft_skills.skill import INVOCABLE_KEY, MANUAL_KEY, switch
 from weft_skills.text.nearest import guess
 from weft_skills.text.shorten import cut as shorten
 
@@ -159,6 +159,9 @@ def _fields(parts: Parts) -> Iterator[Finding]:
         if isinstance(metadata, dict) and key in metadata:
             message = f"the key {key!r} does nothing under metadata"
             yield Finding("fields", "warning", parts.line("metadata"), message, "write it beside metadata")
+        if parts.data.get(key) is not None and switch(parts.data[key]) is None:
+            message = f"{key} is neither true nor false, and is ignored"
+            yield _error("fields", parts.line(key), message, f"write `{key}: true` or `{key}: false`")
 
 
 def _body(parts: Parts) -> list[Finding]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weft_skills.format import plain_yaml
 from weft_skills.format.names import LENGTH, fits, slug
 from weft_skills.format.scalars import Fields, Malformed, Unsafe
-from weft_skills.skill import IGNORED, Problem
+from weft_skills.skill import IGNORED, INVOCABLE_KEY, MANUAL_KEY, Problem, switch
 from weft_skills.text.model_names import carries_address
 
 if TYPE_CHECKING:
@@ -270,6 +270,9 @@ def _oddities(values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "model", "model is not a name; it is ignored", "give a model's name, or leave the key out"
     if not isinstance(values.get("arguments"), str | dict | list | None):
         yield "arguments", "arguments is neither text nor a list", "describe what `$ARGUMENTS` stands for"
+    for key in (MANUAL_KEY, INVOCABLE_KEY):
+        if values.get(key) is not None and switch(values[key]) is None:
+            yield key, f"{key} is neither true nor false; it is ignored", f"write `{key}: true` or `{key}: false`"
 
 
 def _texts(value: Any) -> bool:

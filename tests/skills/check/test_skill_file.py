@@ -66,6 +66,7 @@ def test_what_tasks_do_not_have_is_a_warning_on_its_line() -> None:
         ("name: brewing-tea", "name: brewing-tea\ncolour: green", "fields"),
         ("name: brewing-tea", "name: brewing-tea\nmetadata: x", "fields"),
         ("name: brewing-tea", "name: brewing-tea\nmetadata:\n  disable-model-invocation: true", "fields"),
+        ("name: brewing-tea", "name: brewing-tea\nuser-invocable: never", "fields"),
         ("# Brewing", "# Brewing\n" + "line\n" * 600, "body-length"),
         ("times.md", "absent.md", "link"),
         ("times.md", "/etc/passwd", "link"),

@@ -154,6 +154,8 @@ def test_strict_drops_a_name_of_another_form() -> None:
         ("license: [a]", "license"),
         ("model: 7", "model"),
         ("arguments: 7", "arguments"),
+        ("disable-model-invocation: yes, please", "disable-model-invocation"),
+        ("user-invocable: [false]", "user-invocable"),
     ],
 )
 def test_known_fields_of_the_wrong_kind_are_reported_but_load(lines: str, rule: str) -> None:
@@ -161,6 +163,11 @@ def test_known_fields_of_the_wrong_kind_are_reported_but_load(lines: str, rule: 
     assert rules(parsed) == [rule]
     assert parsed.broken is None
     assert parsed.problems[0].line == 4
+
+
+@pytest.mark.parametrize("value", ["true", "False", "'yes'", "no", "on", "0", "", "~"])
+def test_who_may_choose_a_skill_is_said_in_any_way_that_yaml_has(value: str) -> None:
+    assert not read(f"---\nname: demo\ndescription: x\nuser-invocable: {value}\n---\n").problems
 
 
 def test_a_long_description_is_kept_whole_and_reported() -> None:
