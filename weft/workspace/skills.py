@@ -190,12 +190,14 @@ class WorkspaceSkills:
     def _detected(
         self, goal: str, skills: Sequence[Skill], detector: SkillDetector, nameable: Collection[str] | None
     ) -> list[Selection]:
-        """What a detector selects, behind the skills that are used only by name and that the goal names.
+        """What a detector selects, behind the skills that the goal names.
 
-        Without those that the goal says not to use, which detectors of other packages need not know of.
+        Without those that the goal says not to use. Detectors of other packages need not know of either.
         """
+        from weft_skills.selection import triggers  # here, since a list of skills needs none
+
         offered, named, text = self._offered(goal, skills, nameable)
-        refused = self.refused(goal, offered)
+        named, refused = merge(named, triggers.named(text, offered)), self.refused(goal, offered)
         return merge(named, [found for found in detector.detect(text, offered) if found.name not in refused])
 
     def refused(self, goal: str, skills: Sequence[Skill]) -> set[str]:

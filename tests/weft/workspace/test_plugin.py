@@ -28,6 +28,7 @@ class Foreign:
 
     answers: dict[str, Callable[[str], Any]] = {  # noqa: RUF012 - never changed
         "plain": lambda name: [(name, 0.5, "because")],
+        "$code-review": lambda name: [(name, 0.5, "because")],
         "boom": lambda _: 1 / 0,
         "short": lambda name: [(name, 0.5)],
         "words": lambda name: [(name, "high", None)],
@@ -65,6 +66,12 @@ def test_a_detector_of_another_package_may_give_plain_tuples(skills_here: Worksp
     (found,) = skills_here.select("plain", (), skills)
     assert (found.name, found.score, found.reason) == (skills[0].name, 0.5, "because")
     assert [one.score for one in skills_here.best("plain", skills, 2)] == [0.5, 0.0]
+
+
+def test_what_a_goal_names_is_selected_though_the_detector_knows_nothing_of_it(skills_here: WorkspaceSkills) -> None:
+    skills = skills_here.active()
+    found = skills_here.select("$code-review", (), skills)
+    assert [(one.name, one.score) for one in found] == [("code-review", 1.0), (skills[0].name, 0.5)]
 
 
 @pytest.mark.parametrize(
