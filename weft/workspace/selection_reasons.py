@@ -136,10 +136,14 @@ def _decisions(skill: Skill, preferences: Preferences) -> list[str]:
     if skill.state != "active":
         remedy = "leave the flag out" if skill.reason == WITHOUT else "take it out of that list"
         return [f"It is off ({skill.reason}): {remedy}."]
+    decided = preferences.notes(skill)
+    closed = "not called by name (user-invocable: false)"
+    if "manual" in decided and not skill.user_invocable:
+        return [f"It is manual, and {closed}: only your own plan uses it."]
     notes = {
         "required": "It is required: every plan must use it, whatever its score.",
         "pinned": "It is pinned: the planner's listing always has it, whatever its score.",
         "manual": f"It is manual: name it, with ${skill.name} in the goal or --skill {skill.name}.",
-        "not called by name": "It is not called by name (user-invocable: false): only its score counts.",
+        "not called by name": f"It is {closed}{'' if 'required' in decided else ': only its score counts'}.",
     }
-    return [notes[note] for note in preferences.notes(skill)]
+    return [notes[note] for note in decided]

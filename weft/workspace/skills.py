@@ -225,7 +225,10 @@ class WorkspaceSkills:
             return
         self.check_known(forced, skills)
         for fault in self.uncallable(forced, skills):
-            raise InputError(fault, hint="leave the name out: it is selected where it fits; or remove that line")
+            raise InputError(
+                fault,
+                hint="leave the name out (it is selected where it fits, unless it is manual), or remove that line",
+            )
 
     def uncallable(self, names: Sequence[str], skills: Sequence[Skill]) -> list[str]:
         """For each skill among these names that is not for people to call, that its author says so."""
@@ -282,9 +285,10 @@ class WorkspaceSkills:
         """A warning for each skill that the goal asks for by name and that is not used for that."""
         from weft_skills.selection import triggers
 
+        manual = self.preferences.is_manual
         uncallable = [
             f"the goal names {skill.name}, which is not called by name ({skill.file} says `{INVOCABLE_KEY}: false`); "
-            "it is selected only where it fits"
+            + ("it is manual too: only your own plan uses it" if manual(skill) else "it is selected only where it fits")
             for skill in triggers.mentioned(goal, skills)
             if not skill.user_invocable
         ]
