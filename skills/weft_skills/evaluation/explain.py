@@ -78,17 +78,18 @@ class Explainer:
         first = next((selection for selection in ranking if selection.name not in miss.expected), None)
         if first is not None and (place is None or ranking.index(first) < place - 1):
             won = self.words.shared(miss.goal.goal, first.name)
-            told = f"{self._winner(first, won, shared)}; {standing}. {self._remedy(name, shared, won)}"
+            where = "first" if first is ranking[0] else f"before {name}"
+            told = f"{self._winner(first, where, won, shared)}; {standing}. {self._remedy(name, shared, won)}"
             return f"{told}, or write `For …, use {name}.` in that of {first.name}."
         if name not in {selection.name for selection in miss.selected}:
             standing = f"{standing}, too little to be selected"
         return f"{standing}. {self._remedy(name, shared)}."
 
-    def _winner(self, first: Selection, won: Shared, beaten: Shared) -> str:
-        """By which words another skill came first, those that the beaten one lacks first."""
+    def _winner(self, first: Selection, where: str, won: Shared, beaten: Shared) -> str:
+        """By which words another skill came first, or before this one: those that the beaten one lacks first."""
         words = sorted(won.description, key=lambda word: word not in beaten.lacking)
         by = f"for {_quoted(words)} in its description" if words else f"for {_quoted(won.body)} in its body"
-        return f"{first.name} comes first ({first.score:.2f}), {by if words or won.body else first.reason}"
+        return f"{first.name} comes {where} ({first.score:.2f}), {by if words or won.body else first.reason}"
 
     def _remedy(self, name: str, shared: Shared, won: Shared | None = None) -> str:
         """What the description of a skill lacks of a goal: first what the winner has, then what its own body has."""

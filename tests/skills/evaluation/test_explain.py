@@ -108,3 +108,9 @@ def test_a_goal_in_another_language_than_the_skills_misses_because_of_it(tmp_pat
         "The goal is in German and the skills are described in English: a run asks its model for English keywords. "
         "To do without, add a German sentence to the description of brewing-tea."
     )
+
+
+def test_who_comes_between_two_expected_skills_does_not_come_first(explained: Explained) -> None:
+    scores = {"brewing-tea": 0.9, "roasting": 0.5, "baking": 0.1}
+    said = explained("Tea and loaves", ("brewing-tea", "baking"), scores)
+    assert said.startswith("roasting comes before baking (0.50), the table says so; baking ranks 3rd with 0.10.")

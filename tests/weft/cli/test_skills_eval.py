@@ -77,6 +77,14 @@ def test_people_read_measures_misses_and_what_to_change(
     assert "  meeting-notes: missed by 1 goal; first instead: release-notes (1); its description lacks: " in out
 
 
+def test_no_expected_skill_is_said_to_come_first_instead_of_another(
+    goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = {"goal": "Write release notes for 2.0", "expected": ["release-notes", "code-review"]}
+    assert ended("skills", "eval", goals(WRONG, both)) == 0
+    assert "  code-review: missed by 1 goal; its description lacks: " in capsys.readouterr().out
+
+
 def test_figures_are_printed_for_each_set(goals: Callable[..., str], capsys: pytest.CaptureFixture[str]) -> None:
     rows = {**REVIEW, "set": "reviews"}, {**WRONG, "pool": "notes"}, {**NONE, "pool": "notes"}
     assert ended("skills", "eval", goals(*rows)) == 0

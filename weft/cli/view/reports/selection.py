@@ -92,7 +92,9 @@ def changes(misses: Sequence[Outcome], explainer: Explainer) -> Iterator[str]:
                 by_skill[name].append(miss)
     for name, missed in sorted(by_skill.items(), key=lambda item: (-len(item[1]), item[0]))[:_MOST_SKILLS]:
         winners = Counter(
-            outcome.ranked[0].name for outcome in missed if outcome.ranked and outcome.ranked[0].name != name
+            outcome.ranked[0].name
+            for outcome in missed
+            if outcome.ranked and outcome.ranked[0].name not in outcome.expected
         )
         words = (word for outcome in missed for word in explainer.words.shared(outcome.goal.goal, name).lacking)
         lacking = Counter(word for word in words if not word.isdecimal())
