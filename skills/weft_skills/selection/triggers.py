@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from weft_skills.selection.detector import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from weft_skills.skill import Skill
 
@@ -81,6 +81,8 @@ _NOT_SKILL = re.compile(
 )
 _NOT_TO_USE_CHINESE = re.compile(rf"(?:不要|不用|别)再?(?:使用|调用|运行|用)\s*{_NAME}{_END}{_ALONE}")
 _REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_SKILL, _NOT_TO_USE_CHINESE)
+# Where a name may begin.
+_START = re.compile(r"(?<!\w)[A-Za-z0-9]")
 _SKILL = re.compile(r"\s+(?:skill|tool)s?\b", re.IGNORECASE)
 _LAST = rf"(?:n?or\s+{_WORD}{_END}{_ALONE}|and\s+{_WORD}{_SKILLS})"
 _NEXT = re.compile(
@@ -122,7 +124,7 @@ def without_names(goal: str, skills: Sequence[Skill], *, bare: bool = False) -> 
     return "".join((*kept, goal[at:]))
 
 
-def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
+def refused(goal: str, skills: Sequence[Skill]) -> set[str]:
     """The skills that the goal says not to use, by a mention or otherwise, and names nowhere else."""
     said: dict[str, set[int]] = {}
     for name, match in _refusals(goal, skills):
@@ -130,7 +132,29 @@ def refused(goal: str, skills: Iterable[Skill]) -> set[str]:
     for match, skill in _mentions(goal, skills):
         if _is_refused(goal, match.start()):
             said.setdefault(skill.name, set()).add(match.start(1))
-    return {name for name, places in said.items() if places.issuperset(_places(goal, name))}
+    return said.keys() - _named_elsewhere(goal, said)
+
+
+def _named_elsewhere(goal: str, said: Mapping[str, Set[int]]) -> set[str]:
+    """The names that the goal has at other places too, found in one pass: it may refuse thousands."""
+    names = _by_spelling(said)
+    lengths = sorted(set(map(len, names)))
+    starts = (match.start() for match in _START.finditer(goal)) if names else ()
+    return {
+        name
+        for at in starts
+        for length in lengths
+        for name in names.get(goal[at : at + length].lower(), ())
+        if at not in said[name]
+    }
+
+
+def _by_spelling(names: Iterable[str]) -> dict[str, list[str]]:
+    """Names by how they are spelled in lower case."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(name.lower(), []).append(name)
+    return found
 
 
 def _refusals(goal: str, skills: Iterable[Skill]) -> Iterator[tuple[str, re.Match[str]]]:
@@ -141,10 +165,9 @@ def _refusals(goal: str, skills: Iterable[Skill]) -> Iterator[tuple[str, re.Matc
         while found is not None:
             matches.append(found)
             found = _NEXT.match(goal, found.end())
-    names = {match[1].lower() for match in matches}
-    known = [skill.name for skill in skills if skill.name.lower() in names] if names else []
+    known = _by_spelling(skill.name for skill in skills) if matches else {}
     for match in matches:
-        yield from ((name, match) for name in known if name.lower() == match[1].lower())
+        yield from ((name, match) for name in known.get(match[1].lower(), ()))
 
 
 def refuses(goal: str, word: str) -> bool:

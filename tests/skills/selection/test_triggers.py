@@ -114,6 +114,9 @@ def test_a_skill_that_a_goal_refuses_is_not_asked_for(goal: str, *, asked: bool)
         ("I could not use file viewers here; I could not use file.", set()),
         ("Never call code-review or sum it up", {"code-review"}),
         ("Use expenses for May; don't use expenses for June", set()),
+        ("Do not use expenses. Read Expenses-2026.csv", set()),
+        ("Do not use expenses. Read my-expenses", set()),
+        ("Do not use expenses. Read my_expenses", {"expenses"}),
         ("Why not use expenses?", set()),
         ("Do not use expenses-2026.csv", set()),
         ("Sum it up without expenses", set()),
@@ -161,6 +164,13 @@ def test_skills_that_a_goal_says_not_to_use_are_refused(goal: str, names: set[st
 )
 def test_refusals_are_read_in_time_that_grows_with_the_goal(goal: Callable[[int], str]) -> None:
     assert growth(lambda count: refused(goal(count), SKILLS), 2_500, 20_000) < 1.5
+
+
+@pytest.mark.slow
+def test_many_refusals_are_read_in_time_that_grows_with_the_goal() -> None:
+    names = [f"skill-{number}" for number in range(4_000)]
+    skills = [Skill(name, "Does it.", f"/{name}/SKILL.md", "project") for name in names]
+    assert growth(lambda count: refused(f"Do not use {' or '.join(names[:count])}", skills), 500, 4_000) < 1.5
 
 
 @pytest.mark.slow
