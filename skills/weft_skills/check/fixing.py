@@ -53,9 +53,11 @@ def fixed(text: str, folder: str) -> tuple[str, list[str]]:
     if fits(folder) and isinstance(parts.data.get("name"), str) and parts.data["name"] != folder:
         head = re.sub(r"^name:.*$", f"name: {folder}", head, count=1, flags=re.MULTILINE)
         done.append(f"changed the name to {folder}, its folder's name")
-    spelt = body
-    for match in reversed(list(misspelt(body))):
-        spelt = f"{spelt[: match.start()]}$ARGUMENTS{spelt[match.end() :]}"
+    kept, at = [], 0
+    for match in misspelt(body):
+        kept.append(body[at : match.start()])
+        at = match.end()
+    spelt = "$ARGUMENTS".join((*kept, body[at:]))
     if spelt != body:
         done.append("corrected the spelling of $ARGUMENTS")
     return head + spelt, done

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from weft_skills.check.finding import Finding
@@ -13,13 +15,15 @@ from weft_skills.format.yaml_lines import Document, DocumentError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CODE = re.compile(r"^(```|~~~).*?^\1|(`+)[^`\n]+\2", re.MULTILINE | re.DOTALL)
+# Inline code begins with a whole run of backticks: within a long one, each would be looked at as a beginning.
+CODE = re.compile(r"^(```|~~~).*?^\1|(?<!`)(`++)[^`\n]++\2", re.MULTILINE | re.DOTALL)
 # A block in a programming language has its own variables; a block of text shows what the task receives.
 PROGRAM = re.compile(r"^(```+|~~~+)[ \t]*(?!(?:text|txt|markdown|md)\b)\w.*?^\1", re.MULTILINE | re.DOTALL)
 NEARLY_ARGUMENTS = re.compile(r"\$ARGUMENT\b(?!S)|\$\{ARGUMENTS\}|\{\{\s*\$?ARGUMENTS\s*\}\}|\$arguments\b|\$ARGS\b")
+_LINE_END = re.compile("\n")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parts:
     """The frontmatter as data, with its lines, its text and first line, and the body."""
 
@@ -40,7 +44,12 @@ class Parts:
 
     def at(self, position: int) -> int:
         """The line of a position in the body."""
-        return self.body_line + self.body.count("\n", 0, position)
+        return self.body_line + bisect_left(self._ends, position)
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where the lines of the body end: there may be as many findings as lines."""
+        return [match.start() for match in _LINE_END.finditer(self.body)]
 
     @property
     def prose(self) -> str:

@@ -37,7 +37,8 @@ KNOWN = (
     "depends_on",
 )
 _OWN = (MANUAL_KEY, INVOCABLE_KEY)
-LINK = re.compile(r"!?\[[^\]\n]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+# Neither the text nor the target goes past the bracket that begins another: each would be looked at to the end.
+LINK = re.compile(r"!?\[[^\[\]\n]*+\]\(\s*+<?([^()\s>]++)>?(?:\s+\"[^\"]*\")?\s*\)")
 ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 TRIGGER = re.compile(r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I)
 PERSON = re.compile(r"\b(I(?!/)|I'm|my|you can|your)\b")

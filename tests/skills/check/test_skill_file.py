@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.growth import growth
+from weft_skills.check.fixing import fixed
 from weft_skills.check.parts import split
 from weft_skills.check.skill_file import check
 from weft_skills.manage.install import add
@@ -188,3 +190,32 @@ def test_a_body_that_nobody_wrote_yet_is_reported(tmp_path: Path) -> None:
     made = add(tmp_path, "brewing-tea", "Brews tea by leaf and water. Use when someone asks for tea.")
     (finding,) = check(made.read_text(encoding="utf-8"), "brewing-tea", lambda _target: True)
     assert (finding.rule, finding.severity, finding.line) == ("body", "warning", 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["[a", "[](", "[](a ", "`", "`a` ", "[a](b)\n", "$ARGUMENT ", "```\n"])
+def test_a_body_is_checked_in_time_that_grows_with_it(text: str) -> None:
+    assert growth(lambda count: check(GOOD + text * count, "brewing-tea", lambda _: False), 1_000, 8_000) < 1.5
+
+
+@pytest.mark.slow
+def test_misspelt_arguments_are_corrected_in_time_that_grows_with_the_body() -> None:
+    assert growth(lambda count: fixed(GOOD + "$ARGUMENT " * count, "brewing-tea"), 4_000, 32_000) < 1.5
+
+
+@pytest.mark.parametrize(
+    ("body", "broken"),
+    [
+        ("[![a](picture.png)](page.md)", "picture.png"),
+        ("[a [b](page.md)", "page.md"),
+        ("[a](<page.md>)", "page.md"),
+        ('[a]( page.md "A (title)" )', "page.md"),
+        ("``[a](page.md)`", "page.md"),
+        ("`[a](page.md)`", ""),
+        ("``[a](page.md)``", ""),
+        ("[a](https://example.org/tea_(drink))", ""),
+    ],
+)
+def test_links_are_found_as_markdown_has_them(body: str, broken: str) -> None:
+    found = [finding.message for finding in check(f"{GOOD}\n{body}\n", "brewing-tea", lambda t: t == "times.md")]
+    assert found == ([f"the link {broken} is broken"] if broken else [])
