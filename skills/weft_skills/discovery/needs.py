@@ -35,7 +35,8 @@ _TOOLS = {
 _WORDS = {"web": WEB, "internet": WEB, "network": WEB, "browser": WEB, "shell": COMMANDS, "terminal": COMMANDS}
 # The keys of `metadata` under which authors name what a skill requires.
 _METADATA = ("requires", "needs", "tools", "capabilities")
-_TOOL = re.compile(r"[A-Za-z_][\w-]*(?=\(|[\s,]|$)")
+_TOOL = re.compile(r"(?<![\w-])[A-Za-z_][\w-]*+(?=\(|[\s,]|$)")
+_IN_BRACKETS = re.compile(r"\([^)]*\)")
 _CLAUSE = re.compile(r"[.;\n]\s+|\s[-–—]+\s|[.;]$")
 _NOT = re.compile(r"\b(?:no|not|never|without|optional(?:ly)?|if|unless|fallback|n't)\b", re.IGNORECASE)
 _ACCESS = {
@@ -105,8 +106,14 @@ def told(found: Iterable[Need], available: Collection[str]) -> str:
 def _listed(key: str, value: Any, known: Mapping[str, str]) -> list[Need]:
     """The needs in a text or list of tools, such as `Read, Bash(git:*)`."""
     texts = value if isinstance(value, list) else [value]
-    names = [name for text in texts if isinstance(text, str) for name in _TOOL.findall(re.sub(r"\([^)]*\)", "", text))]
+    names = [name for text in texts if isinstance(text, str) for name in _TOOL.findall(_without_brackets(text))]
     return [Need(known[name.lower()], key, name) for name in names if name.lower() in known]
+
+
+def _without_brackets(text: str) -> str:
+    """The text without what is in brackets; behind the last one that closes, none is looked for to the end."""
+    head, close, tail = text.rpartition(")")
+    return _IN_BRACKETS.sub("", head + close) + tail
 
 
 def _compatibility(values: Mapping[str, Any]) -> list[Need]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.growth import growth
 from weft_skills.discovery.locations import LIBRARY
 from weft_skills.discovery.needs import COMMANDS, WEB, Need, declared, in_body, needs, told
 from weft_skills.skill import Skill
@@ -96,3 +97,14 @@ def test_a_changed_file_is_read_again_and_a_missing_one_needs_nothing(tmp_path: 
 def test_long_texts_are_read_quickly() -> None:
     assert declared({"compatibility": "requires " * 20_000}) == []
     assert in_body("your tools open a " * 20_000) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["a", "a-", "(", "a(", "()", "a(b) "])
+@pytest.mark.parametrize("key", ["allowed-tools", "requires"])
+def test_lists_of_tools_are_read_in_time_that_grows_with_them(key: str, text: str) -> None:
+    def read(count: int) -> list[Need]:
+        listed = f"{text * count}."
+        return declared({key: listed, "metadata": {key: listed}})
+
+    assert growth(read, 2_000, 16_000) < 1.5
