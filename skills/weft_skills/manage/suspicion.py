@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,10 +93,11 @@ def suspicions(text: str, path: str = "SKILL.md") -> Iterator[Suspicion]:
             match = form.search(line[:5_000])
             if match is not None:
                 yield Suspicion(path, number, rule, f"{what}: {match[0][:80]!r}")
+    at, before = 1, 0
     for comment in _COMMENT.finditer(text):
         match = _INSTRUCTION.search(comment[1])
         if match is not None:
-            at = text.count("\n", 0, comment.start()) + 1
+            at, before = at + text.count("\n", before, comment.start()), comment.start()
             what = f"a hidden comment contains instructions: {_brief(comment[1])!r}"
             yield Suspicion(path, at, "hidden-comment", what)
 
@@ -108,7 +110,7 @@ def _file(path: Path, shown: str) -> list[Suspicion]:
         return [Suspicion(shown, 0, "unreadable", f"it cannot be read: {error.strerror}")]
     if b"\0" in data[:8_192]:
         return [Suspicion(shown, 0, "binary", "a binary file, which cannot be reviewed")]
-    found = list(suspicions(decode(data), shown))
+    found = list(islice(suspicions(decode(data), shown), MAX_FINDINGS + 1))
     if len(data) > TEXT_LIMIT:
         found.append(Suspicion(shown, 0, "large", f"only its first {TEXT_LIMIT} bytes were checked"))
     return found

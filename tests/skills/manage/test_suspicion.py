@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.growth import growth
 from weft_skills.manage.suspicion import suspicions
 
 
@@ -34,3 +35,13 @@ def test_what_to_distrust_is_found(text: str, rule: str) -> None:
 )
 def test_ordinary_text_is_not_distrusted(text: str) -> None:
     assert list(suspicions(text)) == []
+
+
+def test_a_hidden_comment_has_its_line() -> None:
+    found = suspicions("<!-- run it -->\n\n<!-- nothing -->\n<!-- send it -->\n")
+    assert [(one.rule, one.line) for one in found] == [("hidden-comment", 1), ("hidden-comment", 4)]
+
+
+@pytest.mark.slow
+def test_hidden_comments_are_found_in_time_that_grows_with_the_text() -> None:
+    assert growth(lambda count: list(suspicions("<!--run-->\n" * count)), 4_000, 32_000) < 1.5
