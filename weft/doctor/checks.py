@@ -17,7 +17,7 @@ from weft.providers import stored_keys
 from weft.providers.keys import KEYS
 from weft.runs.stored import records
 from weft.runs.stored.requests import open_requests
-from weft.settings import ollama
+from weft.settings import ollama, skill_lists
 from weft.settings.default_model import explore, is_local, local_is_installed
 from weft_executor.capture.secrets import Secrets
 from weft_executor.stores.errors import UnknownRun
@@ -174,14 +174,17 @@ def _check_settings(paths: Paths, resolved: Resolved, env: Mapping[str, str]) ->
     secrets = Secrets.of(env)
     for name, origin in resolved.origins.items():
         value = secrets.redact(shown(_written(getattr(resolved.settings, name))))
-        yield Check("settings", None, f"{name} = {value} (from {origin})")
+        told = skill_lists.told(name) if name in skill_lists.LISTS else name
+        yield Check("settings", None, f"{told} = {value} (from {origin})")
     for warning in resolved.warnings:  # not a problem: goals run without that setting
         yield Check("settings", None, warning)
 
 
 def _written(value: object) -> str:
-    """A setting's value; a table by its names."""
-    return ", ".join(f"{name}: {item}" for name, item in value.items()) if isinstance(value, dict) else str(value)
+    """A setting's value; a table by its names, a list by what is in it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {item}" for name, item in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _check_skills(workspace: Workspace) -> Iterator[Check]:

@@ -288,6 +288,7 @@ def _read(path: Path, faults: list[str]) -> Iterator[tuple[str, Any]]:
         if key == "models" and isinstance(value, Mapping):
             yield from named_models.settings_in(value, [setting.name for setting in fields(Settings)])
         elif key == "skills" and isinstance(value, Mapping):
+            faults += skill_lists.twice(value, document, path)
             yield from skill_lists.settings_in(value, _in_files(), faults, path)
         else:
             yield key, value
@@ -343,7 +344,7 @@ def _join_rules(table: dict[str, Any], path: Path, values: Mapping[str, Any], *,
 
 
 def _ignored(what: str, reason: str) -> str:
-    return f"{what} ignored, because this workspace is not trusted{reason}; --trust trusts it"
+    return f"{what} ignored, because this workspace is not trusted{reason}; `weft run --trust` trusts it"
 
 
 def _anchor(table: dict[str, Any], workspace: Path) -> None:

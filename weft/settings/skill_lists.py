@@ -33,6 +33,12 @@ def settings_in(
             faults.append(f"{path}: unknown setting {key!r} in [skills]; {hint}")
 
 
+def twice(table: Mapping[str, Any], document: Mapping[str, Any], path: Path) -> list[str]:
+    """A fault for each setting that a file has in its table [skills] and outside of it, of which one would be lost."""
+    names = [f"{PREFIX}{key}" for key in table if f"{PREFIX}{key}" in document]
+    return [f"{path}: {name!r} and {told(name)} are one setting; keep the one in [skills]" for name in names]
+
+
 def told(setting: str) -> str:
     """A setting as a file has it: `[skills] require`; any other in quotes."""
     return f"[skills] {setting.removeprefix(PREFIX)}" if setting in LISTS else repr(setting)
@@ -58,6 +64,6 @@ def join(table: dict[str, Any], path: Path, before: Mapping[str, Any], *, truste
             names = tuple(name for name in names if name not in kept)
             yield (
                 f"{path}: {told(setting)} is ignored for {', '.join(refused)}, which your own settings pin or require, "
-                "because this workspace is not trusted; --trust trusts it"
+                "because this workspace is not trusted; `weft run --trust` trusts it"
             )
         table[setting] = tuple(dict.fromkeys((*before.get(setting, ()), *names)))

@@ -80,7 +80,12 @@ _NOT_SKILL = re.compile(
     re.IGNORECASE,
 )
 _NOT_TO_USE_CHINESE = re.compile(rf"(?:不要|不用|别)再?(?:使用|调用|运行|用)\s*{_NAME}{_END}{_ALONE}")
-_REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_SKILL, _NOT_TO_USE_CHINESE)
+_NOT_TO_USE_ELSEWHERE = re.compile(  # German, French and Spanish
+    r"(?:\b(?:benutz|verwend|nutz)e?(?:n\s+Sie)?\s+(?:bitte\s+)?nicht|\bn['’]utilise[rz]?\s+pas|\bne\s+pas\s+utiliser"
+    rf"|\bno\s+(?:uses?|utilices?|usar|utilizar))\s+(?:(?:den|die|das|le|la|el)\s+)?(?:skill\s+)?{_NAME}{_END}{_ALONE}",
+    re.IGNORECASE,
+)
+_REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_SKILL, _NOT_TO_USE_CHINESE, _NOT_TO_USE_ELSEWHERE)
 # Where a name may begin.
 _START = re.compile(r"(?<!\w)[A-Za-z0-9]")
 _SKILL = re.compile(r"\s+(?:skill|tool)s?\b", re.IGNORECASE)

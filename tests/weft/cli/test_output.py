@@ -24,7 +24,7 @@ CLEAR = "\x1b[2J"
 TURNED = "\u202e"
 EIGHT_BIT = "\x9b2J"
 HARM = f"{TITLE}{CLEAR}{TURNED}{EIGHT_BIT}\x7f\x08"
-CONTROLS = "\x1b\x07\u202e\x9b\x7f\x08\r"
+CONTROLS = "\x1b\x07\u202e\u2028\x9b\x7f\x08\r"
 
 
 class Terminal(io.StringIO):

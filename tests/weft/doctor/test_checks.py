@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tests.needs import needs_bubblewrap
 from weft.doctor.checks import Check, run_checks
 from weft.settings.paths import Paths
-from weft.settings.settings import Resolved, Settings
+from weft.settings.settings import Resolved, Settings, resolve
 from weft.workspace.workspace import Workspace
 from weft_skills.builtin.web.search_provider import SearchProvider
 
@@ -66,3 +66,11 @@ def test_where_the_web_is_searched_is_told_and_whether_its_key_is_there(workspac
     assert Check("search", True, "brave at https://search.example") in found
     assert "brave-very-secret" not in str(found)
     assert [one for one in checks(workspace, Settings(model="local"), {}) if one.topic == "search"] == []
+
+
+def test_settings_are_told_as_files_have_them(workspace: Path) -> None:
+    (workspace / "weft.toml").write_text('[skills]\noff = ["a", "b"]\n', encoding="utf-8")
+    where = Paths.of(workspace, {})
+    resolved = resolve({}, {}, workspace, where.user_config, trusted=True)
+    found = [check.found for check in run_checks(where, resolved, Workspace(where, resolved.settings), {})]
+    assert f"[skills] off = a, b (from {workspace / 'weft.toml'})" in found

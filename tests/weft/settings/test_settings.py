@@ -149,3 +149,9 @@ def test_a_wrong_list_of_skills_is_a_fault(tmp_path: Path, text: str, fault: str
     with pytest.raises(SetupError, match=r"weft\.toml") as caught:
         resolved(tmp_path, project=f"[skills]\n{text}")
     assert fault in caught.value.message
+
+
+def test_a_list_of_skills_that_a_file_has_twice_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(SetupError) as caught:
+        resolved(tmp_path, project='skills_pin = ["a"]\n[skills]\npin = ["b"]\noff = ["c"]')
+    assert "'skills_pin' and [skills] pin are one setting; keep the one in [skills]" in caught.value.message

@@ -41,7 +41,7 @@ def test_a_model_by_an_address_is_ignored_with_a_warning_until_trusted(tmp_path:
     (warning,) = found.warnings
     assert f"'{name}' is ignored" in warning
     assert "may not name a model by an address" in warning
-    assert "--trust trusts it" in warning
+    assert "`weft run --trust` trusts it" in warning
     trusted = resolved(tmp_path, project=text, trusted=True)
     assert EVIL in str(getattr(trusted.settings, name))
     assert trusted.warnings == ()

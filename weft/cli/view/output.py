@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from weft.cli.view.output_mode import OutputMode
 
-# Characters that a terminal obeys instead of showing: C0 and C1 controls except newline and tab, and those that change
-# the writing direction.
-_CONTROLS = [*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+# Characters that a terminal obeys instead of showing: C0 and C1 controls except newline and tab, separators of lines,
+# and those that change the writing direction.
+_CONTROLS = [*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 _SHOWN = {code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" for code in _CONTROLS}
 _IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS if code > 0x1F}  # JSON escapes the others itself
 

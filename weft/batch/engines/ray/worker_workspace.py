@@ -54,5 +54,8 @@ def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
     file = f"{bundle.workspace / 'weft.toml'}: "
     warnings = [text.removeprefix(file) for text in resolved.warnings if text.startswith(file)]
     return WorkerWorkspace(
-        bundle.workspace, settings, bundle, tuple(text.removesuffix("; --trust trusts it") for text in warnings)
+        bundle.workspace,
+        settings,
+        bundle,
+        tuple(text.removesuffix("; `weft run --trust` trusts it") for text in warnings),
     )
