@@ -101,7 +101,7 @@ def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mo
     for selection in selections:
         output.print_text(f"{selection.score:.2f}  {selection.name}  {selection.reason}")
     if not selections and not mode.quiet:
-        output.say("No skill fits this goal. `weft skills list` shows all skills; --top 5 shows the nearest ones.")
+        output.say("No skill fits this goal. --top 5 shows the nearest ones, `weft skills why` what would change that.")
     return 0
 
 
