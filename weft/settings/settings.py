@@ -188,6 +188,9 @@ class Settings:
         return (self.models or {})[name]
 
 
+# Why settings of a workspace do not count, and what to do.
+_UNTRUSTED, HOW_TO_TRUST = "because this workspace is not trusted", "; `weft run --trust` trusts it"
+
 # What else a value must be; raises ValueError.
 _CHECKS: dict[str, Callable[[Any], object]] = {
     toolset.KEY: toolset.expanded,
@@ -243,7 +246,8 @@ def resolve(
             warnings += _drop_guarded(table, path)
             warnings += _drop_refused(table, path, values)
         warnings += _join_rules(table, path, values, tightening=path == project and not trusted)
-        warnings += skill_lists.join(table, path, values, trusted=path != project or trusted)
+        refused = skill_lists.join(table, path, values, trusted=path != project or trusted)
+        warnings += [f"{what}, {_UNTRUSTED}{HOW_TO_TRUST}" for what in refused]
         _anchor(table, workspace)
         _merge(table, str(path), values, origins, faults)
     if not trusted and untrusted.has_templates(workspace):
@@ -344,7 +348,7 @@ def _join_rules(table: dict[str, Any], path: Path, values: Mapping[str, Any], *,
 
 
 def _ignored(what: str, reason: str) -> str:
-    return f"{what} ignored, because this workspace is not trusted{reason}; `weft run --trust` trusts it"
+    return f"{what} ignored, {_UNTRUSTED}{reason}{HOW_TO_TRUST}"
 
 
 def _anchor(table: dict[str, Any], workspace: Path) -> None:

@@ -51,7 +51,10 @@ def check(names: tuple[str, ...]) -> None:
 
 
 def join(table: dict[str, Any], path: Path, before: Mapping[str, Any], *, trusted: bool) -> Iterator[str]:
-    """Add the names of the file before it to a file's lists; a workspace that is not trusted takes none away."""
+    """Add the names of the file before it to a file's lists; a workspace that is not trusted takes none away.
+
+    It says what is ignored for that.
+    """
     kept = {name for setting in _KEPT for name in before.get(setting, ())}
     for setting in LISTS:
         if setting not in table:
@@ -62,8 +65,5 @@ def join(table: dict[str, Any], path: Path, before: Mapping[str, Any], *, truste
             continue  # the fault is found when it is merged
         if not trusted and setting in _TAKING_AWAY and (refused := [name for name in names if name in kept]):
             names = tuple(name for name in names if name not in kept)
-            yield (
-                f"{path}: {told(setting)} is ignored for {', '.join(refused)}, which your own settings pin or require, "
-                "because this workspace is not trusted; `weft run --trust` trusts it"
-            )
+            yield f"{path}: {told(setting)} is ignored for {', '.join(refused)}, which your own settings pin or require"
         table[setting] = tuple(dict.fromkeys((*before.get(setting, ()), *names)))

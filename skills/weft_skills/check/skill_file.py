@@ -161,7 +161,7 @@ def _fields(parts: Parts) -> Iterator[Finding]:
             message = f"the key {key!r} does nothing under metadata"
             yield Finding("fields", "warning", parts.line("metadata"), message, "write it beside metadata")
         if parts.data.get(key) is not None and switch(parts.data[key]) is None:
-            message = f"{key} is neither true nor false, and is ignored"
+            message = f"{key} is neither true nor false; it is ignored"
             yield _error("fields", parts.line(key), message, f"write `{key}: true` or `{key}: false`")
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = r"[\"'`“「]?\$?([A-Za-z0-9][A-Za-z0-9_-]*)[\"'`”」]?"
 _END = r"(?![A-Za-z0-9_-])"
+_THE = r"(?:(?:the|our|my)\s+)?"
 _FORMS = (
     re.compile(rf"\b(?:use|load)\s+(?:the\s+)?skill\s+{_NAME}{_END}", re.IGNORECASE),
     re.compile(rf"\b(?:use|load)\s+(?:the\s+)?{_NAME}\s+skill\b", re.IGNORECASE),
@@ -62,37 +63,36 @@ _ALONE = (
 _NOT_TO_USE = re.compile(
     r"(?:\b(?:do|must|should|shall)[ ]not|\b(?:don|mustn|shouldn)['’]t|\b(?:dont|never|without|avoid))"
     r"(?:[ ](?:ever|please))?\s+(?:use|using|call|calling|run|running|load|loading|apply|applying)\s+"
-    rf"(?:(?:the|our|my)\s+)?(?:skills?\s+)?{_NAME}{_END}{_ALONE}",
+    rf"{_THE}(?:skills?\s+)?{_NAME}{_END}{_ALONE}",
     re.IGNORECASE,
 )
 # Lists: "the pdf, docx or xlsx skill"; with "and" only where they are called skills, since "and" may begin a request.
-_WORD = r"(?:(?:the|our|my)\s+)?[\"'`“「]?\$?[A-Za-z0-9][A-Za-z0-9_-]*[\"'`”」]?"
+_WORD = rf"{_THE}[\"'`“「]?\$?[A-Za-z0-9][A-Za-z0-9_-]*[\"'`”」]?"
 _SKILLS = r"\s+(?:skill|tool)s?\b"
 _WORDS = rf"{_WORD}(?:\s*,\s+{_WORD}){{0,8}}"
+_WITHOUT = r"\b(?:without|not\s+with|avoid|except|instead\s+of|rather\s+than)\s+"
 _NOT_THE_SKILL = re.compile(
-    r"\b(?:without|not\s+with|avoid|except|instead\s+of|rather\s+than)\s+"
-    rf"(?=(?:{_WORDS}(?:\s*,)?\s+(?:n?or|and)\s+)?{_WORD}{_SKILLS})(?:(?:the|our|my)\s+)?{_NAME}",
+    rf"{_WITHOUT}(?=(?:{_WORDS}(?:\s*,)?\s+(?:n?or|and)\s+)?{_WORD}{_SKILLS}){_THE}{_NAME}",
     re.IGNORECASE,
 )
 _NOT_SKILL = re.compile(
-    r"\b(?:without|not\s+with|avoid|except|instead\s+of|rather\s+than)\s+"
-    rf"(?:(?:the|our|my)\s+)?skill\s+{_NAME}{_END}{_ALONE}",
+    rf"{_WITHOUT}{_THE}skill\s+{_NAME}{_END}{_ALONE}",
     re.IGNORECASE,
 )
 _NOT_TO_USE_CHINESE = re.compile(rf"(?:不要|不用|别)再?(?:使用|调用|运行|用)\s*{_NAME}{_END}{_ALONE}")
-_NOT_TO_USE_ELSEWHERE = re.compile(  # German, French and Spanish
+_NOT_TO_USE_GERMAN_FRENCH_SPANISH = re.compile(
     r"(?:\b(?:benutz|verwend|nutz)e?(?:n\s+Sie)?\s+(?:bitte\s+)?nicht|\bn['’]utilise[rz]?\s+pas|\bne\s+pas\s+utiliser"
     rf"|\bno\s+(?:uses?|utilices?|usar|utilizar))\s+(?:(?:den|die|das|le|la|el)\s+)?(?:skill\s+)?{_NAME}{_END}{_ALONE}",
     re.IGNORECASE,
 )
-_REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_SKILL, _NOT_TO_USE_CHINESE, _NOT_TO_USE_ELSEWHERE)
+_REFUSALS = (_NOT_TO_USE, _NOT_THE_SKILL, _NOT_SKILL, _NOT_TO_USE_CHINESE, _NOT_TO_USE_GERMAN_FRENCH_SPANISH)
 # Where a name may begin.
 _START = re.compile(r"(?<!\w)[A-Za-z0-9]")
-_SKILL = re.compile(r"\s+(?:skill|tool)s?\b", re.IGNORECASE)
+_SKILL = re.compile(_SKILLS, re.IGNORECASE)
 _LAST = rf"(?:n?or\s+{_WORD}{_END}{_ALONE}|and\s+{_WORD}{_SKILLS})"
 _NEXT = re.compile(
     rf"(?:(?:\s*,)?\s*\b(?={_LAST})(?:n?or|and)\s+|\s*,\s+(?={_WORDS}(?:\s*,)?\s+{_LAST}))"
-    rf"(?:(?:the|our|my)\s+)?{_NAME}{_END}",
+    rf"{_THE}{_NAME}{_END}",
     re.IGNORECASE,
 )
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from weft.runs.goal import Goal
+if TYPE_CHECKING:
+    from weft.runs.goal import Goal
 
 _FILE = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|(\S+))')
 
@@ -16,7 +19,7 @@ def typed_goal(text: str, base: Goal, folders: tuple[Path, ...]) -> Goal:
     What follows `@` is a file if there is one of that name in a folder; else it stays text.
     """
     files = [file for match in _FILE.finditer(text) if (file := _file(match[1] or match[2], folders)) is not None]
-    return Goal(text, skills=base.skills, files=tuple(dict.fromkeys((*base.files, *files))), stream=base.stream)
+    return replace(base, text=text, files=tuple(dict.fromkeys((*base.files, *files))))
 
 
 def _file(name: str, folders: tuple[Path, ...]) -> Path | None:

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 BODY_LIMIT = 1_500
 _ZERO, _SCALE, _PEAK = 128, 254, 127
-# The bytes of a lane: enough for the product of two vectors of 500 dimensions.
+# The bytes of a lane, and the most that whole weights may come to together: times a byte, they fill a lane.
 _LANE = 3
-# How many of the lanes of a pool tell where the nearest begin.
-_SAMPLED = 8
+_MOST_WEIGHT = ((1 << 8 * _LANE) - 1) // 255
+# The lanes of a pool that show where the nearest begin are this far apart.
+_APART = 8
 _CODE = re.compile(r"```.*?(?:```|\Z)|https?://\S+", re.DOTALL)
 _MARKS = re.compile(r"[\s#*`>|=-]+")
 
@@ -103,7 +104,9 @@ class Weights:
     """A vector of length one as whole numbers, to be multiplied with lanes."""
 
     def __init__(self, vector: Sequence[float]) -> None:
-        self.scale = _PEAK / (max(map(abs, vector)) or 1.0)
+        sizes = list(map(abs, vector))
+        rounding = len(sizes) / 2
+        self.scale = min(_PEAK / (max(sizes) or 1.0), (_MOST_WEIGHT - rounding) / (math.fsum(sizes) or 1.0))
         self.whole = [round(value * self.scale) for value in vector]
         # Lifts every lane above zero, so that none borrows from the next.
         self.lift = 255 * -sum(weight for weight in self.whole if weight < 0)
@@ -183,9 +186,9 @@ class Cosines:
 
     def nearest(self, count: int) -> list[int]:
         """The numbers of the nearest skills, nearest first."""
-        lanes, sample = self.lanes, sorted(self.lanes[::_SAMPLED])
+        lanes, sample = self.lanes, sorted(self.lanes[::_APART])
         # The least of twice as many of the sample as are wanted of all: there are hardly ever fewer above it.
-        least = sample[max(0, len(sample) - 2 - 2 * count // _SAMPLED)] if sample else 0
+        least = sample[max(0, len(sample) - 2 - 2 * count // _APART)] if sample else 0
         near = [at for at, lane in enumerate(lanes) if lane >= least]
         if len(near) < min(count, len(lanes)):
             near = list(range(len(lanes)))

@@ -10,6 +10,7 @@ from weft.batch.batch_settings import batch_settings
 from weft.batch.bundle.unpack import unpack
 from weft.batch.engines.in_process import InProcess
 from weft.batch.engines.ray.sent_flags import follow
+from weft.settings.settings import HOW_TO_TRUST
 
 if TYPE_CHECKING:
     from weft.batch.bundle.unpack import UnpackedBundle
@@ -54,8 +55,5 @@ def open_workspace(setup: WorkerSetup, data: bytes | None) -> WorkerWorkspace:
     file = f"{bundle.workspace / 'weft.toml'}: "
     warnings = [text.removeprefix(file) for text in resolved.warnings if text.startswith(file)]
     return WorkerWorkspace(
-        bundle.workspace,
-        settings,
-        bundle,
-        tuple(text.removesuffix("; `weft run --trust` trusts it") for text in warnings),
+        bundle.workspace, settings, bundle, tuple(text.removesuffix(HOW_TO_TRUST) for text in warnings)
     )
