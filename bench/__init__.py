@@ -1,4 +1,4 @@
-"""Benchmarks: weft against the least that the work can cost, and against what you might use instead.
+"""Benchmarks: goalwright against the least that the work can cost, and against what you might use instead.
 
     python -m bench                     everything; writes docs/benchmarks.md
     python -m bench engine journal      some of it

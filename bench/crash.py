@@ -34,7 +34,7 @@ from bench.peers.paid_calls import GRAPH, expected
 COLUMNS = tuple(
     map(Column, ("kills", "runs", "answers paid again", "of them used before", "results lost", "results misplaced"))
 )
-WEFT = "weft"
+GOALWRIGHT = "goalwright"
 # The module, the environment it runs in, and its further arguments.
 PEERS = {
     "LangGraph, SQLite": ("crash_langgraph", "langgraph", ("async",)),
@@ -138,7 +138,7 @@ def paid_again(lines: list[str]) -> tuple[int, int]:
 def run(options: Options) -> Findings:
     """Kill each contender as often."""
     kills = 1 if options.quick else 15
-    rows = {WEFT: _killed([sys.executable, "-m", "bench.harness.crash_weft"], (), kills)}
+    rows = {GOALWRIGHT: _killed([sys.executable, "-m", "bench.harness.crash_goalwright"], (), kills)}
     for subject, (program, key, more) in PEERS.items() if options.peers is not None else ():
         assert options.peers is not None
         try:
@@ -148,10 +148,10 @@ def run(options: Options) -> Findings:
             rows[subject] = cells(*[str(missing)] * len(COLUMNS))
         except HungAttempt as hung:
             rows[subject] = cells(*[str(hung)] * len(COLUMNS))
-    values = [cell.value or 0.0 for cell in rows[WEFT]]
+    values = [cell.value or 0.0 for cell in rows[GOALWRIGHT]]
     aims = (
-        Aim("used answers that weft paid for again", values[3], 0, is_count=True),
-        Aim("results that weft lost or misplaced", values[4] + values[5], 0, is_count=True),
+        Aim("used answers that goalwright paid for again", values[3], 0, is_count=True),
+        Aim("results that goalwright lost or misplaced", values[4] + values[5], 0, is_count=True),
     )
     return Findings((Table("30 tasks, 5 at a time", COLUMNS, rows),), aims)
 

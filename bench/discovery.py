@@ -1,10 +1,10 @@
-"""Finding skills: cold, with a warm cache, and as `weft skills list`, in workspaces of 100, 1,000 and 10,000 skills.
+"""Finding skills: cold, with a warm cache, and as `goalwright skills list`, in workspaces of 100, 1,000 and 10,000 skills.
 
 Floor: reading the files, and `python -c pass` for the command.
 
     python -m bench.discovery [FOLDER [COUNT]]
 
-The SKILL.md files below FOLDER, or of the corpus, or those that weft ships, are copied under other names.
+The SKILL.md files below FOLDER, or of the corpus, or those that goalwright ships, are copied under other names.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from bench.harness.machine import ROOT
 from bench.harness.peers import clean
 from bench.harness.result import Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import elapsed, in_turn, of_process, spent
-from weft_skills.discovery.registry import Registry
+from goalwright_skills.discovery.registry import Registry
 
 _NAME = re.compile(rb"^name:.*$", re.MULTILINE)
-READING, COLD, CHECKED = "reading the files", "weft, cold", "weft, checking that nothing changed"
-PASS, LIST = "python -c pass", "weft skills list"
+READING, COLD, CHECKED = "reading the files", "goalwright, cold", "goalwright, checking that nothing changed"
+PASS, LIST = "python -c pass", "goalwright skills list"
 SIZES = (100, 1_000, 10_000)
 
 
 def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
     """Measure each size."""
-    folder = options.corpus or ROOT / "skills" / "weft_skills" / "library"
+    folder = options.corpus or ROOT / "skills" / "goalwright_skills" / "library"
     sources = [path.read_bytes() for path in sorted(folder.rglob("SKILL.md"))]
     sizes = (50,) if options.quick else sizes
     rounds = 1 if options.quick else 3
@@ -67,7 +67,7 @@ def measured(folder: Path, sources: list[bytes], count: int, rounds: int) -> dic
     assert not registries[-1].refresh()
     samples[CHECKED] = [spent(registries[-1].refresh) for _ in range(rounds)]
     env = clean(home) | {"PYTHONPATH": str(ROOT)}
-    listing = [sys.executable, "-m", "weft", "skills", "list", "--workspace", str(workspace)]
+    listing = [sys.executable, "-m", "goalwright", "skills", "list", "--workspace", str(workspace)]
     start = partial(subprocess.run, check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     start(listing)
     commands = {PASS: partial(start, [sys.executable, "-c", "pass"]), LIST: partial(start, listing)}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bench.harness.peers import Environments
     from bench.harness.timing import Spent
 
-BARE, WEFT, JOURNALED = "bare loop", "weft", "weft, journal on"
+BARE, GOALWRIGHT, JOURNALED = "bare loop", "goalwright", "goalwright, journal on"
 SPREADS = ("uniform", "log-normal")
 # The peers' programs, by the name of the row and the environment that they run in.
 PROGRAMS = {
@@ -49,7 +49,7 @@ MOST_OVER = 1.01
 
 
 def run(options: Options) -> Findings:
-    """Measure weft and the floor in turn, then each peer."""
+    """Measure goalwright and the floor in turn, then each peer."""
     named = graphs(quick=options.quick)
     # Long enough that a task's own time is not lost in the noise: real ones take seconds.
     paths = {name: 0.2 if options.quick else max(2.0, 0.0006 * len(graph)) for name, graph in named.items()}
@@ -64,7 +64,7 @@ def run(options: Options) -> Findings:
     if (slower := _against_sqlite(idle, named)) is not None:
         aims.append(slower)
     if not options.quick:
-        worst, least = (max(cell.value or 0.0 for cell in spans[name]) for name in (WEFT, BARE))
+        worst, least = (max(cell.value or 0.0 for cell in spans[name]) for name in (GOALWRIGHT, BARE))
         late = "asyncio's timers ring up to a millisecond late, each task of a chain after another"
         reason = f"the bare loop has {least:.3g}: {late}" if least > MOST_OVER else ""
         aims.append(Aim("makespan over the critical path, the largest", worst, MOST_OVER, reason=reason))
@@ -81,15 +81,15 @@ def _columns(names: list[str], unit: str, *, ratio: bool = True) -> tuple[Column
 
 
 def _idle(named: dict[str, Graph], rounds: int) -> tuple[dict[str, list[Cell]], list[Aim]]:
-    """The rows of weft and the bare loop, in microseconds for a task."""
-    rows: dict[str, list[Cell]] = {BARE: [], WEFT: [], JOURNALED: []}
+    """The rows of goalwright and the bare loop, in microseconds for a task."""
+    rows: dict[str, list[Cell]] = {BARE: [], GOALWRIGHT: [], JOURNALED: []}
     aims: list[Aim] = []
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         for name, graph in named.items():
             plan = plan_of(graph)
             contenders = {
                 BARE: lambda plan=plan: asyncio.run(bare(plan)),
-                WEFT: lambda plan=plan: asyncio.run(scheduled(plan)),
+                GOALWRIGHT: lambda plan=plan: asyncio.run(scheduled(plan)),
                 JOURNALED: lambda plan=plan: asyncio.run(journaled(plan, Path(folder))),
             }
             samples = in_turn(contenders, rounds)
@@ -101,7 +101,7 @@ def _idle(named: dict[str, Graph], rounds: int) -> tuple[dict[str, list[Cell]], 
 
 
 def _aims(samples: dict[str, list[Spent]], tasks: int) -> list[Aim]:
-    floor, ours, on = (cpu(samples[name], 1e6 / tasks) for name in (BARE, WEFT, JOURNALED))
+    floor, ours, on = (cpu(samples[name], 1e6 / tasks) for name in (BARE, GOALWRIGHT, JOURNALED))
     what = "layered 2,000, journal on: microseconds of CPU time for a task, all threads"
     # By taking one part after the other away, in turn with the whole.
     reason = (
@@ -116,10 +116,10 @@ def _aims(samples: dict[str, list[Spent]], tasks: int) -> list[Aim]:
 
 
 def _makespans(named: dict[str, Graph], lengths: dict[tuple[str, str], dict[str, float]]) -> dict[str, list[Cell]]:
-    rows: dict[str, list[Cell]] = {BARE: [], WEFT: []}
+    rows: dict[str, list[Cell]] = {BARE: [], GOALWRIGHT: []}
     for (name, _), these in lengths.items():
         plan, path = plan_of(named[name]), critical_path(named[name], these)
-        for subject, runs in ((BARE, bare), (WEFT, scheduled)):
+        for subject, runs in ((BARE, bare), (GOALWRIGHT, scheduled)):
             took = spent(coroutine(partial(runs, plan, these)))
             rows[subject] += cells(took.elapsed / path)
     return rows
@@ -161,14 +161,14 @@ def _span_cell(reported: Reported, graph: Graph, key: tuple[str, str], lengths: 
 
 
 def _against_sqlite(rows: dict[str, list[Cell]], named: dict[str, Graph]) -> Aim | None:
-    """LangGraph with a checkpointer over weft with its journal, on the layered graph."""
+    """LangGraph with a checkpointer over goalwright with its journal, on the layered graph."""
     at = list(named).index("layered 2,000") if "layered 2,000" in named else None
     if at is None or "LangGraph, SQLite" not in rows:
         return None
     theirs, ours = rows["LangGraph, SQLite"][at].value, rows[JOURNALED][at].value
     if theirs is None or ours is None:
         return None
-    what = "layered 2,000: LangGraph with SQLite over weft with its journal"
+    what = "layered 2,000: LangGraph with SQLite over goalwright with its journal"
     reason = "as above: two rows for each task, by two threads of which one at a time runs Python"
     return Aim(what, theirs / ours, 50.0, at_most=False, reason=reason)
 

@@ -30,19 +30,19 @@ from bench.harness.machine import ROOT
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
 from bench.harness.timing import exponent, spent
 from bench.journal import fill
-from weft.batch.run_batch import run_batch
-from weft.settings.settings import Settings
-from weft.traces.timeline import TYPES, timeline
-from weft_executor.capture.capture import Capture
-from weft_executor.history.run_history import RunHistory
-from weft_executor.journal.open_store import open_store
-from weft_executor.results.memo import Memo
-from weft_executor.scheduling.attempt import ScheduleLimits
-from weft_executor.scheduling.schedule import Schedule
-from weft_executor.stores.urls import url_of
-from weft_planner.plan.task import Task
-from weft_skills.discovery.registry import Registry
-from weft_skills.selection.ranked import RankedDetector
+from goalwright.batch.run_batch import run_batch
+from goalwright.settings.settings import Settings
+from goalwright.traces.timeline import TYPES, timeline
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.history.run_history import RunHistory
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.results.memo import Memo
+from goalwright_executor.scheduling.attempt import ScheduleLimits
+from goalwright_executor.scheduling.schedule import Schedule
+from goalwright_executor.stores.urls import url_of
+from goalwright_planner.plan.task import Task
+from goalwright_skills.discovery.registry import Registry
+from goalwright_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -108,7 +108,7 @@ def skills(size: int, folder: Path) -> Callable[[], object]:
     """A library of skills, found and indexed for a first goal."""
     texts = [
         path.read_text(encoding="utf-8")
-        for path in sorted((ROOT / "skills" / "weft_skills" / "library").rglob("SKILL.md"))
+        for path in sorted((ROOT / "skills" / "goalwright_skills" / "library").rglob("SKILL.md"))
     ]
     for number in range(size):
         place = folder / "skills" / f"s{number}"
@@ -225,7 +225,7 @@ def _own_folders() -> Iterator[None]:
     """A home of its own: nothing of the user's is read or written."""
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="bench-") as home:
-        for name in [name for name in os.environ if name.startswith(("XDG_", "WEFT_"))]:
+        for name in [name for name in os.environ if name.startswith(("XDG_", "GOALWRIGHT_"))]:
             del os.environ[name]
         os.environ["HOME"] = home
         try:

@@ -21,16 +21,21 @@ from typing import Any
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import over
-from weft.traces.timeline import TYPES, timeline
-from weft_executor.capture.capture import Capture
-from weft_executor.journal.journal import Journal
-from weft_executor.journal.log import now
-from weft_executor.journal.open_store import open_store
-from weft_executor.stores.row import Row, RunSummary
-from weft_executor.stores.urls import url_of
-from weft_planner.events import Warned
+from goalwright.traces.timeline import TYPES, timeline
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.journal.journal import Journal
+from goalwright_executor.journal.log import now
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.row import Row, RunSummary
+from goalwright_executor.stores.urls import url_of
+from goalwright_planner.events import Warned
 
-STORE, ONE, GROUP, PLAIN = "the store, row by row", "weft, one producer", "weft, 200 producers", "sqlite3, one commit"
+STORE, ONE, GROUP, PLAIN = (
+    "the store, row by row",
+    "goalwright, one producer",
+    "goalwright, 200 producers",
+    "sqlite3, one commit",
+)
 TASKS = 50
 
 
@@ -65,7 +70,7 @@ def run(options: Options) -> Findings:
     reading = Table(
         f"Reading a journal of {events:,} events in {runs:,} runs",
         (Column("trace list", "s"), Column("trace show", "s"), Column("memory", "MB")),
-        {"weft": cells(listed, shown, megabytes)},
+        {"goalwright": cells(listed, shown, megabytes)},
     )
     return Findings((writing, reading), aims)
 

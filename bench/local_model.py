@@ -1,10 +1,10 @@
 """The embedded model: what a token of the prompt and a token of the answer cost, with each backend that is installed.
 
-Floor: the library that `weft[local]` installs.
+Floor: the library that `goalwright[local]` installs.
 
     python -m bench.local_model [MODEL]
 
-MODEL is one that `weft models list` shows as installed; the largest of those unless it is given. Backends take turns in
+MODEL is one that `goalwright models list` shows as installed; the largest of those unless it is given. Backends take turns in
 each round. Times are CPU time of the server's process, all threads together, because others may use the machine too.
 Prompts are random tokens, each used twice: for an answer of one token, then for a longer one, whose prompt is cached.
 """
@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING
 from bench.harness import command, processes
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import over
-from weft.local.backends.backend import library
-from weft.local.backends.choose import choose
-from weft.local.serving.endpoint import call
-from weft.local.serving.server import Load, Server
-from weft.local.store import ModelStore, models_dir
-from weft_skills.errors import SetupError
+from goalwright.local.backends.backend import library
+from goalwright.local.backends.choose import choose
+from goalwright.local.serving.endpoint import call
+from goalwright.local.serving.server import Load, Server
+from goalwright.local.store import ModelStore, models_dir
+from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:
-    from weft.local.backends.backend import Backend
-    from weft.local.serving.endpoint import Endpoint
-    from weft.local.store import Installed
+    from goalwright.local.backends.backend import Backend
+    from goalwright.local.serving.endpoint import Endpoint
+    from goalwright.local.store import Installed
 
 ROUNDS, QUICK_ROUNDS = 3, 1
 # Tokens of a prompt and of an answer.
@@ -52,7 +52,9 @@ def run(options: Options, name: str = "") -> Findings:
     """Measure each backend with one request and with three at once."""
     backends, model = installed_backends(), largest(name, smallest=options.quick)
     if not backends or model is None:
-        missing = "weft[local] is not installed" if not backends else "no model is installed: `weft models pull`"
+        missing = (
+            "goalwright[local] is not installed" if not backends else "no model is installed: `goalwright models pull`"
+        )
         return Findings((), (), (f"Not measured: {missing}.",))
     prompt, answer = (QUICK_PROMPT, QUICK_ANSWER) if options.quick else (PROMPT, ANSWER)
     samples: Samples = defaultdict(lambda: ([], []))
@@ -140,7 +142,7 @@ def _title(at_once: int) -> str:
 BENCHMARK = Benchmark(
     "local_model",
     "What a token costs with the embedded model, for each backend that is installed.",
-    "xllamacpp, the library that `weft[local]` installs.",
+    "xllamacpp, the library that `goalwright[local]` installs.",
     (),
     run,
 )

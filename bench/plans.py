@@ -3,7 +3,7 @@
 Floor: none is changed, and none is refused. A reader that changes a plan without a word is the worst: the figure that
 counts is `changed`, which must be 0.
 
-Peer: json-repair, a repairer of JSON, not of plans; what it makes of an answer is then validated as weft's own.
+Peer: json-repair, a repairer of JSON, not of plans; what it makes of an answer is then validated as goalwright's own.
 
     python -m bench.plans [PLANS]          made-up plans, 200 by default, each damaged in every way
 """
@@ -23,11 +23,11 @@ import yaml
 from bench.harness import command
 from bench.harness.peers import MissingPeer
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
-from weft_planner.plan.json_answer import NotJson
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.reading import read_answer
-from weft_planner.plan.shape import SHAPES
-from weft_planner.plan.validate import Known, problems
+from goalwright_planner.plan.json_answer import NotJson
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.reading import read_answer
+from goalwright_planner.plan.shape import SHAPES
+from goalwright_planner.plan.validate import Known, problems
 
 if TYPE_CHECKING:
     from bench.harness.peers import Environments
@@ -110,7 +110,7 @@ def outcome(document: dict[str, Any], text: str, read: Reader) -> str:
 
 
 def ours(text: str) -> Any:
-    """The plan that weft reads."""
+    """The plan that goalwright reads."""
     reading = read_answer(text, SHAPES["full"], KNOWN)
     return None if reading.faults else reading.document
 
@@ -144,7 +144,7 @@ def run(options: Options, count: int = PLANS) -> Findings:
     dice = random.Random(7)
     plans = [plan(dice) for _ in range(10 if options.quick else count)]
     texts = {kind: [damage(one) for one in plans] for kind, damage in KINDS.items()}
-    readers: dict[str, Reader] = {"weft": ours}
+    readers: dict[str, Reader] = {"goalwright": ours}
     missing = ""
     if options.peers is not None:
         try:
@@ -161,10 +161,12 @@ def run(options: Options, count: int = PLANS) -> Findings:
         rows["json-repair"] = cells(*[missing] * len(OUTCOMES))
     shown = {kind: cells(*(_counts(found[name][kind]) for name in readers)) for kind in KINDS}
     tables = (
-        Table(f"{sum(totals['weft'].values()):,} damaged plans", tuple(map(Column, OUTCOMES)), rows),
+        Table(f"{sum(totals['goalwright'].values()):,} damaged plans", tuple(map(Column, OUTCOMES)), rows),
         Table("Exact, refused and changed, by kind", tuple(map(Column, readers)), shown, is_plotted=False),
     )
-    return Findings(tables, (Aim("plans that weft changed silently", totals["weft"]["changed"], 0, is_count=True),))
+    return Findings(
+        tables, (Aim("plans that goalwright changed silently", totals["goalwright"]["changed"], 0, is_count=True),)
+    )
 
 
 def _total(kinds: dict[str, Counter[str]]) -> Counter[str]:

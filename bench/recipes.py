@@ -1,6 +1,6 @@
 """Recipes: how many planning calls they save, and how many goals get a plan that is not theirs.
 
-Floor: every goal is planned, which is what weft does without recipes. A plan for the wrong goal is the worst: the
+Floor: every goal is planned, which is what goalwright does without recipes. A plan for the wrong goal is the worst: the
 figure that counts is `wrong`, which must be 0.
 
 The goals are in bench/recipe_goals: ten kinds that the rules were tuned on, and five that were written afterwards. The
@@ -25,23 +25,23 @@ import yaml
 
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
-from weft.batch.shared_plans import SharedPlans
-from weft.runs.goal import BatchPlace, Goal
-from weft.runs.recipes.making import RecipeSource, found_parameters, made
-from weft.runs.recipes.matching import RecipeMatcher
-from weft.runs.recipes.pattern import LIKE
-from weft.runs.run_id import new_run_id
-from weft.runs.runtime import Weft
-from weft.runs.stop import Stop
-from weft.settings.settings import Settings
-from weft_planner.model import Reply
+from goalwright.batch.shared_plans import SharedPlans
+from goalwright.runs.goal import BatchPlace, Goal
+from goalwright.runs.recipes.making import RecipeSource, found_parameters, made
+from goalwright.runs.recipes.matching import RecipeMatcher
+from goalwright.runs.recipes.pattern import LIKE
+from goalwright.runs.run_id import new_run_id
+from goalwright.runs.runtime import Goalwright
+from goalwright.runs.stop import Stop
+from goalwright.settings.settings import Settings
+from goalwright_planner.model import Reply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft.runs.recipes.recipe import Recipe
-    from weft_planner.events import Event
-    from weft_planner.model import Request
+    from goalwright.runs.recipes.recipe import Recipe
+    from goalwright_planner.events import Event
+    from goalwright_planner.model import Request
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, LIKE, 0.9, 0.95, 0.98)
 HALVES = {"tuned on": True, "not tuned on": False}
@@ -153,12 +153,12 @@ class Planner:
 
 async def in_batch(goals: Sequence[str]) -> int:
     """How many planning calls a batch of goals needs, with no recipe saved before it."""
-    with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="goalwright-bench-") as folder:
         planner = Planner(goals)
-        names = tuple(skill.name for skill in Weft(folder, Settings()).workspace.skills.active())
+        names = tuple(skill.name for skill in Goalwright(folder, Settings()).workspace.skills.active())
         settings = Settings(model=planner.name, recipes="auto", skills_off=names, stream_plan=False)
-        async with Weft(folder, settings, open_model=lambda _: planner) as weft:
-            plans = SharedPlans(weft)
+        async with Goalwright(folder, settings, open_model=lambda _: planner) as goalwright:
+            plans = SharedPlans(goalwright)
             for number, text in enumerate(goals):
                 run_id = new_run_id()
                 goal, lead = await plans.prepared(Goal(text, place=BatchPlace("bench", str(number), 1)), run_id, Stop())
@@ -167,7 +167,7 @@ async def in_batch(goals: Sequence[str]) -> int:
                     if lead is not None:
                         lead.note(event)
 
-                await weft.run(goal, run_id=run_id, record=hear)
+                await goalwright.run(goal, run_id=run_id, record=hear)
                 if lead is not None:
                     lead.end()
         return planner.plans

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table
 from bench.web_runs import stamp
-from weft.traces.statistics import statistics
-from weft_executor.history.indexer import catch_up
-from weft_executor.history.snippets import snippet
-from weft_executor.stores.row import Row, RunSummary
-from weft_executor.stores.sqlite.store import SqliteStore
+from goalwright.traces.statistics import statistics
+from goalwright_executor.history.indexer import catch_up
+from goalwright_executor.history.snippets import snippet
+from goalwright_executor.stores.row import Row, RunSummary
+from goalwright_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +126,7 @@ def measure(folder: Path, count: int) -> tuple[dict[str, float], dict[str, float
 def run(options: Options) -> Findings:
     """Both sizes in one process."""
     sizes = (500, 1_000) if options.quick else (10_000, 100_000)
-    with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="goalwright-bench-") as folder:
         found = {count: measure(Path(folder), count) for count in sizes}
     small, large = (found[count][0] for count in sizes)
     columns = tuple(Column(f"{count:,} runs", "ms", ratio=True) for count in sizes)

@@ -6,7 +6,7 @@ names and descriptions, and MiniLM's vectors of them.
     python -m bench.selection CORPUS [DETECTOR]
 
 CORPUS has `skills/<pool>/**/SKILL.md` and `queries.jsonl`, one goal a line: `{"id", "pool", "goal", "expected"}`;
-`expected` is null if no skill should be selected. Without a corpus, only the time is measured, on the skills that weft
+`expected` is null if no skill should be selected. Without a corpus, only the time is measured, on the skills that goalwright
 ships.
 """
 
@@ -24,17 +24,17 @@ from bench.harness import command
 from bench.harness.machine import ROOT
 from bench.harness.peers import MissingPeer
 from bench.harness.result import Benchmark, Cell, Column, Findings, Options, Table, cells
-from weft_skills.discovery.locations import Location
-from weft_skills.discovery.scan import scan
-from weft_skills.discovery.skill_file import context
-from weft_skills.selection.detectors import DEFAULT, detector, top
-from weft_skills.selection.pools import AT_ONCE
-from weft_skills.selection.ranked import RankedDetector
+from goalwright_skills.discovery.locations import Location
+from goalwright_skills.discovery.scan import scan
+from goalwright_skills.discovery.skill_file import context
+from goalwright_skills.selection.detectors import DEFAULT, detector, top
+from goalwright_skills.selection.pools import AT_ONCE
+from goalwright_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 COLUMNS = (Column("R@1"), Column("R@5"), Column("MRR"), Column("R@1, all pools as one"), Column("a goal", "ms"))
 DETECTORS = ("ranked", "keyword")
@@ -113,21 +113,23 @@ def _figures(ranks: list[int]) -> tuple[float, float, float]:
 
 
 def run(options: Options, detectors: tuple[str, ...] = DETECTORS, most: int | None = MOST_GOALS) -> Findings:
-    """Measure weft's detectors, then the peers."""
+    """Measure goalwright's detectors, then the peers."""
     if options.corpus is None:
-        pool = pool_of(ROOT / "skills" / "weft_skills" / "library")
+        pool = pool_of(ROOT / "skills" / "goalwright_skills" / "library")
         return Findings(
             (_speed(pool, 200 if options.quick else AT_ONCE),), notes=("Quality needs a corpus: --corpus DIR.",)
         )
     corpus = Corpus.read(options.corpus, 20 if options.quick else most)
-    rows = {f"weft, {name}": row(places(name, corpus)) for name in detectors}
+    rows = {f"goalwright, {name}": row(places(name, corpus)) for name in detectors}
     if options.peers is not None:
         for key, subjects in PEERS.items():
             rows |= _peer(options, key, subjects, corpus)
     title = f"{len(corpus.goals)} goals, {len(corpus.whole)} skills"
     selected = sum(bool(detector().detect(goal["goal"], corpus.pools[goal["pool"]])) for goal in corpus.nothing)
     share = selected / (len(corpus.nothing) or 1)
-    note = f"Goals that should select nothing, though they are of the field: weft selects for {share:.0%} of them."
+    note = (
+        f"Goals that should select nothing, though they are of the field: goalwright selects for {share:.0%} of them."
+    )
     tables = (Table(title, COLUMNS, rows), _speed(corpus.whole, 200 if options.quick else AT_ONCE))
     return Findings(tables, notes=(note,))
 
@@ -164,7 +166,9 @@ def _speed(skills: list[Skill], count: int) -> Table:
         load = _seconds(finder, goals[0], many)
         times = [1000 * _seconds(finder, goal, many) for goal in goals]
     columns = (Column("index built", "s"), Column("index loaded", "ms"), Column("a goal, warm", "ms"))
-    return Table(f"{count:,} skills", columns, {"weft, ranked": cells(cold, 1000 * load, times)}, is_plotted=False)
+    return Table(
+        f"{count:,} skills", columns, {"goalwright, ranked": cells(cold, 1000 * load, times)}, is_plotted=False
+    )
 
 
 def _seconds(finder: RankedDetector, goal: str, skills: list[Skill]) -> float:

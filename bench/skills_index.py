@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from bench.harness.processes import resident
 from bench.selection_quality.corpus import Corpus, LabelledGoal, library, neighbours
 from bench.selection_quality.ranks import PlainBM25
-from weft_skills.selection.detector import Selection
-from weft_skills.selection.encoder import Table
-from weft_skills.selection.encoder.table import SHIPPED
-from weft_skills.selection.index import background, vectors
-from weft_skills.selection.index.vectors import Vectors, encoded
-from weft_skills.selection.pools import AT_ONCE
-from weft_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.detector import Selection
+from goalwright_skills.selection.encoder import Table
+from goalwright_skills.selection.encoder.table import SHIPPED
+from goalwright_skills.selection.index import background, vectors
+from goalwright_skills.selection.index.vectors import Vectors, encoded
+from goalwright_skills.selection.pools import AT_ONCE
+from goalwright_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 T = TypeVar("T")
-SUBJECTS = ("weft, ranked", "BM25", "static encoder alone")
+SUBJECTS = ("goalwright, ranked", "BM25", "static encoder alone")
 DEPTH = 30
 _PLACES = {"first": 1, "five": 5, "thirty": DEPTH}
 

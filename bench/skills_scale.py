@@ -1,12 +1,12 @@
 """Many skills: how often a goal finds its skill among 1,000 to 80,000, how long that takes, and what the index costs.
 
-Floor: plain BM25 over names and descriptions, in memory. Beside it: the static encoder alone, where weft ships one.
+Floor: plain BM25 over names and descriptions, in memory. Beside it: the static encoder alone, where goalwright ships one.
 
     python -m bench.skills_scale [CORPUS [SIZE…]]
 
 CORPUS has `skills/<pool>/**/SKILL.md` and `queries.jsonl`, as for `selection`. Its real files come first; pools are
 filled with generated files, which have half of one's description, half of another's and the beginning of its body.
-Without a corpus, they are made from the skills that weft ships, whose goals are the beginnings of their descriptions.
+Without a corpus, they are made from the skills that goalwright ships, whose goals are the beginnings of their descriptions.
 Each index is built in one process and used in another, so that memory is its own; times are CPU time.
 """
 
@@ -44,7 +44,7 @@ COST = (
     Column("answer without an index, CPU", "s"), Column("index built, CPU", "s"), Column("index loaded, CPU", "ms"),
     Column("index on disk", "MB"), Column("peak while building", "MB"), Column("memory in use", "MB"),
 )  # fmt: skip
-WEFT, FLOOR, _ = SUBJECTS
+GOALWRIGHT, FLOOR, _ = SUBJECTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +101,14 @@ def aims(found: dict[int, dict[str, Measurement]]) -> list[Aim]:
     """At every size no worse than BM25; the time of a goal bounded at the largest, and growing less than the pool."""
     judged, times = [], {}
     for size, rows in found.items():
-        weft, floor = rows[WEFT], rows[FLOOR]
+        goalwright, floor = rows[GOALWRIGHT], rows[FLOOR]
         for name, title in (("first", "first place"), ("thirty", "R@30")):
-            ours, theirs = weft.median(name), floor.median(name)
+            ours, theirs = goalwright.median(name), floor.median(name)
             if ours is not None and theirs:
-                judged.append(Aim(f"{size:,} skills: {title}, weft over BM25", ours / theirs, 1.0, at_most=False))
-        if (spent := weft.median("rank")) is not None:
+                judged.append(Aim(f"{size:,} skills: {title}, goalwright over BM25", ours / theirs, 1.0, at_most=False))
+        if (spent := goalwright.median("rank")) is not None:
             times[size] = spent
-        if (cold := weft.median("cold")) is not None:
+        if (cold := goalwright.median("cold")) is not None:
             judged.append(Aim(f"{size:,} skills: CPU of an answer without an index, s", cold, COLD_SECONDS))
     if times and max(times) >= SIZES[-1]:
         what = f"{max(times):,} skills: CPU a goal, ms"

@@ -1,4 +1,4 @@
-"""Starting: how long commands take, and how long it takes until the first model call of `weft run` leaves.
+"""Starting: how long commands take, and how long it takes until the first model call of `goalwright run` leaves.
 
 Floor: `python -c pass` for commands; for the first call `python -c "import litellm"`, which nearly all of it was once.
 
@@ -33,15 +33,19 @@ from bench.harness.model_server import MODEL, Provider, plan_of, provider
 from bench.harness.peers import MissingPeer, clean
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
 from bench.harness.timing import Spent, cpu, elapsed, in_turn, of_process, over
-from weft.models.call_process.socket_folder import SocketFolder
+from goalwright.models.call_process.socket_folder import SocketFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-PASS, HELP, IMPORT = "python -c pass", "weft --help", "import litellm"
-COLD, FIRST, SECOND = "weft run, cold", "weft run, first at a terminal", "weft run, second at a terminal"
+PASS, HELP, IMPORT = "python -c pass", "goalwright --help", "import litellm"
+COLD, FIRST, SECOND = (
+    "goalwright run, cold",
+    "goalwright run, first at a terminal",
+    "goalwright run, second at a terminal",
+)
 PEER = "llm --help", "llm PROMPT"
-WEFT = [sys.executable, "-m", "weft"]
+GOALWRIGHT = [sys.executable, "-m", "goalwright"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +79,13 @@ class Bench:
         """Run a goal as a person at a terminal does."""
         with _terminal() as terminal:
             subprocess.run(
-                [*WEFT, "run", "--model", MODEL, "Say hi"], check=True, cwd=self.workspace, env=self.env,
+                [*GOALWRIGHT, "run", "--model", MODEL, "Say hi"], check=True, cwd=self.workspace, env=self.env,
                 stdin=terminal, stdout=subprocess.DEVNULL, stderr=terminal,
             )  # fmt: skip
 
     def end_shared_process(self) -> None:
         """End the shared process that a run at a terminal left behind."""
-        folder = SocketFolder.of(self.home / ".cache" / "weft")
+        folder = SocketFolder.of(self.home / ".cache" / "goalwright")
         while (pid := folder.served_by()) is not None:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
@@ -125,7 +129,7 @@ def run(options: Options) -> Findings:
         commands = _commands(place, llm, 1 if options.quick else 9)
     reason = "`import click` alone takes 4.3 times as long as `python -c pass`"
     ratio = over(cpu(commands[HELP]), cpu(commands[PASS]))
-    aims = [Aim("CPU time of weft --help over python -c pass", ratio, 4.5, reason=reason)]
+    aims = [Aim("CPU time of goalwright --help over python -c pass", ratio, 4.5, reason=reason)]
     aims += [
         Aim(f"first call of {subject} over {IMPORT}", over(first[subject], first[IMPORT]), bound)
         for subject, bound in ((COLD, 1.15), (FIRST, 1.15), (SECOND, 0.25))
@@ -152,9 +156,9 @@ def _table(title: str, rows: dict[str, list[float]], floor: str, peer: str, miss
 def _commands(place: Bench, llm: list[str], rounds: int) -> dict[str, list[Spent]]:
     words = {
         PASS: [sys.executable, "-c", "pass"],
-        HELP: [*WEFT, "--help"],
-        "weft skills list": [*WEFT, "skills", "list"],
-        "weft trace list": [*WEFT, "trace", "list"],
+        HELP: [*GOALWRIGHT, "--help"],
+        "goalwright skills list": [*GOALWRIGHT, "skills", "list"],
+        "goalwright trace list": [*GOALWRIGHT, "trace", "list"],
     }
     if llm:
         words[PEER[0]] = [*llm, "--help"]
@@ -164,11 +168,11 @@ def _commands(place: Bench, llm: list[str], rounds: int) -> dict[str, list[Spent
 
 def _first_calls(place: Bench, llm: list[str], rounds: int, subjects: tuple[str, ...]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {IMPORT: [], **{subject: [] for subject in subjects}}
-    cold = partial(place.run, *WEFT, "run", "--model", MODEL, "Say hi")
+    cold = partial(place.run, *GOALWRIGHT, "run", "--model", MODEL, "Say hi")
     starts: dict[str, Callable[[], None]] = dict.fromkeys(subjects, place.run_at_terminal) | {COLD: cold}
     for _ in range(rounds):
         began = time.monotonic()
-        # As weft imports it: without fetching the newest prices.
+        # As goalwright imports it: without fetching the newest prices.
         place.run(sys.executable, "-c", "import litellm", env={"LITELLM_LOCAL_MODEL_COST_MAP": "True"})
         found[IMPORT].append(time.monotonic() - began)
         place.end_shared_process()
@@ -197,7 +201,7 @@ def _llm(options: Options, place: Bench) -> tuple[list[str], str]:
 
 BENCHMARK = Benchmark(
     "startup",
-    "How long commands take, and how long it takes until the first model call of `weft run` leaves.",
+    "How long commands take, and how long it takes until the first model call of `goalwright run` leaves.",
     "`python -c pass` for commands, `import litellm` for the first call.",
     ("llm",),
     run,

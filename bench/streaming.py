@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from weft_planner.events import TaskStarted
+from goalwright_planner.events import TaskStarted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_planner.events import Event
+    from goalwright_planner.events import Event
 
 RATE, FIRST = 40.0, 0.5  # tokens a second, and seconds to the first
 PLAN, ANSWER = 634, 160  # tokens
@@ -141,8 +141,8 @@ def _usage(tokens: int) -> dict[str, int]:
 
 async def measured(number: int, *, stream_plan: bool) -> tuple[float, float]:
     """Seconds to the first task, and to the answer."""
-    from weft.runs.runtime import Weft
-    from weft.settings.settings import Settings
+    from goalwright.runs.runtime import Goalwright
+    from goalwright.settings.settings import Settings
 
     first: list[float] = []
     began = time.monotonic()
@@ -153,8 +153,8 @@ async def measured(number: int, *, stream_plan: bool) -> tuple[float, float]:
 
     settings = Settings(model=f"openai/paced-{number}", stream_plan=stream_plan, max_replans=0)
     with tempfile.TemporaryDirectory() as folder:
-        async with Weft(folder, settings) as weft:
-            result = await weft.run("Do the tasks of this plan", record=note)
+        async with Goalwright(folder, settings) as goalwright:
+            result = await goalwright.run("Do the tasks of this plan", record=note)
     assert result.status == "done", result.error
     return first[0], time.monotonic() - began
 
@@ -189,7 +189,7 @@ async def main(tokens: int, shapes: Sequence[int] = ()) -> int:
 
 
 def _load() -> None:
-    from weft.providers.litellm_model import load
+    from goalwright.providers.litellm_model import load
 
     load()
 

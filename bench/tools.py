@@ -22,16 +22,16 @@ from pathlib import Path
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import elapsed, in_turn
-from weft_skills.confinement import Confinement, landlock, seccomp
-from weft_skills.confinement.bubblewrap import BubblewrapConfinement, working
-from weft_skills.confinement.cgroup import Groups
-from weft_skills.confinement.landlock_box import LandlockConfinement, NoConfinement
-from weft_skills.programs import manifest_file as manifests
-from weft_skills.programs.build_cache import BuildCache
-from weft_skills.programs.executable import ExecutableTool, ToolHost
+from goalwright_skills.confinement import Confinement, landlock, seccomp
+from goalwright_skills.confinement.bubblewrap import BubblewrapConfinement, working
+from goalwright_skills.confinement.cgroup import Groups
+from goalwright_skills.confinement.landlock_box import LandlockConfinement, NoConfinement
+from goalwright_skills.programs import manifest_file as manifests
+from goalwright_skills.programs.build_cache import BuildCache
+from goalwright_skills.programs.executable import ExecutableTool, ToolHost
 
 BARE = "bare process"
-NO_WALLS = "weft, without walls"
+NO_WALLS = "goalwright, without walls"
 MAX_RATIO = 1.5
 PROGRAM = """import json, sys
 arguments = json.loads(sys.stdin.readline())["arguments"]
@@ -54,7 +54,7 @@ def run(options: Options) -> Findings:
         folder.mkdir(parents=True)
         (folder / "skill.yaml").write_text(MANIFEST)
         (folder / "main.py").write_text(PROGRAM)
-        tools = {f"weft, {_named(one)}": tool(one, root, folder) for one in confinements()}
+        tools = {f"goalwright, {_named(one)}": tool(one, root, folder) for one in confinements()}
         for one in tools.values():
             asyncio.run(calls(one, 4))
         files = open_files()
@@ -113,11 +113,11 @@ async def calls(one: ExecutableTool, count: int) -> None:
 
 
 def bare_runs(program: Path, count: int) -> None:
-    """Run the same program without weft, with the same concurrency."""
+    """Run the same program without goalwright, with the same concurrency."""
 
     def run_one(number: int) -> None:
         line = b'{"arguments": {"text": "call %d"}}\n' % number
-        # In a session of its own, as weft's calls are: on a busy machine the scheduler gives each session its share.
+        # In a session of its own, as goalwright's calls are: on a busy machine the scheduler gives each session its share.
         words = [sys.executable, str(program)]
         subprocess.run(words, input=line, stdout=subprocess.PIPE, check=True, start_new_session=True)
 

@@ -1,4 +1,4 @@
-"""The page of `weft serve` in a real browser: what people wait for, with 2,000 tasks and 100,000 runs.
+"""The page of `goalwright serve` in a real browser: what people wait for, with 2,000 tasks and 100,000 runs.
 
 Floor: the frames that a page at rest gets on this machine at this moment, with software rendering, and a request that
 reads nothing.
@@ -6,7 +6,7 @@ reads nothing.
     python -m bench.web
 
 It needs the system's Chromium and the package playwright; without them only the server is measured, and said so.
-`weft serve` is a process of its own, and so is every run that the page follows: a writer that appends events to the
+`goalwright serve` is a process of its own, and so is every run that the page follows: a writer that appends events to the
 journal. Frames are counted by the page itself. Memory over an hour, axe, console errors and a killed server are proven
 by the tests.
 """
@@ -27,9 +27,9 @@ from bench.harness.result import Benchmark, Column, Findings, Options, Table, ce
 from bench.web_browser import BIG, Figures, browsing, chromium, measure_big, measure_live, measure_start, serving
 from bench.web_feel import long_text, measure_long_text, measure_slow_line
 from bench.web_runs import layered, write_ended, write_many
-from weft.traces.page_script import STATIC
-from weft_executor.history.indexer import catch_up
-from weft_executor.stores.sqlite.store import SqliteStore
+from goalwright.traces.page_script import STATIC
+from goalwright_executor.history.indexer import catch_up
+from goalwright_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from bench.web_browser import Serving
@@ -112,7 +112,7 @@ def run(options: Options) -> Findings:
 
 BENCHMARK = Benchmark(
     "web",
-    "What people wait for in the page of `weft serve`, in a real browser.",
+    "What people wait for in the page of `goalwright serve`, in a real browser.",
     "The frames of a page at rest, and a request that reads nothing.",
     (),
     run,

@@ -79,7 +79,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A running `weft serve`."""
+    """A running `goalwright serve`."""
 
     process: subprocess.Popen[str]
     base: str
@@ -103,8 +103,8 @@ class Serving:
 
 @contextmanager
 def serving(workspace: Path) -> Iterator[Serving]:
-    """`weft serve` in a process of its own."""
-    command = [sys.executable, "-m", "weft", "serve", "--no-open", "--port", "0", "--workspace", str(workspace)]
+    """`goalwright serve` in a process of its own."""
+    command = [sys.executable, "-m", "goalwright", "serve", "--no-open", "--port", "0", "--workspace", str(workspace)]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=env) as process:
@@ -155,7 +155,7 @@ async def measure_start(figures: Figures, browser_path: str, workspace: Path) ->
         with serving(workspace) as server:
             await page.goto(f"{server.base}/runs#token={server.token}")
             await page.locator(".list").first.wait_for()
-            figures.aim("page usable after `weft serve`, s", time.perf_counter() - began, 2)
+            figures.aim("page usable after `goalwright serve`, s", time.perf_counter() - began, 2)
             figures.note("  of it CPU time of the server, s", server.used()[0])
             figures.aim("requests until then", len(requests), 12, count=True)
             began = time.perf_counter()

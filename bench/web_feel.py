@@ -18,7 +18,7 @@ TASKS = """() => {
     for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
   }).observe({ type: "longtask" }); // from now on: how the page itself began is measured elsewhere
 }"""
-MARK = "weft-long-text"
+MARK = "goalwright-long-text"
 PIECES = (
     "## Part {n}\n\nA paragraph with **bold**, `code`, a [link](https://example.com/{n}) and _some_ more words, "
     "{n} times over.\n\n"

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from weft_executor.stores.lease import Handover, myself
-from weft_executor.stores.row import Row, RunSummary
-from weft_executor.stores.sqlite.store import SqliteStore
+from goalwright_executor.stores.lease import Handover, myself
+from goalwright_executor.stores.row import Row, RunSummary
+from goalwright_executor.stores.sqlite.store import SqliteStore
 
 CHANGES = 100  # a second
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-#SBATCH --job-name=weft-batch
+#SBATCH --job-name=goalwright-batch
 #SBATCH --nodes=3
 #SBATCH --ntasks-per-node=1
 #SBATCH --cpus-per-task=4
@@ -7,7 +7,7 @@
 #SBATCH --signal=B:TERM@120
 #SBATCH --requeue
 # The example on the nodes of a job: a Ray head on the first, workers on the others; on the same one with --nodes=1. Submit it from a folder that all nodes share, in which
-# weft[ray] is installed in .venv; WEFT_JOURNAL names PostgreSQL, PGPASSFILE and the provider's key are in the environment of sbatch.
+# goalwright[ray] is installed in .venv; GOALWRIGHT_JOURNAL names PostgreSQL, PGPASSFILE and the provider's key are in the environment of sbatch.
 # A requeued job continues where it stood.
 set -euo pipefail
 
@@ -49,7 +49,7 @@ for node in "${nodes[@]:1}"; do
   started+=($!)
 done
 
-work="$folder/weft-batch"
+work="$folder/goalwright-batch"
 mkdir -p "$work"
 cp -n "$folder/deploy/example/goals.jsonl" "$work/"
 cd "$work"

@@ -1,4 +1,4 @@
-"""weft as the client that the MCP conformance suite starts: it lists the tools of a server and calls them.
+"""goalwright as the client that the MCP conformance suite starts: it lists the tools of a server and calls them.
 
 The suite gives the address as the last argument, and what the scenario needs in MCP_CONFORMANCE_CONTEXT. A login is
 done by a browser without a window, and a question is answered with the defaults of its form.
@@ -16,12 +16,12 @@ from typing import Any
 
 import httpx2
 
-from weft_skills.mcp.entry import McpFault
-from weft_skills.mcp.servers import McpServers
-from weft_skills.mcp.tool import McpTool
-from weft_skills.programs.trust import Trust
-from weft_skills.tools.form import parse_answer
-from weft_skills.tools.person import FormAnswer, FormQuestion, asking
+from goalwright_skills.mcp.entry import McpFault
+from goalwright_skills.mcp.servers import McpServers
+from goalwright_skills.mcp.tool import McpTool
+from goalwright_skills.programs.trust import Trust
+from goalwright_skills.tools.form import parse_answer
+from goalwright_skills.tools.person import FormAnswer, FormQuestion, asking
 
 _SECONDS = 20.0
 _MOST_REDIRECTS = 5
@@ -30,7 +30,7 @@ _CALLS = {"type": {"string": "text", "integer": 5, "number": 3, "boolean": True,
 
 
 async def browse(url: str) -> None:
-    """Open a page as a browser does: follow every redirect, also the one that leads back to weft."""
+    """Open a page as a browser does: follow every redirect, also the one that leads back to goalwright."""
 
     async def follow() -> None:
         async with httpx2.AsyncClient(follow_redirects=True, max_redirects=_MOST_REDIRECTS) as browser:

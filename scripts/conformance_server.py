@@ -1,4 +1,4 @@
-"""`weft mcp serve --http` for the MCP conformance suite, with the tools that it calls besides weft's own.
+"""`goalwright mcp serve --http` for the MCP conformance suite, with the tools that it calls besides goalwright's own.
 
 The suite sends no token: it is added to requests without one. Prints the address, and serves an empty workspace until
 it is ended.
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import conformance_tools
 
-from weft.mcp_server.serve import opened, over_http
-from weft.runs.runtime import Weft
-from weft.settings.settings import Settings
-from weft.web.guard import Guard, Hosts
-from weft.web.serve import bind
+from goalwright.mcp_server.serve import opened, over_http
+from goalwright.runs.runtime import Goalwright
+from goalwright.settings.settings import Settings
+from goalwright.web.guard import Guard, Hosts
+from goalwright.web.serve import bind
 
 if TYPE_CHECKING:
     import socket
@@ -44,13 +44,13 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as name:
         print(f"http://127.0.0.1:{port}/mcp", flush=True)
-        asyncio.run(serve(Weft(Path(name), Settings()), listening, guard))
+        asyncio.run(serve(Goalwright(Path(name), Settings()), listening, guard))
     return 0
 
 
-async def serve(weft: Weft, listening: socket.socket, guard: Callable[[Any], Any]) -> None:
-    """Serve weft's tools and the suite's."""
-    async with opened(weft) as (server, tools):
+async def serve(goalwright: Goalwright, listening: socket.socket, guard: Callable[[Any], Any]) -> None:
+    """Serve goalwright's tools and the suite's."""
+    async with opened(goalwright) as (server, tools):
         conformance_tools.add_to(server)
         await over_http(server, tools.close, listening, guard)
 

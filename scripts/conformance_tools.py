@@ -1,6 +1,6 @@
-"""The tools, resources and prompts that the MCP conformance suite expects of a server, added to weft's own.
+"""The tools, resources and prompts that the MCP conformance suite expects of a server, added to goalwright's own.
 
-Their names and texts are the suite's. What they send and ask goes through the server that `weft mcp serve --http` runs.
+Their names and texts are the suite's. What they send and ask goes through the server that `goalwright mcp serve --http` runs.
 """
 
 import base64

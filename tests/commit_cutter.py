@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from weft_executor.stores.postgres.address import address_of
+from goalwright_executor.stores.postgres.address import address_of
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter

@@ -15,6 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from goalwright.models.call_process import spawn
+from goalwright.settings.paths import Paths
+from goalwright_skills.programs.trust import Trust
+from goalwright_skills.selection.index import building
 from tests import needs
 from tests.forked_workers import forked_workers
 from tests.indexed_once import CATALOGING as CATALOGING
@@ -23,18 +27,14 @@ from tests.nursery import Nursery, Process, Ran, open_nursery
 from tests.openai_server import OpenAIServer, Script
 from tests.postgres import PostgresServer, postgres_folder
 from tests.virtual_time import Inline
-from weft.models.call_process import spawn
-from weft.settings.paths import Paths
-from weft_skills.programs.trust import Trust
-from weft_skills.selection.index import building
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
 # The machines that tests run on are shared and noisy. Every run draws other examples: fifty are enough for one of them.
-settings.register_profile("weft", deadline=None, max_examples=50)
+settings.register_profile("goalwright", deadline=None, max_examples=50)
 settings.register_profile("fast", deadline=None, max_examples=12)  # for `scripts/check --fast`
-settings.load_profile("weft")
+settings.load_profile("goalwright")
 
 SHARED_NURSERY = "TESTS_NURSERY"
 SHARED_POSTGRES = "TESTS_POSTGRES_FOLDER"
@@ -47,19 +47,36 @@ WHOLE = (
     *("docs/", "end_to_end/", "walls/", "executor/stores/postgres/"),
     *("skills/builtin/code/", "skills/builtin/writing/test_large_files.py", "skills/confinement/"),
     *("skills/manage/test_git_source.py", "skills/manage/test_update.py", "skills/mcp/", "skills/programs/"),
-    *("test_deploy.py", "test_recorded_versions.py", "weft/acp/", "weft/batch/", "weft/cli/test_chat.py"),
-    *("weft/cli/test_mcp.py", "weft/cli/view/live/test_run_frame.py", "weft/doctor/test_checks.py"),
-    *("weft/evaluation/test_hostile_cases.py", "weft/local/", "weft/mcp_server/", "weft/providers/"),
-    *("weft/runs/", "weft/telemetry/", "weft/test_testing.py", "weft/traces/", "weft/web/"),
+    *(
+        "test_deploy.py",
+        "test_recorded_versions.py",
+        "goalwright/acp/",
+        "goalwright/batch/",
+        "goalwright/cli/test_chat.py",
+    ),
+    *("goalwright/cli/test_mcp.py", "goalwright/cli/view/live/test_run_frame.py", "goalwright/doctor/test_checks.py"),
+    *(
+        "goalwright/evaluation/test_hostile_cases.py",
+        "goalwright/local/",
+        "goalwright/mcp_server/",
+        "goalwright/providers/",
+    ),
+    *(
+        "goalwright/runs/",
+        "goalwright/telemetry/",
+        "goalwright/test_testing.py",
+        "goalwright/traces/",
+        "goalwright/web/",
+    ),
 )
-DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/", "weft/runs/test_run.")
-BROWSER = "weft/web/static/"
+DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/", "goalwright/runs/test_run.")
+BROWSER = "goalwright/web/static/"
 # What a slow test takes here, in seconds, where it is much more than half of one.
 SECONDS = {
     "end_to_end/test_ray_batch.py": 20, "end_to_end/test_mcp_npm.py": 10, "test_packaging.py": 8,
-    "skills/manage/test_new_tool.py": 6, "weft/local/test_server.py": 6, "test_recorded_versions.py": 6,
-    "end_to_end/test_soaks.py": 5, BROWSER: 5, "weft/mcp_server/test_serve.py": 4, "weft/models/call_process/": 3,
-    "weft/test_testing.py": 3, "end_to_end/": 1.5, "skills/programs/": 1.2, "walls/": 1,
+    "skills/manage/test_new_tool.py": 6, "goalwright/local/test_server.py": 6, "test_recorded_versions.py": 6,
+    "end_to_end/test_soaks.py": 5, BROWSER: 5, "goalwright/mcp_server/test_serve.py": 4, "goalwright/models/call_process/": 3,
+    "goalwright/test_testing.py": 3, "end_to_end/": 1.5, "skills/programs/": 1.2, "walls/": 1,
 }  # fmt: skip
 WARM = pytest.StashKey[ExitStack]()
 
@@ -105,11 +122,11 @@ def workspace(tmp_path: Path, request: pytest.FixtureRequest, next_workspace: Ca
 
 def replayed(workspace: Path) -> dict[str, list[dict[str, str]]]:
     """What differs in a strict replay of each run that a workspace's journal holds."""
-    from weft.runs.stored import records
-    from weft.settings.paths import Paths
-    from weft.settings.settings import Settings
-    from weft.traces.strict_replay import strict
-    from weft_executor.journal import trace_file
+    from goalwright.runs.stored import records
+    from goalwright.settings.paths import Paths
+    from goalwright.settings.settings import Settings
+    from goalwright.traces.strict_replay import strict
+    from goalwright_executor.journal import trace_file
 
     if not (workspace / ".agents" / "journal.sqlite").is_file():
         return {}
@@ -180,9 +197,9 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     home.mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
     for name in list(os.environ):
-        if name.startswith(("WEFT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):
+        if name.startswith(("GOALWRIGHT_", "XDG_", "SKILL")) or name.endswith(("_API_KEY", "_API_BASE")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("WEFT_LOCAL_BACKEND", "xllamacpp")  # nothing is fetched from the internet beside a model
+    monkeypatch.setenv("GOALWRIGHT_LOCAL_BACKEND", "xllamacpp")  # nothing is fetched from the internet beside a model
     return home
 
 
@@ -280,7 +297,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    gc.set_threshold(50_000)  # as for weft's own commands
+    gc.set_threshold(50_000)  # as for goalwright's own commands
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -343,7 +360,7 @@ def nursery() -> Iterator[Nursery]:
 
 
 @pytest.fixture
-def weft(nursery: Nursery) -> Callable[..., Ran]:
+def goalwright(nursery: Nursery) -> Callable[..., Ran]:
     """The real command line, in a process of its own."""
 
     def run(*arguments: str, env: Mapping[str, str] | None = None, stdin: str = "", cwd: Path | None = None) -> Ran:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from weft_planner.model import Reply, Request, Role, Usage
-from weft_planner.prompting.profile import FULL, Profile
+from goalwright_planner.model import Reply, Request, Role, Usage
+from goalwright_planner.prompting.profile import FULL, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from weft_planner.events import AnyEvent, Event
+    from goalwright_planner.events import AnyEvent, Event
 
 Kind = TypeVar("Kind")
 REPORTED = Usage(1, 100, 10)

@@ -1,4 +1,4 @@
-"""Stands for a Python process that is forked from a warm one: `fork_request.py ADDRESS -m weft …`, or `-u -c CODE`.
+"""Stands for a Python process that is forked from a warm one: `fork_request.py ADDRESS -m goalwright …`, or `-u -c CODE`.
 
 It hands over its standard files, waits for the end of the process and ends as it did. It runs without `site`, so it
 imports nothing but Python's own modules.

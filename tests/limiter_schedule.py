@@ -13,16 +13,16 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from goalwright.batch.limits.rate_limiter import Rates
+from goalwright.batch.limits.shared.client import LimiterClient
+from goalwright.batch.limits.shared.limiter import WINDOW, Limiter
+from goalwright_planner.errors import ModelError, Overloaded, RateLimited, ServerFailed, Unreachable
+from goalwright_planner.model import Message, Reply, Request, Usage
 from tests.virtual_time import run_virtually
-from weft.batch.limits.rate_limiter import Rates
-from weft.batch.limits.shared.client import LimiterClient
-from weft.batch.limits.shared.limiter import WINDOW, Limiter
-from weft_planner.errors import ModelError, Overloaded, RateLimited, ServerFailed, Unreachable
-from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
-    from weft.batch.limits.shared.messages import LimiterGrant, LimiterRequest
-    from weft_planner.model import Model
+    from goalwright.batch.limits.shared.messages import LimiterGrant, LimiterRequest
+    from goalwright_planner.model import Model
 
 REQUEST = Request((Message("user", "hi"),))
 # Seconds in which things go wrong; afterwards every message and every call succeeds.

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.settings.paths import Paths
-from weft_skills.mcp.servers import McpServers
-from weft_skills.programs.trust import Trust
+from goalwright.settings.paths import Paths
+from goalwright_skills.mcp.servers import McpServers
+from goalwright_skills.programs.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

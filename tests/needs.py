@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright.local.backends.catalogue import read
+from goalwright.local.backends.machine import this_machine
+from goalwright.settings.default_model import local_is_installed
+from goalwright_skills.confinement import bubblewrap, cgroup, landlock, seccomp
+from goalwright_skills.confinement.landlock_box import counts
 from tests.ray_cluster import space_command
-from weft.local.backends.catalogue import read
-from weft.local.backends.machine import this_machine
-from weft.settings.default_model import local_is_installed
-from weft_skills.confinement import bubblewrap, cgroup, landlock, seccomp
-from weft_skills.confinement.landlock_box import counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,7 +55,7 @@ def _packages(*names: str) -> bool:
 
 
 def _bubblewrap_runs() -> bool:
-    """Whether bubblewrap can make the namespaces that weft asks for."""
+    """Whether bubblewrap can make the namespaces that goalwright asks for."""
     command = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=20).returncode == 0

@@ -3,8 +3,8 @@
 Each is a process like any other, with its own process id, arguments, environment, folder, standard files, signals and
 exit status. Only its start differs, so tests of the start itself use `subprocess`.
 
-    nursery.run(["trace", "list"], os.environ)                      `weft trace list`, to its end
-    nursery.start(["-m", "weft", "run", "..."], stderr=PIPE)        in the background, as with `subprocess.Popen`
+    nursery.run(["trace", "list"], os.environ)                      `goalwright trace list`, to its end
+    nursery.start(["-m", "goalwright", "run", "..."], stderr=PIPE)        in the background, as with `subprocess.Popen`
     nursery.start(["-c", "print(1)"], stdout=PIPE)
 """
 
@@ -23,8 +23,8 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from typing import IO, TYPE_CHECKING, Any, Self
 
+from goalwright.models.call_process.spawn import program
 from tests.nursery_process import Request, send
-from weft.models.call_process.spawn import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -189,8 +189,8 @@ class Nursery:
     def run(
         self, arguments: Sequence[str], env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
     ) -> Ran:
-        """Run `weft` to its end."""
-        return self.run_python(["-m", "weft", *arguments], env, cwd, stdin)
+        """Run `goalwright` to its end."""
+        return self.run_python(["-m", "goalwright", *arguments], env, cwd, stdin)
 
     def run_python(
         self,

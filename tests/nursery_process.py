@@ -31,7 +31,11 @@ _MOST_FILES = 16
 _OUT_OF_THE_WAY = 200
 _SET_BY_LITELLM = ("TIKTOKEN_CACHE_DIR",)  # when it is imported; without it a tokenizer is fetched from the internet
 PYTHON = "TESTS_PYTHON"  # what the process is to start as Python
-_NOT_WARMED = ("__main__", "weft.testing", "engines.ray.cluster")  # Ray would be shut down at the end of every process
+_NOT_WARMED = (
+    "__main__",
+    "goalwright.testing",
+    "engines.ray.cluster",
+)  # Ray would be shut down at the end of every process
 
 
 @dataclass(frozen=True)
@@ -145,16 +149,16 @@ def _leave(code: str | int | None) -> NoReturn:
 
 
 def _fork_workers(address: str) -> None:
-    """Let `weft batch` get the processes that make its calls from here too; they import litellm and little else."""
+    """Let `goalwright batch` get the processes that make its calls from here too; they import litellm and little else."""
+    from goalwright.models.call_process import spawn
     from tests.nursery import Nursery
-    from weft.models.call_process import spawn
 
     spawn.private = Nursery(address).start_worker  # type: ignore[assignment]
 
 
 def import_litellm() -> None:
     """Import litellm and what it imports at the first call."""
-    from weft.providers import litellm_model
+    from goalwright.providers import litellm_model
 
     litellm_model.load()
     for name in ("openai.resources", "litellm.litellm_core_utils.default_encoding"):
@@ -164,13 +168,16 @@ def import_litellm() -> None:
 def _warm_up() -> None:
     """Import what runs import."""
     import_litellm()
-    packages = [importlib.import_module(name) for name in ("weft", "weft_executor", "weft_planner", "weft_skills")]
+    packages = [
+        importlib.import_module(name)
+        for name in ("goalwright", "goalwright_executor", "goalwright_planner", "goalwright_skills")
+    ]
     for package in packages:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith(_NOT_WARMED):
                 importlib.import_module(module.name)
     importlib.import_module("snowballstemmer")
-    importlib.import_module("weft_planner.prompting.prompts").Prompts().check()
+    importlib.import_module("goalwright_planner.prompting.prompts").Prompts().check()
     with tempfile.TemporaryDirectory(prefix="warm-") as folder:
         _run_once(Path(folder))
     assert threading.active_count() == 1, "whoever is forked from here would lack the other threads"
@@ -181,10 +188,10 @@ def _run_once(folder: Path) -> None:
 
     That includes the index of the bundled skills alone, and with the one that most workspaces of tests have.
     """
+    from goalwright.cli.main import cli
+    from goalwright_skills.selection.index import building
     from tests.indexed_once import add_cataloging, remembered
     from tests.openai_server import OpenAIServer, scripted
-    from weft.cli.main import cli
-    from weft_skills.selection.index import building
 
     tasks = [{"id": name, "action_type": "llm", "instruction": "Greet", "depends_on": []} for name in "ab"]
     with OpenAIServer(scripted({"tasks": tasks})) as server, chdir(folder), redirect_stdout(io.StringIO()):
@@ -196,7 +203,7 @@ def _run_once(folder: Path) -> None:
         for command in (run, ["trace", "show", "last"], ["skills", "select", "Catalog the APIs"]):
             if command[0] == "skills":
                 add_cataloging(folder)
-            assert not cli.main(args=command, prog_name="weft", standalone_mode=False, obj=command), command
+            assert not cli.main(args=command, prog_name="goalwright", standalone_mode=False, obj=command), command
 
 
 def main(descriptor: int) -> None:

@@ -210,7 +210,7 @@ class OAuthServer:
 
 
 def browse(url: str) -> int:
-    """Open a page as a browser does, back to weft; returns the last status."""
+    """Open a page as a browser does, back to goalwright; returns the last status."""
     for _ in range(50):
         try:
             return httpx2.get(url, follow_redirects=True, timeout=30).status_code

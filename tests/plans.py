@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import ActionType, Task
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import ActionType, Task
 
 ACTIONS: list[ActionType] = ["skill", "tool", "llm"]
 texts = st.text(max_size=20).filter(lambda text: "<<" not in text)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from goalwright_executor.stores.postgres.address import address_of
 from tests.soaks.kill_batch import answering
-from weft_executor.stores.postgres.address import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ class RayBatch:
             "--slots",
             str(SLOTS),
         ]
-        command = ["-m", "weft", "batch", "goals.jsonl", "-o", "out.jsonl", *given, *more]
+        command = ["-m", "goalwright", "batch", "goals.jsonl", "-o", "out.jsonl", *given, *more]
         self._started.append(
             self._nursery.start(command, cwd=self.folder, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         )
@@ -82,7 +82,7 @@ class RayBatch:
     @property
     def env(self) -> dict[str, str]:
         """What a command needs to use the cluster and the journal."""
-        return {**os.environ, **self.cluster.env, "WEFT_JOURNAL": self.url}
+        return {**os.environ, **self.cluster.env, "GOALWRIGHT_JOURNAL": self.url}
 
     @property
     def provider(self) -> dict[str, str]:

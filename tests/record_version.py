@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 # Some paths are recorded as they are, so the place says nothing about the machine.
-PLACE = Path("/tmp/weft-recorded")
+PLACE = Path("/tmp/goalwright-recorded")
 ROOT = Path(__file__).parent.parent
 KEY = "sk-test-0123456789abcdef"
 
@@ -61,14 +61,14 @@ class WritingServer(OpenAIServer):
 
 @dataclass(frozen=True)
 class Recorder:
-    """Runs `weft` in the workspace that is recorded, against the server."""
+    """Runs `goalwright` in the workspace that is recorded, against the server."""
 
     nursery: Nursery
     server: WritingServer
     workspace: Path
     env: Mapping[str, str]
 
-    def weft(self, *arguments: str, env: Mapping[str, str] | None = None) -> Ran:
+    def goalwright(self, *arguments: str, env: Mapping[str, str] | None = None) -> Ran:
         """Run a command to its end; it may fail, but not crash."""
         ran = self.nursery.run(arguments, {**self.env, **(env or {})}, self.workspace)
         assert "Traceback" not in ran.err, ran.err
@@ -77,10 +77,10 @@ class Recorder:
     def record(self, one: Scenario) -> str:
         """Record a run and what is done with it; returns its id."""
         self.server.script = one.script
-        ran = self.weft("run", "--json", *one.arguments, f"{one.goal} {one.tag}", env=one.env)
+        ran = self.goalwright("run", "--json", *one.arguments, f"{one.goal} {one.tag}", env=one.env)
         run_id = self.ended(one.status, ran)
         for step in one.then:
-            ran = self.weft(*step.arguments(json.loads(ran.out)), "--json", env=one.env)
+            ran = self.goalwright(*step.arguments(json.loads(ran.out)), "--json", env=one.env)
             self.ended(step.status, ran)
         return run_id
 
@@ -94,7 +94,7 @@ class Recorder:
     def stop(self, number: signal.Signals, *arguments: str, ready: Callable[[], bool] = lambda: True) -> None:
         """Start a command, and send it a signal while the second task of the chain waits for its model."""
         self.server.calls.clear()
-        command = ["-m", "weft", *arguments, "--quiet"]
+        command = ["-m", "goalwright", *arguments, "--quiet"]
         with self.nursery.start(command, env=self.env, cwd=self.workspace) as process:
             self.wait(lambda: "Do two" in map(instruction, self.server.asked("task")) and ready())
             time.sleep(1)  # what was recorded so far is written
@@ -115,14 +115,14 @@ def record(recorder: Recorder) -> None:
     server, workspace = recorder.server, recorder.workspace
 
     server.script = skilled()
-    assert recorder.weft("plan", *MODEL, "-o", "plan.yaml", f"{GOAL} [skill]").status == 0
-    recorder.ended("done", recorder.weft("rerun", "--json", *MODEL, first, "--from", "brief"))
+    assert recorder.goalwright("plan", *MODEL, "-o", "plan.yaml", f"{GOAL} [skill]").status == 0
+    recorder.ended("done", recorder.goalwright("rerun", "--json", *MODEL, first, "--from", "brief"))
     recorder.record(Scenario("[skill] planned", "done", skilled(), (*MODEL, "--plan", "plan.yaml", "--trust")))
 
     server.script = chain()
     recorder.stop(signal.SIGKILL, "run", *MODEL, f"{GOAL} [resumed]")
     server.script = chain(late="nothing")
-    recorder.ended("done", recorder.weft("resume", "--json", *MODEL, "last"))
+    recorder.ended("done", recorder.goalwright("resume", "--json", *MODEL, "last"))
 
     server.script = chain()
     recorder.stop(signal.SIGINT, "run", *MODEL, f"{GOAL} [stop]")
@@ -158,7 +158,7 @@ def unpacked(path: Path) -> bytes:
 def keep(recorder: Recorder, home: Path, folder: Path) -> None:
     """Put what was recorded into a folder, with nothing of this machine in it."""
     folder.mkdir(parents=True, exist_ok=True)
-    assert recorder.weft("trace", "export", "--all", "-o", "../traces.jsonl").status == 0
+    assert recorder.goalwright("trace", "export", "--all", "-o", "../traces.jsonl").status == 0
     journal = PLACE / "journal.sqlite"
     with sqlite3.connect(recorder.workspace / ".agents/journal.sqlite") as source:
         source.execute("VACUUM INTO ?", (str(journal),))  # with what is still in the write-ahead log
@@ -174,7 +174,7 @@ def keep(recorder: Recorder, home: Path, folder: Path) -> None:
     for file in (journal, PLACE / "traces.jsonl"):
         (folder / f"{file.name}.xz").write_bytes(lzma.compress(file.read_bytes(), preset=9))
     shutil.copytree(recorder.workspace, folder / "workspace", ignore=shutil.ignore_patterns(".agents"))
-    shutil.copy(home / ".local/share/weft/trust.json", folder)
+    shutil.copy(home / ".local/share/goalwright/trust.json", folder)
     private = [str(ROOT), str(Path.home()), f'"{socket.gethostname()}"', f'"{getpass.getuser()}"', KEY]
     for path in (one for one in folder.rglob("*") if one.is_file()):
         content = unpacked(path)

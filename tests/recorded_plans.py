@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 # A plan is written up to here, and the rest after a while: what stands before begins early.
 LATE_TASK = '"id": "late"'
-NAMED = {"WEFT_MODELS": "fast=openai/fast-model"}
-ASKING = {"WEFT_APPROVE": "all"}
+NAMED = {"GOALWRIGHT_MODELS": "fast=openai/fast-model"}
+ASKING = {"GOALWRIGHT_APPROVE": "all"}
 ROWS = {
     "type": "object",
     "properties": {

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 def start_at_terminal(
     nursery: Nursery, command: Sequence[str], cwd: Path, env: Mapping[str, str]
 ) -> tuple[Process, int]:
-    """Start `weft COMMAND` at a terminal; returns the process and the test's end of the terminal.
+    """Start `goalwright COMMAND` at a terminal; returns the process and the test's end of the terminal.
 
     It has litellm loaded, so it needs no helper that loads it for the next run at a terminal.
     """
     ours, theirs = os.openpty()
-    given = {**os.environ, "TERM": "xterm", "WEFT_HELPER_MINUTES": "0", **env}
-    process = nursery.start(["-m", "weft", *command], cwd=cwd, env=given, stdin=theirs, stdout=theirs, stderr=theirs)
+    given = {**os.environ, "TERM": "xterm", "GOALWRIGHT_HELPER_MINUTES": "0", **env}
+    process = nursery.start(
+        ["-m", "goalwright", *command], cwd=cwd, env=given, stdin=theirs, stdout=theirs, stderr=theirs
+    )
     os.close(theirs)
     return process, ours
 

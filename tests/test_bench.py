@@ -21,7 +21,7 @@ BENCH = Path(__file__).parent.parent / "bench"
 
 
 def table() -> Table:
-    rows = {"bare": cells([1.0, 2.0, 3.0]), "weft": cells([4.0, 5.0, 6.0]), "<peer>": cells("not within 60 s")}
+    rows = {"bare": cells([1.0, 2.0, 3.0]), "goalwright": cells([4.0, 5.0, 6.0]), "<peer>": cells("not within 60 s")}
     return Table("A task", (Column("chain", "µs", ratio=True),), rows, "bare")
 
 
@@ -60,7 +60,7 @@ def test_quality_on_fetched_sets_is_reached_by_its_name(
 
 def test_ratios_compare_each_round_with_its_own_floor() -> None:
     assert over([2.0, 40.0, 6.0], [1.0, 20.0, 2.0]) == 2.0
-    assert table().ratio("weft", 0) == 2.5
+    assert table().ratio("goalwright", 0) == 2.5
     assert table().ratio("bare", 0) is None
     assert table().ratio("<peer>", 0) is None
 
@@ -78,7 +78,7 @@ def test_a_quick_run_judges_counts_but_no_time() -> None:
 
 
 def test_the_page_is_written_from_all_figures_that_are_kept(tmp_path: Path) -> None:
-    aim = Aim("weft over bare", 2.5, 2.0, reason="it does more")
+    aim = Aim("goalwright over bare", 2.5, 2.0, reason="it does more")
     for name in ("one", "two"):
         found = measured(aim).to_dict() | {"name": name, "measured": {"commit": "abc"}}
         page.keep(json.loads(json.dumps(found)), tmp_path / "benchmarks")
@@ -86,7 +86,7 @@ def test_the_page_is_written_from_all_figures_that_are_kept(tmp_path: Path) -> N
         encoding="utf-8"
     )
     assert written.index("## two") < written.index("## one")
-    assert "| weft | 5 (4–6) · 2.5x |" in written
+    assert "| goalwright | 5 (4–6) · 2.5x |" in written
     assert "**missed**: it does more" in written
     assert "not within 60 s" in written
     assert "Not measured yet: `three`." in written
@@ -95,7 +95,7 @@ def test_the_page_is_written_from_all_figures_that_are_kept(tmp_path: Path) -> N
 def test_a_plot_is_well_formed_and_shows_every_subject() -> None:
     drawn = ElementTree.fromstring(plot.svg(measured(Aim("a", 1, 1)).to_dict()))  # noqa: S314 - our own
     texts = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"bare", "weft", "<peer>", "not within 60 s"} <= set(texts)
+    assert {"bare", "goalwright", "<peer>", "not within 60 s"} <= set(texts)
 
 
 def test_tasks_take_whole_milliseconds_along_a_critical_path_of_the_wanted_length() -> None:

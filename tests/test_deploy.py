@@ -1,4 +1,4 @@
-"""The files of deploy/ as far as they can be checked without containers: fields, scripts, and every weft command."""
+"""The files of deploy/ as far as they can be checked without containers: fields, scripts, and every goalwright command."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import click
 import pytest
 import yaml
 
-from weft.batch import goals
-from weft.cli.main import cli
+from goalwright.batch import goals
+from goalwright.cli.main import cli
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -46,9 +46,9 @@ def called(script: Path, folder: Path, *programs: str, **env: str) -> list[list[
 
 
 def parsed(arguments: list[str]) -> dict[str, Any]:
-    """The values that a weft command takes these arguments for; raises if it refuses them."""
+    """The values that a goalwright command takes these arguments for; raises if it refuses them."""
     command: click.Command = cli
-    context = click.Context(cli, info_name="weft")
+    context = click.Context(cli, info_name="goalwright")
     while isinstance(command, click.Group):
         name, found, arguments = command.resolve_command(context, arguments)
         assert found is not None
@@ -78,8 +78,8 @@ def test_the_example_runs_the_batch_that_every_place_runs(tmp_path: Path, monkey
     with goals.opened(EXAMPLE / "goals.jsonl") as file:
         assert [goal.id for goal in file] == ["haiku", "warp", "dag", "names", "compare", "quiz"]
     shutil.copy(EXAMPLE / "goals.jsonl", tmp_path)
-    calls = called(EXAMPLE / "run.sh", tmp_path, "weft", EXAMPLE_WORKERS="7")
-    assert [call[:2] for call in calls] == [["weft", "journal"], ["weft", "batch"]]
+    calls = called(EXAMPLE / "run.sh", tmp_path, "goalwright", EXAMPLE_WORKERS="7")
+    assert [call[:2] for call in calls] == [["goalwright", "journal"], ["goalwright", "batch"]]
     assert parsed(calls[0][1:]) is not None
     monkeypatch.chdir(tmp_path)
     check_batch(calls[1][1:], "7")
@@ -97,15 +97,15 @@ def test_a_slurm_job_starts_a_head_and_workers_behind_a_token_and_cleans_up(
         "SLURM_JOB_NODELIST": "n",
         "SLURM_CPUS_PER_TASK": "4",
     }
-    calls = called(tmp_path / "deploy" / "slurm.sh", tmp_path, "weft", "ray", "srun", "scontrol", **job)
+    calls = called(tmp_path / "deploy" / "slurm.sh", tmp_path, "goalwright", "ray", "srun", "scontrol", **job)
     starts = sorted((call for call in calls if call[0] == "srun"), key=lambda call: call[4])
     assert [call[call.index("ray") : call.index("ray") + 3] for call in starts] == [
         ["ray", "start", "--head"],
         *[["ray", "start", "--address=node1:20041"]] * 2,
     ]
     assert [call[4] for call in starts] == ["--nodelist=node1", "--nodelist=node2", "--nodelist=node3"]
-    monkeypatch.chdir(tmp_path / "weft-batch")
-    check_batch(next(call for call in calls if call[:2] == ["weft", "batch"])[1:], "8")
+    monkeypatch.chdir(tmp_path / "goalwright-batch")
+    check_batch(next(call for call in calls if call[:2] == ["goalwright", "batch"])[1:], "8")
     assert not list(tmp_path.glob(".ray-token*"))
     text = (DEPLOY / "slurm.sh").read_text()
     assert "umask 077" in text
@@ -122,7 +122,7 @@ def slurm_job(folder: Path, hosts: str, ray: str = "exit 0") -> subprocess.Compl
     shutil.copytree(DEPLOY, folder / "deploy")
     stubs.mkdir()
     note = 'echo "$(basename "$0") $*" >> "$CALLS"'
-    scripts = {"weft": note, "srun": note, "ray": ray, "scontrol": f"printf '{hosts}'"}
+    scripts = {"goalwright": note, "srun": note, "ray": ray, "scontrol": f"printf '{hosts}'"}
     for name, text in scripts.items():
         (stubs / name).write_text(f"#!/usr/bin/env bash\n{text}\n")
         (stubs / name).chmod(0o755)
@@ -139,7 +139,7 @@ def test_a_slurm_job_of_one_node_has_its_workers_there(tmp_path: Path) -> None:
     (head,) = (call for call in calls if call.startswith("srun"))
     assert "ray start --head" in head
     assert "--num-cpus=4" in head
-    assert "--workers 4" in next(call for call in calls if call.startswith("weft batch"))
+    assert "--workers 4" in next(call for call in calls if call.startswith("goalwright batch"))
 
 
 def test_a_slurm_job_whose_head_does_not_start_ends_with_a_message(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_compose_keeps_ports_inside_and_keys_out_of_the_file() -> None:
         assert set(service["depends_on"]) <= set(services)
         for key in ("RAY_AUTH_TOKEN", "PGPASSWORD", "OPENAI_API_KEY"):
             assert service["environment"][key].startswith(f"${{{key}:"), "from the environment"
-    assert services["batch"]["build"]["args"] == {"UID": "${WEFT_UID:-1000}"}, "results belong to who started it"
+    assert services["batch"]["build"]["args"] == {"UID": "${GOALWRIGHT_UID:-1000}"}, "results belong to who started it"
     assert '--uid "$UID"' in (DEPLOY / "Dockerfile").read_text()
     assert services["head"]["command"][:3] == ["ray", "start", "--head"]
     assert services["batch"]["profiles"] == ["batch"]
@@ -192,7 +192,7 @@ def test_the_rayjob_has_what_kuberay_needs() -> None:
         pod = one["template"]["spec"]
         (container,) = pod["containers"]
         assert pod["securityContext"]["runAsNonRoot"] is True
-        assert container["envFrom"] == [{"secretRef": {"name": "weft"}}], "keys are in a Secret"
+        assert container["envFrom"] == [{"secretRef": {"name": "goalwright"}}], "keys are in a Secret"
         assert not [row for row in container["env"] if re.search("KEY|PASSWORD|TOKEN", row["name"])]
         assert container["resources"]["limits"] == container["resources"]["requests"]
         mounts = {mount["name"] for mount in container.get("volumeMounts", ())}
@@ -212,7 +212,7 @@ def test_the_image_copies_what_the_package_needs_and_runs_as_no_root() -> None:
     assert project["project"]["readme"] in copied
     shown = {line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines() if line[:1] == "!"}
     assert shown == copied
-    assert text.index("USER weft") > text.rindex("RUN ")
+    assert text.index("USER goalwright") > text.rindex("RUN ")
     assert "'ray[default]'" in text, "RayJobs are submitted to the dashboard, which comes with it"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.weft.cli.test_main import ended
+from tests.goalwright.cli.test_main import ended
 
 DATA = Path(__file__).parent / "data" / "earlier-form"
 RUN = "20261116T084229822-6d9d47"
@@ -23,7 +23,7 @@ GOAL = {
 @pytest.fixture(autouse=True)
 def in_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("WEFT_MODEL", "openai/none")
+    monkeypatch.setenv("GOALWRIGHT_MODEL", "openai/none")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
     (tmp_path / "goals.jsonl").write_text(json.dumps(GOAL) + "\n", encoding="utf-8")
@@ -62,7 +62,7 @@ def test_a_journal_is_refused_and_stays_as_it_is(
     before = files_in(place)
     assert ended(*command) == 2
     said = capsys.readouterr().err
-    assert "written before weft 0.1.0" in said
+    assert "written before goalwright 0.1.0" in said
     assert "--journal URL, or move this one away" in said
     after = files_in(place)
     assert {name: after[name] for name in before} == before
@@ -78,7 +78,7 @@ def test_an_exported_trace_is_refused_and_stays_as_it_is(
     old = gzip.decompress((DATA / "trace.jsonl.gz").read_bytes())
     (tmp_path / "old.jsonl").write_bytes(old)
     assert ended(*command) == 2
-    assert "line 1 was exported before weft 0.1.0" in capsys.readouterr().err
+    assert "line 1 was exported before goalwright 0.1.0" in capsys.readouterr().err
     assert (tmp_path / "old.jsonl").read_bytes() == old
 
 
@@ -89,7 +89,7 @@ def test_results_of_a_batch_are_refused_and_stay_as_they_are(
     (tmp_path / "results.jsonl").write_bytes(old)
     assert ended("batch", "goals.jsonl", "-o", "results.jsonl", "--resume") == 2
     said = capsys.readouterr().err
-    assert "results.jsonl, line 1 was written before weft 0.1.0" in said
+    assert "results.jsonl, line 1 was written before goalwright 0.1.0" in said
     assert "-o, or move this one away" in said
     assert (tmp_path / "results.jsonl").read_bytes() == old
     assert not (tmp_path / "results.jsonl.runs").exists()

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from weft_skills.errors import WeftError
+from goalwright_skills.errors import GoalwrightError
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = [ROOT / "weft", *(ROOT / name / f"weft_{name}" for name in ("skills", "planner", "executor"))]
+PACKAGES = [ROOT / "goalwright", *(ROOT / name / f"goalwright_{name}" for name in ("skills", "planner", "executor"))]
 BRANCH = re.compile(r"(?P<depth>(?:│   |    )*)[├└]── (?P<name>\w+)(?: |$)")
 
 
@@ -68,14 +68,14 @@ def declared(module: str) -> set[str]:
     return {
         name
         for name, value in vars(import_module(module)).items()
-        if isinstance(value, type) and issubclass(value, WeftError) and value.__module__ == module
+        if isinstance(value, type) and issubclass(value, GoalwrightError) and value.__module__ == module
     }
 
 
 def real(module: str) -> dict[str, type]:
     """Each exception that a module defines or imports, and their bases, by name."""
     named = [value for value in vars(import_module(module)).values() if isinstance(value, type)]
-    return {base.__name__: base for one in named if issubclass(one, WeftError) for base in one.__mro__}
+    return {base.__name__: base for one in named if issubclass(one, GoalwrightError) for base in one.__mro__}
 
 
 TREES = trees()

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow  # builds an sdist and a wheel
 PROGRAM = """
 import asyncio
 import planner, executor, seed, skills
-from weft import Reply, Settings, Weft
+from goalwright import Reply, Settings, Goalwright
 
 class Model:
     def __init__(self, name):
@@ -29,8 +29,8 @@ class Model:
         return Reply("Hello.")
 
 async def main():
-    async with Weft(".", Settings(model="own"), open_model=Model) as weft:
-        result = await weft.run("Say hello")
+    async with Goalwright(".", Settings(model="own"), open_model=Model) as goalwright:
+        result = await goalwright.run("Say hello")
         print(result.status, result.answer)
 
 print([module.WHOSE for module in (planner, executor, seed, skills)])
@@ -50,11 +50,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_our_top_level_names_and_no_others(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.partition("/")[0] for name in names if ".dist-info" not in name}
-    assert tops == {"weft", "weft_executor", "weft_planner", "weft_skills"}
+    assert tops == {"goalwright", "goalwright_executor", "goalwright_planner", "goalwright_skills"}
 
 
 def test_the_wheel_carries_every_data_file_of_the_checkout(wheel: Path) -> None:
-    command = ["git", "ls-files", "weft", "executor", "planner", "skills", "seed"]
+    command = ["git", "ls-files", "goalwright", "executor", "planner", "skills", "seed"]
     tracked = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     inside = {_in_wheel(name) for name in tracked}
     assert inside <= set(zipfile.ZipFile(wheel).namelist())
@@ -63,7 +63,7 @@ def test_the_wheel_carries_every_data_file_of_the_checkout(wheel: Path) -> None:
 def _in_wheel(name: str) -> str:
     """Where a file of the checkout stands in the wheel."""
     top, _, rest = name.partition("/")
-    return {"weft": name, "seed": f"weft_planner/{name}"}.get(top, rest)
+    return {"goalwright": name, "seed": f"goalwright_planner/{name}"}.get(top, rest)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_a_project_may_have_modules_of_the_names_that_our_folders_have(
     ], ran.stderr
     for name in ("click.py", "yaml.py"):  # the command takes nothing from the folder that it is started in
         (project / name).write_text("raise ImportError\n", encoding="utf-8")
-    command = [sys.executable, "-m", "weft", "trace", "list", "--json"]
+    command = [sys.executable, "-m", "goalwright", "trace", "list", "--json"]
     ran = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False)
     assert [run["goal"] for run in json.loads(ran.stdout)] == ["Say hello"], ran.stderr
 
@@ -99,16 +99,18 @@ def test_a_project_may_have_modules_of_the_names_that_our_folders_have(
 def test_the_wheel_works_outside_the_checkout(site: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    code = "import weft; print(weft.__file__); from weft_planner.prompting.prompts import Prompts; Prompts().check()"
+    code = "import goalwright; print(goalwright.__file__); from goalwright_planner.prompting.prompts import Prompts; Prompts().check()"
     env = {**os.environ, "PYTHONPATH": str(site)}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=elsewhere, env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(str(site))
-    command = [sys.executable, "-m", "weft", "skills", "list", "--json"]
+    command = [sys.executable, "-m", "goalwright", "skills", "list", "--json"]
     listed = subprocess.run(command, cwd=elsewhere, env=env, capture_output=True, text=True, check=True)
     rows = json.loads(listed.stdout)
     shipped = [
-        path.name for path in (ROOT / "skills" / "weft_skills" / "library").iterdir() if (path / "SKILL.md").is_file()
+        path.name
+        for path in (ROOT / "skills" / "goalwright_skills" / "library").iterdir()
+        if (path / "SKILL.md").is_file()
     ]
     assert {row["name"] for row in rows if row["source"] == "bundled"} >= set(shipped)

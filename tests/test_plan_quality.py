@@ -13,9 +13,9 @@ from bench.plan_quality.nestful import Calls, Nestful
 from bench.plan_quality.plan_over_graph import PlanOverGraph, Step, makespan, shortest
 from bench.plan_quality.taskbench import TaskBench
 from bench.plan_quality.worfbench import WorFBench
-from weft_planner.model import Message, Reply, Usage
-from weft_planner.plan.plan import Plan
-from weft_skills.errors import SetupError
+from goalwright_planner.model import Message, Reply, Usage
+from goalwright_planner.plan.plan import Plan
+from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

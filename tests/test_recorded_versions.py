@@ -19,27 +19,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright.cli.commands.traces.show import show
+from goalwright.runs.stored import records
+from goalwright.settings.paths import Paths
+from goalwright.settings.settings import Settings
+from goalwright.testing import Recorded
+from goalwright_executor.journal import trace_file
 from tests.conftest import replayed
 from tests.openai_server import Call, OpenAIServer, Say, Script, instruction, scripted
 from tests.record_version import packed
 from tests.recorded_plans import GROWN
 from tests.recorded_scenarios import PAIR
-from weft.cli.commands.traces.show import show
-from weft.runs.stored import records
-from weft.settings.paths import Paths
-from weft.settings.settings import Settings
-from weft.testing import Recorded
-from weft_executor.journal import trace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from goalwright_executor.stores.row import Row
     from tests.nursery import Ran
-    from weft_executor.stores.row import Row
 
 DATA = Path(__file__).parent / "data"
 VERSIONS = sorted(folder.name for folder in DATA.glob("[0-9]*"))
-MODEL = {"WEFT_MODEL": "openai/test-model"}
+MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
 
 
 @pytest.fixture(params=VERSIONS)
@@ -56,7 +56,7 @@ def earlier(version: str, tmp_path: Path, own_home: Path) -> Path:
     shutil.copytree(source / "workspace", workspace)
     (workspace / ".agents").mkdir()
     (workspace / ".agents/journal.sqlite").write_bytes(packed(source, "journal.sqlite"))
-    trust = own_home / ".local/share/weft/trust.json"
+    trust = own_home / ".local/share/goalwright/trust.json"
     trust.parent.mkdir(parents=True)
     shutil.copy(source / "trust.json", trust)
     return workspace
@@ -107,15 +107,15 @@ def test_an_exported_trace_is_still_a_fixture_for_tests(version: str, earlier: P
 
 @pytest.mark.slow
 def test_the_commands_read_the_journal_and_the_traces(
-    earlier: Path, weft: Callable[..., Ran], capsys: pytest.CaptureFixture[str]
+    earlier: Path, goalwright: Callable[..., Ran], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs = json.loads(weft("trace", "list", "--json", cwd=earlier).out)
+    runs = json.loads(goalwright("trace", "list", "--json", cwd=earlier).out)
     assert {run["status"] for run in runs} >= {"done", "partial", "failed", "interrupted", "waiting"}
     for run in runs:
         assert show.main([run["run_id"], "--workspace", str(earlier)], standalone_mode=False) in (0, None)
         assert run["run_id"] in capsys.readouterr().out
     names = [run["run_id"] for run in runs if not run["goal"].endswith("[detect]")]  # one asked a model
-    reselected = weft("replay", "--select", "--check", "--json", *names, cwd=earlier)
+    reselected = goalwright("replay", "--select", "--check", "--json", *names, cwd=earlier)
     assert reselected.status in (0, 3), reselected.err  # a better ranking selects other skills
     found = [one["run_id"] for one in json.loads(reselected.out)]
     assert found == [name for name in names if name in found]
@@ -124,15 +124,15 @@ def test_the_commands_read_the_journal_and_the_traces(
 
 @pytest.mark.slow
 def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
-    earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
+    earlier: Path, serve: Callable[[Script], OpenAIServer], goalwright: Callable[..., Ran]
 ) -> None:
     server = serve(scripted(GROWN, synthesis="resumed"))
-    listed = json.loads(weft("trace", "list", "--json", cwd=earlier).out)
+    listed = json.loads(goalwright("trace", "list", "--json", cwd=earlier).out)
     unfinished = [run for run in listed if run["status"] == "interrupted" and "number" not in run["goal"]]
     assert len(unfinished) >= 2, "one was stopped with Ctrl-C, one killed"
     for run in unfinished:
         server.calls.clear()
-        ran = weft("resume", run["run_id"], "--json", cwd=earlier, env=MODEL)
+        ran = goalwright("resume", run["run_id"], "--json", cwd=earlier, env=MODEL)
         assert ran.status == 0, ran.err
         document = json.loads(ran.out)
         assert (document["status"], document["answer"]) == ("done", "resumed")
@@ -144,36 +144,36 @@ def test_unfinished_runs_are_resumed_and_nothing_is_paid_twice(
 
 @pytest.mark.slow
 def test_what_waits_is_answered_and_nothing_is_paid_twice(
-    earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
+    earlier: Path, serve: Callable[[Script], OpenAIServer], goalwright: Callable[..., Ran]
 ) -> None:
-    waiting = json.loads(weft("approvals", "--json", cwd=earlier).out)
+    waiting = json.loads(goalwright("approvals", "--json", cwd=earlier).out)
     assert len(waiting) == 2
     server = serve(scripted(json.loads(PAIR), synthesis="answered"))
     for request in waiting:
         server.calls.clear()
         flag = ("--answer", "The to-do service") if request["kind"] == "question" else ("--approve", request["id"])
-        ran = weft("resume", request["run_id"], *flag, "--json", cwd=earlier, env=MODEL)
+        ran = goalwright("resume", request["run_id"], *flag, "--json", cwd=earlier, env=MODEL)
         assert (ran.status, json.loads(ran.out)["status"]) == (0, "done"), ran.err
         asked = [instruction(call) for call in server.asked("task")]
         assert asked == (["Do a", "Do b"] if request["kind"] == "question" else ["Send did: Do draft"])
-        assert weft("replay", "--strict", request["run_id"], cwd=earlier).status == 0
+        assert goalwright("replay", "--strict", request["run_id"], cwd=earlier).status == 0
 
 
 @pytest.mark.slow
 def test_a_done_run_is_rerun_in_part(
-    earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
+    earlier: Path, serve: Callable[[Script], OpenAIServer], goalwright: Callable[..., Ran]
 ) -> None:
     server = serve(scripted({}, synthesis="again"))
-    listed = json.loads(weft("trace", "list", "--json", cwd=earlier).out)
+    listed = json.loads(goalwright("trace", "list", "--json", cwd=earlier).out)
     first = next(run["run_id"] for run in reversed(listed) if run["goal"].endswith("[skill]"))
-    ran = weft("rerun", first, "--from", "brief", "--json", cwd=earlier, env=MODEL)
+    ran = goalwright("rerun", first, "--from", "brief", "--json", cwd=earlier, env=MODEL)
     assert (ran.status, json.loads(ran.out)["answer"]) == (0, "again")
     assert len(server.asked("task")) == 1
 
 
 @pytest.mark.slow
 def test_a_killed_batch_is_resumed_and_every_goal_is_there_once(
-    earlier: Path, serve: Callable[[Script], OpenAIServer], weft: Callable[..., Ran]
+    earlier: Path, serve: Callable[[Script], OpenAIServer], goalwright: Callable[..., Ran]
 ) -> None:
     asked: list[str] = []
 
@@ -183,7 +183,7 @@ def test_a_killed_batch_is_resumed_and_every_goal_is_there_once(
 
     serve(scripted({}, task=task, synthesis="all"))
     before = _rows(earlier / "results.jsonl")
-    ran = weft("batch", "goals.jsonl", "-o", "results.jsonl", "--resume", "--json", cwd=earlier, env=MODEL)
+    ran = goalwright("batch", "goals.jsonl", "-o", "results.jsonl", "--resume", "--json", cwd=earlier, env=MODEL)
     after = _rows(earlier / "results.jsonl")
     assert ran.status == 1, "one goal was partial before, and stays so"
     assert sorted(row["id"] for row in after) == ["g0", "g1", "g2", "g3", "g4"]
@@ -192,11 +192,11 @@ def test_a_killed_batch_is_resumed_and_every_goal_is_there_once(
 
 
 @pytest.mark.slow
-def test_tools_stay_trusted_and_plan_files_run(earlier: Path, weft: Callable[..., Ran]) -> None:
-    called = weft("skills", "call", "word_count", '{"text": "one two"}', cwd=earlier)
+def test_tools_stay_trusted_and_plan_files_run(earlier: Path, goalwright: Callable[..., Ran]) -> None:
+    called = goalwright("skills", "call", "word_count", '{"text": "one two"}', cwd=earlier)
     assert called.status == 0, called.err
     assert json.loads(called.out)["text"] == '{"words": 2}'
-    planned = weft("run", "--plan", "plan.yaml", "--dry-run", "a goal", cwd=earlier, env=MODEL)
+    planned = goalwright("run", "--plan", "plan.yaml", "--dry-run", "a goal", cwd=earlier, env=MODEL)
     assert planned.status == 0, planned.err
 
 

@@ -17,12 +17,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {
-    "weft": ROOT / "weft",
-    "weft_executor": ROOT / "executor" / "weft_executor",
-    "weft_planner": ROOT / "planner" / "weft_planner",
-    "weft_skills": ROOT / "skills" / "weft_skills",
+    "goalwright": ROOT / "goalwright",
+    "goalwright_executor": ROOT / "executor" / "goalwright_executor",
+    "goalwright_planner": ROOT / "planner" / "goalwright_planner",
+    "goalwright_skills": ROOT / "skills" / "goalwright_skills",
 }
-DATA = ("weft_skills/templates", "weft_skills/library")
+DATA = ("goalwright_skills/templates", "goalwright_skills/library")
 IMPORT = re.compile(r"^[ \t]*(?:from (?P<module>[\w.]+) )?import (?P<names>\([^)]*\)|[^\n(]+)", re.MULTILINE)
 CLASS = re.compile(r"^class ([^\W_]\w*)", re.MULTILINE)
 
@@ -112,11 +112,17 @@ def test_a_circle_is_found() -> None:
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        ("import weft.runs.runtime as it, json", ["weft.runs.runtime"]),
-        ("    from weft.runs import runtime, pipeline  # both", ["weft.runs.pipeline", "weft.runs.runtime"]),
-        ("from weft.runs.runtime import Weft", ["weft.runs.runtime"]),
-        ("from weft.runs import (\n    Other,  # its own\n    runtime as one,\n)", ["weft.runs", "weft.runs.runtime"]),
-        ("important = from_weft", []),
+        ("import goalwright.runs.runtime as it, json", ["goalwright.runs.runtime"]),
+        (
+            "    from goalwright.runs import runtime, pipeline  # both",
+            ["goalwright.runs.pipeline", "goalwright.runs.runtime"],
+        ),
+        ("from goalwright.runs.runtime import Goalwright", ["goalwright.runs.runtime"]),
+        (
+            "from goalwright.runs import (\n    Other,  # its own\n    runtime as one,\n)",
+            ["goalwright.runs", "goalwright.runs.runtime"],
+        ),
+        ("important = from_goalwright", []),
     ],
 )
 def test_an_import_is_found_however_it_is_written(statement: str, expected: list[str]) -> None:
@@ -159,7 +165,7 @@ def test_every_wing_stands_in_a_contract() -> None:
         for wing in layer.split("|")
     }
     wings = {".".join(name.split(".")[:2]) for name in product() if name.count(".")}
-    assert sorted(wings - known - {"weft.__main__"}) == []
+    assert sorted(wings - known - {"goalwright.__main__"}) == []
 
 
 def test_no_public_class_name_stands_twice() -> None:
@@ -183,7 +189,7 @@ def test_every_package_says_what_lives_in_it() -> None:
 def test_tests_stand_where_the_code_stands() -> None:
     misplaced = []
     for name, package in PACKAGES.items():
-        home = ROOT / "tests" / name.removeprefix("weft_")
+        home = ROOT / "tests" / name.removeprefix("goalwright_")
         tested = {path.parent.relative_to(home) for path in home.rglob("test_*.py")}
         misplaced += [f"{home.name}/{place}" for place in sorted(tested) if not (package / place).is_dir()]
     assert misplaced == []

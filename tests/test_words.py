@@ -42,11 +42,11 @@ RULED_OUT = {
 }
 PATTERN = re.compile("|".join(RULED_OUT))  # in lower case, which takes a quarter of the time that ignoring case takes
 SEPARATORS = str.maketrans(dict.fromkeys("#\"'\\", " "))
-PACKAGES = ("weft", "executor", "planner", "skills")
-DATA = ("skills/weft_skills/templates", "skills/weft_skills/library")
+PACKAGES = ("goalwright", "executor", "planner", "skills")
+DATA = ("skills/goalwright_skills/templates", "skills/goalwright_skills/library")
 # What a model reads, what a strict replay compares, or a list of words that are data, by file and text.
 FROZEN = {
-    ("skills/weft_skills/check/wording.py", "measure mend merge migrate"),
+    ("skills/goalwright_skills/check/wording.py", "measure mend merge migrate"),
 }
 
 

@@ -19,7 +19,7 @@ import json
 import sys
 from pathlib import Path
 
-NAME = "weft-static-1"
+NAME = "goalwright-static-1"
 
 
 def main() -> int:
@@ -157,8 +157,8 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
+    from goalwright_skills.selection.encoder import Table
     from training.evaluate import development, evaluate
-    from weft_skills.selection.encoder import Table
 
     for name, values in evaluate(Table.open(arguments.table), development(arguments.corpus, arguments.half)).items():
         sys.stdout.write(f"{name:<18} {'  '.join(f'{value:.3f}' for value in values)}\n")

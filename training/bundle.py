@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from goalwright_skills.skill import Skill
     from training.extract import TrainingSkill
     from training.goals.check import Goal
     from training.translations import Translation
-    from weft_skills.skill import Skill
 
 # At most so many translations of a language.
 TRANSLATIONS = 45_000

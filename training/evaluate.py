@@ -6,21 +6,21 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bench.selection_quality.corpus import pool_of
+from goalwright_skills.discovery.skill_file import read_all
+from goalwright_skills.format import frontmatter
 from training import bundle
 from training.examples import short, whole
 from training.goals.check import Goal, half
 from training.goals.check import read as read_goals
 from training.measure import measure
 from training.pairs import beginning
-from weft_skills.discovery.skill_file import read_all
-from weft_skills.format import frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from weft_skills.selection.encoder import Table
-    from weft_skills.skill import Skill
+    from goalwright_skills.selection.encoder import Table
+    from goalwright_skills.skill import Skill
 
 
 def development(corpus: Path, which: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from goalwright_skills.format.safe_yaml import load_own
 from training.requests import (
     FEWEST_WORDS,
     LONG_TOKENS,
@@ -18,7 +19,6 @@ from training.requests import (
     translation_prompt,
     turn,
 )
-from weft_skills.format.safe_yaml import load_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

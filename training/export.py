@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from goalwright_skills.selection.encoder.table import TOKEN_LIMIT, UNIT
+from goalwright_skills.selection.encoder.tokens import Tokens
 from training import written
 from training.everyday import direction
 from training.examples import short, whole
 from training.table_file import LARGEST, LARGEST_SCALE, ZERO, content, read_trained
-from weft_skills.selection.encoder.table import TOKEN_LIMIT, UNIT
-from weft_skills.selection.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

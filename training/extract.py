@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from goalwright_skills.format import frontmatter
 from training.exclusion import plain
 from training.repositories import files, listed
-from weft_skills.format import frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

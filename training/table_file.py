@@ -1,4 +1,4 @@
-"""Write an encoder's table in the form that `weft_skills.selection.encoder` maps."""
+"""Write an encoder's table in the form that `goalwright_skills.selection.encoder` maps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.selection.encoder.table import VERSION
+from goalwright_skills.selection.encoder.table import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.selection.encoder.tokens import LONGEST_RUN, LONGEST_WORD, PIECE, fold
+from goalwright_skills.selection.encoder.tokens import LONGEST_RUN, LONGEST_WORD, PIECE, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Requests in a bare gather over litellm: `python -m bench.harness.bare_calls SLOTS < BODIES`.
 
-litellm is as it comes, but for its price list: the bundled one, as for weft, so that none is fetched.
+litellm is as it comes, but for its price list: the bundled one, as for goalwright, so that none is fetched.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def _options(given: argparse.Namespace) -> Options:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
-        description="Measure weft against floors and against other projects, and write docs/benchmarks.md.",
+        description="Measure goalwright against floors and against other projects, and write docs/benchmarks.md.",
         epilog="example: python -m bench engine journal --json",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)} (default: all)")

@@ -1,4 +1,4 @@
-"""A graph on a bare loop, and on weft's scheduler without and with a journal."""
+"""A graph on a bare loop, and on goalwright's scheduler without and with a journal."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from bench.harness.timing import Spent
-from weft_executor.capture.capture import Capture
-from weft_executor.journal.journal import Journal
-from weft_executor.results.memo import Memo
-from weft_executor.scheduling.attempt import ScheduleLimits
-from weft_executor.scheduling.schedule import Schedule
-from weft_executor.stores.urls import url_of
-from weft_planner.events import PlanMade, RunFinished, RunStarted
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.journal.journal import Journal
+from goalwright_executor.results.memo import Memo
+from goalwright_executor.scheduling.attempt import ScheduleLimits
+from goalwright_executor.scheduling.schedule import Schedule
+from goalwright_executor.stores.urls import url_of
+from goalwright_planner.events import PlanMade, RunFinished, RunStarted
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     from bench.harness.graphs import Graph
-    from weft_executor.results.outcome import Outcome
-    from weft_planner.events import Event
+    from goalwright_executor.results.outcome import Outcome
+    from goalwright_planner.events import Event
 
 Lengths = dict[str, float] | None
 
@@ -60,7 +60,7 @@ async def bare(plan: Plan, lengths: Lengths = None) -> None:
 
 
 async def scheduled(plan: Plan, lengths: Lengths = None) -> None:
-    """weft's scheduler, with events and the limits of a real run."""
+    """goalwright's scheduler, with events and the limits of a real run."""
     events: list[Event] = []
     schedule = Schedule(_work(lengths), Memo(events.append).recorded, _limits(plan))
     outcomes = await _run(schedule, plan)

@@ -1,6 +1,6 @@
 """The task graphs that every scheduler runs: each task's name, with the tasks it depends on.
 
-Plain data, without imports of weft: peers run the same graphs in environments of their own.
+Plain data, without imports of goalwright: peers run the same graphs in environments of their own.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def machine() -> dict[str, str]:
         "load": f"{load:.1f} processes waiting for a core at the start",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
-        **{name: metadata.version(name) for name in ("weft", "litellm")},
+        **{name: metadata.version(name) for name in ("goalwright", "litellm")},
     }
 
 

@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 FOLDER = ROOT / "docs" / "benchmarks"
 INTRODUCTION = """# Benchmarks
 
-Where weft stands against the least that the work can cost, and against what you might use instead. One command measures
+Where goalwright stands against the least that the work can cost, and against what you might use instead. One command measures
 every figure, all contenders in the same run on the same machine:
 
 <!-- not run: takes minutes; `.ci/run` runs the quick form -->

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness.machine import ROOT
-from weft_skills import user_folders
+from goalwright_skills import user_folders
 
 _VERSIONS = """
 import json, sys

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.errors import SetupError
+from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

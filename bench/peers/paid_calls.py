@@ -1,6 +1,6 @@
 """Calls that cost something: each is noted before it is made and when it is answered, so that paying twice shows.
 
-Plain data, without imports of weft: peers make the same calls in environments of their own.
+Plain data, without imports of goalwright: peers make the same calls in environments of their own.
 """
 
 from __future__ import annotations

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 from bench.local_model import largest
 from bench.plan_quality.bulk import BulkModel
-from bench.plan_quality.compare import Side, by_published, by_weft
+from bench.plan_quality.compare import Side, by_goalwright, by_published
 from bench.plan_quality.goals import HALVES, sample
 from bench.plan_quality.kept_answers import KeptAnswers
 from bench.plan_quality.served import ServedModel
 from bench.plan_quality.sets import FOLDERS, goal_set
-from weft.local.serving.server import Load, Server
-from weft_planner.prompting.profile import FULL, fitting
-from weft_skills.errors import SetupError
+from goalwright.local.serving.server import Load, Server
+from goalwright_planner.prompting.profile import FULL, fitting
+from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench.plan_quality.goals import GoalSet, PlanGoal
-    from weft_planner.prompting.profile import Profile
+    from goalwright_planner.prompting.profile import Profile
 
 # The tool list of UltraTool alone has 14,000 tokens.
 _CONTEXT = 20_480
@@ -54,7 +54,9 @@ def _measure(given: argparse.Namespace, model: KeptAnswers, small: Profile) -> N
             continue
         found = goal_set(name)
         goals = sample(found.read(folder), given.goals, given.half)
-        for side, figures in asyncio.run(_sides(found, goals, model, small, published=not given.weft_only)).items():
+        for side, figures in asyncio.run(
+            _sides(found, goals, model, small, published=not given.goalwright_only)
+        ).items():
             row = _row(name, side, figures, found.measures)
             print(json.dumps(row) if given.json else _line(row), flush=True)
 
@@ -62,8 +64,8 @@ def _measure(given: argparse.Namespace, model: KeptAnswers, small: Profile) -> N
 async def _sides(
     found: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers, small: Profile, *, published: bool
 ) -> dict[str, Side]:
-    profiles = {"weft, small models": small, "weft": FULL}
-    sides = {side: await by_weft(found, goals, model, profile) for side, profile in profiles.items()}
+    profiles = {"goalwright, small models": small, "goalwright": FULL}
+    sides = {side: await by_goalwright(found, goals, model, profile) for side, profile in profiles.items()}
     return sides | ({"published prompt": await by_published(found, goals, model)} if published else {})
 
 
@@ -75,7 +77,7 @@ def _model(given: argparse.Namespace, stack: ExitStack) -> tuple[KeptAnswers, Pr
         return KeptAnswers(None, given.answers), fitting("small", _MODEL)
     installed = largest()
     if installed is None:
-        raise SetupError("no model is installed: run `weft models pull`")
+        raise SetupError("no model is installed: run `goalwright models pull`")
     server = stack.enter_context(Server(Load(installed.path, context=_CONTEXT, slots=1)))
     model = ServedModel(server.endpoint(), _MOST_TOKENS)
     return KeptAnswers(model, given.answers), fitting("small", installed.record.name)
@@ -114,14 +116,14 @@ def _line(row: dict[str, Any]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench.plan_quality",
-        description="Measure weft's plans against public gold graphs, beside each set's own prompt.",
+        description="Measure goalwright's plans against public gold graphs, beside each set's own prompt.",
         epilog="example: python -m bench.plan_quality ~/sets --only tmdb --goals 12",
     )
     parser.add_argument("sets", type=Path, metavar="SETS", help="a folder with checkouts of the sets")
     parser.add_argument("--goals", type=int, default=12, metavar="N", help="goals of each set (default: 12)")
     parser.add_argument("--half", choices=HALVES, default="report", help="which half (default: report)")
     parser.add_argument("--only", action="append", choices=list(FOLDERS), metavar="NAME", help="a set; may be repeated")
-    parser.add_argument("--weft-only", action="store_true", help="leave the sets' own prompts out")
+    parser.add_argument("--goalwright-only", action="store_true", help="leave the sets' own prompts out")
     parser.add_argument("--gguf", type=Path, metavar="FILE", help="a model's weights, asked in bulk on an accelerator")
     parser.add_argument(
         "--answers",

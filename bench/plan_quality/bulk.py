@@ -1,6 +1,6 @@
 """The weights of a GGUF file in transformers: all requests at hand are answered together, on an accelerator.
 
-Needs torch, transformers, gguf and llguidance, none of which weft installs.
+Needs torch, transformers, gguf and llguidance, none of which goalwright installs.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.model import Reply, Usage
+from goalwright_planner.model import Reply, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from weft_planner.model import Message
+    from goalwright_planner.model import Message
 
 # Requests that come within so many seconds of each other are answered together.
 _PAUSE = 1.0

@@ -1,4 +1,4 @@
-"""Both sides of one set: the same goals and the same model, by weft's planner and by the set's own prompt."""
+"""Both sides of one set: the same goals and the same model, by goalwright's planner and by the set's own prompt."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bench.plan_quality.goals import interval
-from bench.plan_quality.weft_plans import WeftPlans
-from weft_planner.model import Usage
+from bench.plan_quality.goalwright_plans import GoalwrightPlans
+from goalwright_planner.model import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench.plan_quality.goals import GoalSet, PlanGoal
     from bench.plan_quality.kept_answers import KeptAnswers
-    from weft_planner.prompting.profile import Profile
+    from goalwright_planner.prompting.profile import Profile
 
 
 @dataclass(slots=True)
@@ -54,10 +54,10 @@ async def by_published(goal_set: GoalSet, goals: Sequence[PlanGoal], model: Kept
     return side
 
 
-async def by_weft(goal_set: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers, profile: Profile) -> Side:
-    """weft's planner, with all that it asks again; a goal without a plan counts as 0."""
+async def by_goalwright(goal_set: GoalSet, goals: Sequence[PlanGoal], model: KeptAnswers, profile: Profile) -> Side:
+    """goalwright's planner, with all that it asks again; a goal without a plan counts as 0."""
     side, before = Side(), model.usage
-    with WeftPlans(model, profile) as planner:
+    with GoalwrightPlans(model, profile) as planner:
         plans = await asyncio.gather(*map(planner.plan, goals))
     side.usage = _since(before, model.usage)
     for goal, planned in zip(goals, plans, strict=True):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from weft_planner.model import Message
-    from weft_planner.plan.plan import Plan
+    from goalwright_planner.model import Message
+    from goalwright_planner.plan.plan import Plan
 
 HALVES = ("tune", "report")
 
@@ -61,7 +61,7 @@ class GoalSet(Protocol):
         """The goals in a checkout of the set's repository."""
 
     def of_plan(self, plan: Plan, goal: PlanGoal) -> Any:
-        """What is scored of a plan of weft's."""
+        """What is scored of a plan of goalwright's."""
 
     def of_answer(self, text: str, goal: PlanGoal) -> Any:
         """What is scored of an answer to the set's own prompt; raises ValueError if it cannot be read."""

@@ -6,15 +6,15 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from weft_planner.model import Reply, Request, Usage
-from weft_skills.errors import SetupError
+from goalwright_planner.model import Reply, Request, Usage
+from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from bench.plan_quality.model import Answering
-    from weft_planner.model import Message
+    from goalwright_planner.model import Message
 
 
 class KeptAnswers:

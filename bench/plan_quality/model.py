@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_planner.model import Message, Reply
+    from goalwright_planner.model import Message, Reply
 
 
 class Answering(Protocol):

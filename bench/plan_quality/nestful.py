@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.plan_quality.goals import PlanGoal, f1
-from weft_planner.model import Message
+from goalwright_planner.model import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from weft_planner.plan.plan import Plan
+    from goalwright_planner.plan.plan import Plan
 
 _PARTS = ("executable/executable", "non-executable/non-executable-glaive", "non-executable/non-executable-sgd")
 _OFFERED = 10

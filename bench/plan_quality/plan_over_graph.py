@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.plan_quality.goals import PlanGoal
-from weft_planner.model import Message
+from goalwright_planner.model import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from weft_planner.plan.plan import Plan
+    from goalwright_planner.plan.plan import Plan
 
 _NODE = re.compile(r"\bN\d+\b")
 _RULE = re.compile(r"(\bN\d+(?:\s*\+\s*N\d+)*)\s*->\s*(N\d+(?:\s*\+\s*N\d+)*)")

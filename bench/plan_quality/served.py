@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from weft.local.serving.endpoint import call
-from weft_planner.model import Message, Reply, Usage
+from goalwright.local.serving.endpoint import call
+from goalwright_planner.model import Message, Reply, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft.local.serving.endpoint import Endpoint
+    from goalwright.local.serving.endpoint import Endpoint
 
 # Seconds for a request, on a machine that others use too.
 _PATIENCE = 3600.0

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.plan_quality.goals import Graph, PlanGoal, f1
-from weft_planner.model import Message
+from goalwright_planner.model import Message
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_planner.plan.plan import Plan
+    from goalwright_planner.plan.plan import Plan
 
 _EXAMPLES = {"ultratool": "691", "tmdb": 1}
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

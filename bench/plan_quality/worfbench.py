@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from bench.plan_quality.goals import Graph, PlanGoal
-from weft_planner.model import Message
+from goalwright_planner.model import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from weft_planner.plan.plan import Plan
+    from goalwright_planner.plan.plan import Plan
 
     Encode = Callable[[Sequence[str]], list[Sequence[float]]]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.selection_quality import corpus, held_out, none, ranks, reliability, sets, speed
-from weft_skills.selection.detectors import DEFAULT, detector
+from goalwright_skills.selection.detectors import DEFAULT, detector
 
 if TYPE_CHECKING:
     from bench.selection_quality.corpus import Corpus, LabelledGoal
-    from weft_skills.selection.detector import SkillDetector
-    from weft_skills.skill import Skill
+    from goalwright_skills.selection.detector import SkillDetector
+    from goalwright_skills.skill import Skill
 
 SIZES = (200, 2_000, 9_000)
 # Of large sets of goals every fourth is measured in large pools: the figures differ by less than a point.

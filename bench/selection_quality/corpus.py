@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft_skills.discovery.locations import LIBRARY, Location
-from weft_skills.discovery.scan import scan
-from weft_skills.discovery.skill_file import context, read_all
-from weft_skills.format import frontmatter
+from goalwright_skills.discovery.locations import LIBRARY, Location
+from goalwright_skills.discovery.scan import scan
+from goalwright_skills.discovery.skill_file import context, read_all
+from goalwright_skills.format import frontmatter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 DATA = Path(__file__).parent / "data"
 JOINED = 50

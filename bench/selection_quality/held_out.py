@@ -9,9 +9,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from bench.selection_quality.ranks import Figures, outcome
-from weft_skills.selection.index import weights
-from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.ranking import bm25
+from goalwright_skills.selection.index import weights
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.ranking import bm25
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.translated import TranslatedDetector
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.translated import TranslatedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bench.selection_quality.corpus import LabelledGoal
-    from weft_skills.selection.detector import SkillDetector
-    from weft_skills.skill import Skill
+    from goalwright_skills.selection.detector import SkillDetector
+    from goalwright_skills.skill import Skill
 
 
 def misfires(finder: SkillDetector, goals: Sequence[str], pool: Sequence[Skill]) -> list[str]:

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.detector import Selection
-from weft_skills.selection.detectors import top
-from weft_skills.selection.terms import terms
+from goalwright_skills.selection.detector import Selection
+from goalwright_skills.selection.detectors import top
+from goalwright_skills.selection.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench.selection_quality.corpus import LabelledGoal
-    from weft_skills.selection.detector import SkillDetector
-    from weft_skills.skill import Skill
+    from goalwright_skills.selection.detector import SkillDetector
+    from goalwright_skills.skill import Skill
 
 DEPTH = 10
 

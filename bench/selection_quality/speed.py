@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 COUNT = 5_000
 MILLISECONDS = 10.0

@@ -1,6 +1,6 @@
 """A program with tools of its own: run it with `python own_tools.py` (set a model first)."""
 
-from weft import run_goal_sync
+from goalwright import run_goal_sync
 
 ORDERS = {"Ada": [{"number": 7, "item": "a slide rule", "total": 42}]}
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
+from goalwright.cli.main import cli
 from tests import needs
-from tests.docs import weft_command
+from tests.docs import goalwright_command
 from tests.image_bytes import png
 from tests.openai_server import scripted
 from tests.provider_server import ProviderServer
-from weft.cli.main import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:<!-- not run: (?P<reason>[^\n]+) -->\n+)?```sh\n(?P<text>(?!#!).*?)```", re.DOTALL)
-COMMAND = re.compile(r"^(?:\w+=\S+ )?weft .*$", re.MULTILINE)
+COMMAND = re.compile(r"^(?:\w+=\S+ )?goalwright .*$", re.MULTILINE)
 EXIT = re.compile(r"# exit status (\d+)")
 FILES: dict[str, str | bytes] = {
     "shots/page.png": png(640, 480),
@@ -55,7 +55,7 @@ class Shown:
 
     @property
     def statuses(self) -> list[int]:
-        """How each `weft` in it is to end, by the comment beside it."""
+        """How each `goalwright` in it is to end, by the comment beside it."""
         return [int(found[1]) if (found := EXIT.search(line)) else 0 for line in COMMAND.findall(self.text)]
 
 
@@ -74,8 +74,8 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shell(tmp_path: Path, nursery: Nursery) -> dict[str, str]:
-    model = {"WEFT_MODEL": "openai/gpt-4o", "OPENAI_API_KEY": "sk-test", "EDITOR": "true"}
-    return {**weft_command.install(tmp_path / "bin", tmp_path / "log.jsonl", nursery), **model}
+    model = {"GOALWRIGHT_MODEL": "openai/gpt-4o", "OPENAI_API_KEY": "sk-test", "EDITOR": "true"}
+    return {**goalwright_command.install(tmp_path / "bin", tmp_path / "log.jsonl", nursery), **model}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_the_commands_of_a_page_run_as_written(page: Path, workspace: Path, shel
 
 
 def _run(shown: Shown, workspace: Path, shell: dict[str, str], server: ProviderServer) -> None:
-    log = Path(shell[weft_command.LOG])
+    log = Path(shell[goalwright_command.LOG])
     log.write_text("", encoding="utf-8")
     script = shown.text.replace("https://gateway.example.com/v1", server.base)
     ran = subprocess.run(
@@ -144,7 +144,7 @@ COMMANDS = dict(_commands(cli))
 EXAMPLES = {
     line.partition("  #")[0].strip()
     for command in COMMANDS.values()
-    for line in re.findall(r"^ +(?:echo .* \| )?(weft .*)$", command.help or "", re.MULTILINE)
+    for line in re.findall(r"^ +(?:echo .* \| )?(goalwright .*)$", command.help or "", re.MULTILINE)
 }
 
 
@@ -156,14 +156,14 @@ def test_an_example_of_the_help_is_understood(example: str, workspace: Path, mon
     path: tuple[str, ...] = ()
     while words and (*path, words[0]) in COMMANDS:
         path = (*path, words.pop(0))
-    COMMANDS[path].make_context("weft", words)
+    COMMANDS[path].make_context("goalwright", words)
 
 
 def test_every_option_is_in_the_documentation() -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     known = set(re.findall(r"(?<![\w-])-{1,2}[a-z][a-z0-9-]*", pages))
     lacking = [
-        f"{' '.join(('weft', *path))} {option.opts[0]}"
+        f"{' '.join(('goalwright', *path))} {option.opts[0]}"
         for path, command in COMMANDS.items()
         for option in command.params
         if isinstance(option, click.Option) and not known & {*option.opts, *option.secondary_opts}

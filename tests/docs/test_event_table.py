@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weft_planner import events
+from goalwright_planner import events
 
 PAGE = (Path(__file__).parents[2] / "docs" / "runs-and-replay.md").read_text(encoding="utf-8")
 # Values inside of events, and the events that are shown and not recorded.
@@ -18,7 +18,7 @@ OTHERS = {
 RECORDED = [
     kind
     for name, kind in vars(events).items()
-    if isinstance(kind, type) and kind.__module__.startswith("weft_planner.events.") and name not in OTHERS
+    if isinstance(kind, type) and kind.__module__.startswith("goalwright_planner.events.") and name not in OTHERS
 ]
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright.settings.find_workspace import find
 from tests.openai_server import OpenAIServer, Script, scripted
-from weft.settings.find_workspace import find
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples"
 ROWS = re.findall(r"^\| \[(\w+)\]\(\w+\) \| [^|]+ \| `([^`]+)` \|$", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
-WITHOUT_EXCEL = "sys.modules |= {'openpyxl': None}; sys.modules.pop('weft_skills.builtin.excel.sheet_tools', None); "
-MODEL = {"WEFT_MODEL": "openai/test-model"}
+WITHOUT_EXCEL = (
+    "sys.modules |= {'openpyxl': None}; sys.modules.pop('goalwright_skills.builtin.excel.sheet_tools', None); "
+)
+MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
 PLAN = {"tasks": [{"id": "one", "action_type": "llm", "instruction": "Do it"}]}
 
 
@@ -49,27 +51,27 @@ def test_every_folder_is_in_the_table() -> None:
     assert len(ROWS) >= 6
 
 
-@pytest.mark.parametrize(("name", "command"), [row for row in ROWS if row[1].startswith("weft ")])
+@pytest.mark.parametrize(("name", "command"), [row for row in ROWS if row[1].startswith("goalwright ")])
 def test_a_command_of_the_table_works(
     name: str,
     command: str,
     example: Callable[[str], Path],
     serve: Callable[[Script], OpenAIServer],
-    weft: Callable[..., Ran],
+    goalwright: Callable[..., Ran],
 ) -> None:
     serve(scripted(PLAN))
     folder = example(name)
-    ran = weft(*shlex.split(command)[1:], cwd=folder, env=MODEL)
+    ran = goalwright(*shlex.split(command)[1:], cwd=folder, env=MODEL)
     assert ran.status == 0, ran.err
     assert ran.out.strip()
 
 
 def test_the_skill_is_selected_and_the_tool_passes_review(
-    example: Callable[[str], Path], weft: Callable[..., Ran]
+    example: Callable[[str], Path], goalwright: Callable[..., Ran]
 ) -> None:
-    chosen = weft("skills", "select", "--json", "Write the release notes from CHANGES.md", cwd=example("skill"))
+    chosen = goalwright("skills", "select", "--json", "Write the release notes from CHANGES.md", cwd=example("skill"))
     assert json.loads(chosen.out)["selected"][0]["name"] == "release-notes"
-    checked = weft("skills", "check", "--trust", cwd=example("tool"))
+    checked = goalwright("skills", "check", "--trust", cwd=example("tool"))
     assert checked.status == 0, checked.out
 
 

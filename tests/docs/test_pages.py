@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from goalwright.cli.execution import EXIT
+from goalwright.runs.plans import plan_file
+from goalwright.settings import skill_lists
+from goalwright.settings.settings import Settings
+from goalwright.web.app import ROUTES
+from goalwright_executor.history.result import Result, TaskReport
+from goalwright_planner.model import Usage
+from goalwright_planner.plan.validate import Known
+from goalwright_skills.discovery.locations import LIBRARY
 from tests.openai_server import OpenAIServer, Say, Script, scripted
-from weft.cli.execution import EXIT
-from weft.runs.plans import plan_file
-from weft.settings import skill_lists
-from weft.settings.settings import Settings
-from weft.web.app import ROUTES
-from weft_executor.history.result import Result, TaskReport
-from weft_planner.model import Usage
-from weft_planner.plan.validate import Known
-from weft_skills.discovery.locations import LIBRARY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def test_the_librarys_examples_work_as_shown(
 ) -> None:
     serve(lambda call: Say('{"rivers": []}') if "<schema>" in call.user else scripted(PLAN)(call))
     code = example.replace("path/to/workspace", str(workspace)).replace('"code-review"', '"cataloging-apis"')
-    ran = nursery.run_python(["-c", code], {**os.environ, "WEFT_MODEL": "openai/test-model"}, workspace)
+    ran = nursery.run_python(["-c", code], {**os.environ, "GOALWRIGHT_MODEL": "openai/test-model"}, workspace)
     assert ran.status == 0, ran.err
     assert "done" in ran.out or "RunFinished" in ran.out
 
@@ -86,8 +86,8 @@ def test_what_is_said_of_json_and_exit_statuses_is_so() -> None:
         assert f"\n| {number} |" in text, f"docs/scripting.md lacks the exit status {number}"
 
 
-def test_every_message_in_troubleshooting_is_one_that_weft_prints() -> None:
-    wings = ("skills", "planner", "executor", "weft")
+def test_every_message_in_troubleshooting_is_one_that_goalwright_prints() -> None:
+    wings = ("skills", "planner", "executor", "goalwright")
     code = "\n".join(path.read_text(encoding="utf-8") for wing in wings for path in (ROOT / wing).rglob("*.py"))
     page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
     messages = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
@@ -97,7 +97,7 @@ def test_every_message_in_troubleshooting_is_one_that_weft_prints() -> None:
 
 
 def test_every_rule_of_the_check_is_in_the_documentation() -> None:
-    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "skills/weft_skills/check").glob("*.py"))
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "skills/goalwright_skills/check").glob("*.py"))
     page = (ROOT / "docs/executable-skills.md").read_text(encoding="utf-8")
     rules = set(re.findall(r'"((?:run|manifest|docs|error|description|parameter|body|file|name)-[a-z-]+)"', code))
     assert len(rules) > 15
@@ -120,8 +120,8 @@ def test_what_the_pages_count_is_there() -> None:
         17,
         9,
     ]
-    assert "weft ships with seventeen" in readme
-    assert "the seventeen that ship with weft" in readme
+    assert "goalwright ships with seventeen" in readme
+    assert "the seventeen that ship with goalwright" in readme
     assert "nine workspaces" in readme
     assert "Seventeen skills" in skills
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.nursery import Nursery, Ran
 
     Serve = Callable[[Script], OpenAIServer]
-    Weft = Callable[..., Ran]
+    Goalwright = Callable[..., Ran]
 
 MODEL = ("--model", "openai/test-model")
 FILES = {"id": "files", "action_type": "llm", "instruction": "List the files", "depends_on": []}
@@ -59,7 +59,9 @@ def forty(seconds: float) -> Script:
 
 def killed(nursery: Nursery, workspace: Path, server: OpenAIServer, calls: int, *command: str) -> None:
     """Start a command, and kill it once the server was asked so often."""
-    process = nursery.start(["-m", "weft", *command], env=dict(os.environ), cwd=workspace, stdout=DEVNULL, stderr=PIPE)
+    process = nursery.start(
+        ["-m", "goalwright", *command], env=dict(os.environ), cwd=workspace, stdout=DEVNULL, stderr=PIPE
+    )
     deadline = time.monotonic() + 60
     while len(server.calls) < calls and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -78,13 +80,13 @@ def finished(rows: str) -> Counter[str]:
 
 @pytest.mark.slow
 def test_forty_files_three_failing_killed_twice(
-    workspace: Path, tmp_path: Path, serve: Serve, weft: Weft, nursery: Nursery
+    workspace: Path, tmp_path: Path, serve: Serve, goalwright: Goalwright, nursery: Nursery
 ) -> None:
     server = serve(forty(0.15))
     killed(nursery, workspace, server, 12, "run", "-q", "Review the API documentation", *MODEL)
     killed(nursery, workspace, server, 30, "resume", "last", "-q")
     server.script = forty(0)
-    ran = weft("resume", "last", "--json", cwd=workspace)
+    ran = goalwright("resume", "last", "--json", cwd=workspace)
     assert ran.status == 1, ran.err
     document = json.loads(ran.out)
     assert document["status"] == "partial"
@@ -95,7 +97,7 @@ def test_forty_files_three_failing_killed_twice(
     good = [name for name in FORTY if name not in BAD]
     assert tasks["review"]["output"] == "\n\n".join(f"### {name}\n\ndid: Review {name}" for name in good)
     assert "3 of 44 tasks have no result: Review each (review[7], src/file7.py): " in document["error"]
-    exported = weft("trace", "export", "last", cwd=workspace).out
+    exported = goalwright("trace", "export", "last", cwd=workspace).out
     calls = finished(exported)
     assert set(calls.values()) == {1}, "no call is on record twice"
     assert len(calls) == 1 + 1 + 37 + 1 + 1, "the plan, the list, the files, the question and the answer"
@@ -104,10 +106,10 @@ def test_forty_files_three_failing_killed_twice(
     (other / "skills").mkdir(parents=True)
     (workspace / "skills" / "cataloging-apis").rename(other / "skills" / "cataloging-apis")
     (other / "run.jsonl").write_text(exported, encoding="utf-8")
-    ran = weft("replay", "run.jsonl", "--strict", "--json", cwd=other)
+    ran = goalwright("replay", "run.jsonl", "--strict", "--json", cwd=other)
     assert (ran.status, json.loads(ran.out)["drift"]) == (0, []), ran.err
     (other / "skills" / "cataloging-apis").rename(workspace / "skills" / "cataloging-apis")
-    shown = weft("trace", "show", "last", cwd=workspace).out
+    shown = goalwright("trace", "show", "last", cwd=workspace).out
     assert "(not needed: nobody is named)" in shown
     plain = shown.replace("*", " ")  # which items are on the critical path is chance
     assert plain.index("review[2]") < plain.index("review[10]") < plain.index("✗ review[20]") < plain.index("○ fix")
@@ -121,7 +123,7 @@ LOOP = {
 
 @pytest.mark.slow
 def test_a_loop_killed_twice_ends_once(
-    workspace: Path, tmp_path: Path, serve: Serve, weft: Weft, nursery: Nursery
+    workspace: Path, tmp_path: Path, serve: Serve, goalwright: Goalwright, nursery: Nursery
 ) -> None:
     def counting(seconds: float) -> Script:
         def task(call: Call) -> Answer:
@@ -134,12 +136,12 @@ def test_a_loop_killed_twice_ends_once(
     killed(nursery, workspace, server, 3, "run", "-q", goal, *MODEL)
     killed(nursery, workspace, server, 4, "resume", "last", "-q")
     server.script = counting(0)
-    ran = weft("resume", "last", "--json", cwd=workspace)
+    ran = goalwright("resume", "last", "--json", cwd=workspace)
     document = json.loads(ran.out)
     (draft,) = document["tasks"]
     assert (ran.status, document["answer"], draft["output"]) == (0, "draft 4", "draft 4"), ran.err
     assert (draft["id"], draft["attempts"] >= 4) == ("draft", True)
-    exported = weft("trace", "export", "last", cwd=workspace).out
+    exported = goalwright("trace", "export", "last", cwd=workspace).out
     calls = finished(exported)
     assert (len(calls), set(calls.values())) == (5, {1}), "the plan and four rounds, each once"
     changes = [event for line in exported.splitlines() if (event := json.loads(line))["type"] == "plan_changed"]
@@ -148,24 +150,24 @@ def test_a_loop_killed_twice_ends_once(
     ]  # fmt: skip
 
     (tmp_path / "run.jsonl").write_text(exported, encoding="utf-8")
-    ran = weft("replay", str(tmp_path / "run.jsonl"), "--strict", "--json", cwd=workspace)
+    ran = goalwright("replay", str(tmp_path / "run.jsonl"), "--strict", "--json", cwd=workspace)
     assert (ran.status, json.loads(ran.out)["drift"]) == (0, []), ran.err
-    shown = weft("trace", "show", "last", cwd=workspace).out
+    shown = goalwright("trace", "show", "last", cwd=workspace).out
     assert shown.index("draft#2") < shown.index("draft#3") < shown.index("draft#4")
 
 
 @pytest.mark.parametrize("file", ["plan.yaml", "plan.json"])
-def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: Weft, file: str) -> None:
+def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, goalwright: Goalwright, file: str) -> None:
     server = serve(scripted(PLAN, task=lambda call: Say("- a.py\n- b.py" if "List" in instruction(call) else "severe")))
-    ran = weft("plan", "Review the API documentation", "-o", file, *MODEL, cwd=workspace)
+    ran = goalwright("plan", "Review the API documentation", "-o", file, *MODEL, cwd=workspace)
     assert ran.status == 0, ran.err
     document: dict[str, Any] = yaml.safe_load((workspace / file).read_text(encoding="utf-8"))
     assert document["tasks"] == [FILES, {**REVIEW}, FIX, LEGAL]
-    dry = weft("run", "--plan", file, "--dry-run", cwd=workspace)
+    dry = goalwright("run", "--plan", file, "--dry-run", cwd=workspace)
     assert "6 or more, as tasks call tools and lists have items" in dry.out + dry.err
     document["tasks"][1]["first"] = 1
     (workspace / file).write_text(json.dumps(document) if file.endswith("json") else yaml.safe_dump(document), "utf-8")
-    ran = weft("run", "--plan", file, "--json", *MODEL, cwd=workspace)
+    ran = goalwright("run", "--plan", file, "--json", *MODEL, cwd=workspace)
     assert ran.status == 0, ran.err
     result = json.loads(ran.out)
     assert {task["id"]: task["status"] for task in result["tasks"]} == dict.fromkeys(
@@ -185,18 +187,20 @@ def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: W
         ({"when": "<<later.status>> == 'done'"}, "there is no task 'later'"),
     ],
 )
-def test_a_plan_file_with_a_fault_runs_nothing(workspace: Path, weft: Weft, change: dict[str, Any], says: str) -> None:
+def test_a_plan_file_with_a_fault_runs_nothing(
+    workspace: Path, goalwright: Goalwright, change: dict[str, Any], says: str
+) -> None:
     (workspace / "plan.json").write_text(json.dumps({"tasks": [FILES, REVIEW, {**FIX, **change}]}), encoding="utf-8")
-    ran = weft("run", "--plan", "plan.json", "x", *MODEL, cwd=workspace)
+    ran = goalwright("run", "--plan", "plan.json", "x", *MODEL, cwd=workspace)
     assert ran.status == 2
     assert says in ran.err
 
 
-def test_a_model_is_told_the_column_and_asked_again(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_model_is_told_the_column_and_asked_again(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     broken = {"tasks": [FILES, {**FIX, "depends_on": ["files"], "when": "<<files.output>> has 'x'"}]}
     fixed = {"tasks": [FILES, {**FIX, "depends_on": ["files"], "when": "<<files.output>> contains 'x'"}]}
     server = serve(lambda call: Say(json.dumps(fixed if "column 18" in call.user else broken)))
-    ran = weft("plan", "Review the API documentation", "--json", *MODEL, cwd=workspace)
+    ran = goalwright("plan", "Review the API documentation", "--json", *MODEL, cwd=workspace)
     assert ran.status == 0, ran.err
     assert json.loads(ran.out)["tasks"][1]["when"] == "<<files.output>> contains 'x'"
     assert "not 'has'; write 'contains'" in server.calls[-1].user
@@ -208,11 +212,13 @@ def test_a_model_is_told_the_column_and_asked_again(workspace: Path, serve: Serv
     )
 
 
-def test_small_models_are_not_offered_them(workspace: Path, serve: Serve, weft: Weft, monkeypatch: Any) -> None:
+def test_small_models_are_not_offered_them(
+    workspace: Path, serve: Serve, goalwright: Goalwright, monkeypatch: Any
+) -> None:
     plan = {"tasks": [{"id": "t1", "use": "no skill", "instruction": "x", "depends_on": []}]}
     server = serve(lambda _: Say(json.dumps(plan)))
     monkeypatch.setenv("LM_STUDIO_API_BASE", server.base)
     goal = "Write a haiku about rivers, a limerick about cats and a proverb about rain, then judge them"
-    ran = weft("plan", goal, "--json", "--model", "lm_studio/qwen2.5:1.5b", cwd=workspace)
+    ran = goalwright("plan", goal, "--json", "--model", "lm_studio/qwen2.5:1.5b", cwd=workspace)
     assert ran.status == 0, ran.err
     assert "for_each" not in json.dumps(server.calls[0].body)

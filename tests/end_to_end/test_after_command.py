@@ -1,4 +1,4 @@
-"""`weft run --after`, as users and scripts meet it."""
+"""`goalwright run --after`, as users and scripts meet it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
-MODEL = {"WEFT_MODEL": "openai/test-model"}
+Goalwright = Callable[..., Ran]
+MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
 GOAL = "Write the API documentation of the to-do service"
 PLAN = {"tasks": [{"id": "notes", "action_type": "llm", "instruction": "Read the notes"}]}
 
 
-def test_a_run_is_followed_up_within_one_journal(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_run_is_followed_up_within_one_journal(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(scripted(PLAN))
-    nothing = weft("run", "--json", "--after", "last", "Now shorten it", cwd=workspace, env=MODEL)
+    nothing = goalwright("run", "--json", "--after", "last", "Now shorten it", cwd=workspace, env=MODEL)
     assert (nothing.status, server.calls) == (2, [])
     assert json.loads(nothing.out)["error"]["hint"]
-    earlier = json.loads(weft("run", "--json", GOAL, cwd=workspace, env=MODEL).out)
-    ran = weft("run", "--json", "--after", earlier["run_id"][:18], "Now shorten it", cwd=workspace, env=MODEL)
+    earlier = json.loads(goalwright("run", "--json", GOAL, cwd=workspace, env=MODEL).out)
+    ran = goalwright("run", "--json", "--after", earlier["run_id"][:18], "Now shorten it", cwd=workspace, env=MODEL)
     document = json.loads(ran.out)
     assert (ran.status, document["status"], document["goal"]) == (0, "done", "Now shorten it"), ran.err
     assert "<earlier-answer>\ndid: Read the notes\n</earlier-answer>" in server.asked("task")[-1].user
-    assert f"follows {earlier['run_id']}" in weft("trace", "show", cwd=workspace).out
+    assert f"follows {earlier['run_id']}" in goalwright("trace", "show", cwd=workspace).out
     before = len(server.calls)
-    unknown = weft("run", "--after", "20990101", "Now shorten it", cwd=workspace, env=MODEL)
+    unknown = goalwright("run", "--after", "20990101", "Now shorten it", cwd=workspace, env=MODEL)
     assert (unknown.status, len(server.calls)) == (2, before)
     assert "20990101" in unknown.err

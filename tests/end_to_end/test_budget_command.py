@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.openai_server import OpenAIServer, Script
 
     Serve = Callable[[Script], OpenAIServer]
-    Weft = Callable[..., Any]
+    Goalwright = Callable[..., Any]
 
 UNKNOWN = "openai/test-model"
 PLAN = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "do a"}]}
@@ -25,14 +25,16 @@ RUN = ("run", "--model", UNKNOWN, "--max-cost", "1", "--json", "Write it")
 
 def configure(text: str) -> None:
     """Write the user's own settings."""
-    file = Path.home() / ".config" / "weft" / "config.toml"
+    file = Path.home() / ".config" / "goalwright" / "config.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
 
 
-def test_a_model_of_unknown_price_is_refused_with_exit_status_4(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_model_of_unknown_price_is_refused_with_exit_status_4(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     server = serve(scripted(PLAN))
-    ran = weft(*RUN, cwd=workspace)
+    ran = goalwright(*RUN, cwd=workspace)
     assert ran.status == 4
     error = json.loads(ran.out)["error"]
     assert error["code"] == "UNKNOWN_PRICE"
@@ -40,7 +42,7 @@ def test_a_model_of_unknown_price_is_refused_with_exit_status_4(workspace: Path,
     assert "[prices]" in error["hint"]
     assert "--allow-unknown-cost" in error["hint"]
     (workspace / "goals.txt").write_text("one\ntwo\n", encoding="utf-8")
-    batch = weft("batch", "goals.txt", "-o", "out.jsonl", "--model", UNKNOWN, "--max-cost", "1", cwd=workspace)
+    batch = goalwright("batch", "goals.txt", "-o", "out.jsonl", "--model", UNKNOWN, "--max-cost", "1", cwd=workspace)
     assert batch.status == 4
     assert UNKNOWN in batch.err
     assert server.calls == []
@@ -48,13 +50,13 @@ def test_a_model_of_unknown_price_is_refused_with_exit_status_4(workspace: Path,
 
 @pytest.mark.parametrize("flag", ["--allow-unknown-cost", "prices"])
 def test_it_is_called_with_a_price_or_if_the_user_allows_it(
-    workspace: Path, serve: Serve, weft: Weft, flag: str
+    workspace: Path, serve: Serve, goalwright: Goalwright, flag: str
 ) -> None:
     serve(scripted(PLAN, task=lambda _: Say("done", tokens=(1_000_000, 0))))
     more = [flag] if flag != "prices" else []
     if flag == "prices":
         configure(f'[prices]\n"{UNKNOWN}" = {{ input = 0.25, output = 2 }}\n')
-    ran = weft(*RUN[:-1], *more, RUN[-1], cwd=workspace)
+    ran = goalwright(*RUN[:-1], *more, RUN[-1], cwd=workspace)
     document = json.loads(ran.out)
     if flag == "prices":
         assert (ran.status, document["cost_usd"]) == (0, pytest.approx(0.25, abs=0.01))
@@ -64,11 +66,11 @@ def test_it_is_called_with_a_price_or_if_the_user_allows_it(
         assert ran.err.count(f"the price of {UNKNOWN} is unknown") == 1
 
 
-def test_a_workspace_gives_no_price(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_workspace_gives_no_price(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(scripted(PLAN))
     text = f'allow_unknown_cost = true\n[prices]\n"{UNKNOWN}" = {{ input = 0, output = 0 }}\n'
-    (workspace / "weft.toml").write_text(text, encoding="utf-8")
-    ran = weft(*RUN, "--trust", cwd=workspace)
+    (workspace / "goalwright.toml").write_text(text, encoding="utf-8")
+    ran = goalwright(*RUN, "--trust", cwd=workspace)
     assert ran.status == 4, ran.err
     assert "'prices' is ignored" in ran.err
     assert "'allow_unknown_cost' is ignored" in ran.err
@@ -87,10 +89,10 @@ def test_a_workspace_gives_no_price(workspace: Path, serve: Serve, weft: Weft) -
     ],
 )
 def test_a_price_that_cannot_be_is_refused_with_its_file_and_model(
-    workspace: Path, weft: Weft, row: str, says: str
+    workspace: Path, goalwright: Goalwright, row: str, says: str
 ) -> None:
     configure(f'[prices]\n"{UNKNOWN}" = {row}\n')
-    ran = weft(*RUN, cwd=workspace)
+    ran = goalwright(*RUN, cwd=workspace)
     assert ran.status == 4
     message = json.loads(ran.out)["error"]["message"]
     assert "config.toml" in message
@@ -99,7 +101,7 @@ def test_a_price_that_cannot_be_is_refused_with_its_file_and_model(
     assert says in message
 
 
-def test_the_doctor_shows_prices(workspace: Path, weft: Weft) -> None:
+def test_the_doctor_shows_prices(workspace: Path, goalwright: Goalwright) -> None:
     configure(f'[prices]\n"{UNKNOWN}" = {{ input = 0.5, output = 1.5 }}\n')
-    ran = weft("doctor", cwd=workspace)
+    ran = goalwright("doctor", cwd=workspace)
     assert f"{UNKNOWN}: $0.5 in, $1.5 out per million tokens" in ran.out

@@ -14,7 +14,7 @@ from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script, instruction, scripted
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
+Goalwright = Callable[..., Ran]
 ROOT = Path(__file__).parents[2]
 ROOTS = ("", "planner", "executor", "skills")
 GOAL = "Write the API documentation of the to-do service"
@@ -26,8 +26,8 @@ PLAN = {"tasks": [
 REFUSED = {"tasks": [{"id": "survey", "action_type": "skill", "name": "no-such-skill", "instruction": "Survey it"}]}
 # A fault that a planner is told of, a line of the listing, and a prompt that every task has.
 CHANGED = {
-    "planner/weft_planner/plan/validate.py": ("there is no skill {name!r}", "no skill is called {name!r}"),
-    "skills/weft_skills/discovery/listing.py": (
+    "planner/goalwright_planner/plan/validate.py": ("there is no skill {name!r}", "no skill is called {name!r}"),
+    "skills/goalwright_skills/discovery/listing.py": (
         'lines = ["<available_skills>", *(item.text(width)',
         'lines = ["<available_skills>", "Best first:", *(item.text(width)',
     ),
@@ -37,9 +37,9 @@ CHANGED = {
 
 @pytest.fixture(scope="module")
 def another(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of weft with other words."""
+    """A copy of goalwright with other words."""
     folder = tmp_path_factory.mktemp("another")
-    for name in ("weft", "planner", "executor", "skills", "seed"):
+    for name in ("goalwright", "planner", "executor", "skills", "seed"):
         shutil.copytree(ROOT / name, folder / name)  # compiled modules too
     for name, (old, new) in CHANGED.items():
         text = (folder / name).read_text(encoding="utf-8")
@@ -52,12 +52,12 @@ def with_other_words(nursery: Nursery, another: Path, *arguments: str, cwd: Path
     """Run the copy in a fork, where litellm is the only thing that stays imported."""
     code = (
         "import runpy, sys\n"
-        "ours = [name for name in sys.modules if name.partition('.')[0].startswith('weft')]\n"
+        "ours = [name for name in sys.modules if name.partition('.')[0].startswith('goalwright')]\n"
         "kept = [sys.modules.pop(name) for name in ours]\n"  # to free them takes time
         f"sys.path[:0] = {[str(another / root) for root in ROOTS]!r}\n"
-        "runpy.run_module('weft', run_name='__main__', alter_sys=True)"
+        "runpy.run_module('goalwright', run_name='__main__', alter_sys=True)"
     )
-    env = {**os.environ, "WEFT_MODEL": "openai/test-model"}
+    env = {**os.environ, "GOALWRIGHT_MODEL": "openai/test-model"}
     return nursery.run_python(["-c", code, *arguments], env, cwd)
 
 
@@ -73,10 +73,10 @@ def refusing(task: Script | None = None) -> Script:
 
 
 def test_a_strict_replay_names_every_change_once_and_reaches_the_recorded_answer(
-    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery, another: Path
+    workspace: Path, serve: Serve, goalwright: Goalwright, nursery: Nursery, another: Path
 ) -> None:
     server = serve(refusing())
-    ran = weft("run", "--json", "--model", "openai/test-model", GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", "--model", "openai/test-model", GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     recorded = json.loads(ran.out)
     server.calls.clear()
@@ -96,7 +96,7 @@ def test_a_strict_replay_names_every_change_once_and_reaches_the_recorded_answer
 
 @pytest.mark.changes_skills
 def test_a_resume_after_the_change_pays_for_nothing_again(
-    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery, another: Path
+    workspace: Path, serve: Serve, goalwright: Goalwright, nursery: Nursery, another: Path
 ) -> None:
     """One task has called a tool and failed in the midst of its work; another one has not begun."""
     (workspace / "notes.md").write_text("the notes", encoding="utf-8")
@@ -110,7 +110,7 @@ def test_a_resume_after_the_change_pays_for_nothing_again(
         return Fail(400) if broken else Say("noted")
 
     server = serve(refusing(task))
-    ran = weft("run", "--json", "--model", "openai/test-model", GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", "--model", "openai/test-model", GOAL, cwd=workspace)
     assert json.loads(ran.out)["status"] in ("partial", "failed"), ran.err
     broken = False
     server.calls.clear()

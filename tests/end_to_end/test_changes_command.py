@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills.builtin.writing.changes import WorkspaceChanges
+from goalwright_skills.builtin.writing.file_change import FileChange
 from tests.nursery import Ran
 from tests.openai_server import Call, OpenAIServer, Say, Script, instruction, scripted
-from weft_skills.builtin.writing.changes import WorkspaceChanges
-from weft_skills.builtin.writing.file_change import FileChange
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MODEL = {"WEFT_MODEL": "openai/test-model"}
-Weft = Callable[..., Ran]
+MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
+Goalwright = Callable[..., Ran]
 Serve = Callable[[Script], OpenAIServer]
 
 
@@ -37,7 +37,9 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def test_three_files_one_edited_twice_one_denied(project: Path, serve: Serve, weft: Weft, tmp_path: Path) -> None:
+def test_three_files_one_edited_twice_one_denied(
+    project: Path, serve: Serve, goalwright: Goalwright, tmp_path: Path
+) -> None:
     serve(scripted({}))
     rows = [
         tool("report", "WriteFile", path="report.md", content="# Report\n"),
@@ -49,7 +51,7 @@ def test_three_files_one_edited_twice_one_denied(project: Path, serve: Serve, we
     (project / "plan.json").write_text(json.dumps({"tasks": rows}), encoding="utf-8")
     copy = tmp_path / "copy"
     shutil.copytree(project, copy)
-    ran = weft("run", "--plan", "plan.json", "--write", "--json", cwd=project, env=MODEL)
+    ran = goalwright("run", "--plan", "plan.json", "--write", "--json", cwd=project, env=MODEL)
     assert ran.status == 6, ran.err
     document = json.loads(ran.out)
     waiting = {one["task"]: one for one in document["waiting"]}
@@ -67,37 +69,39 @@ def test_three_files_one_edited_twice_one_denied(project: Path, serve: Serve, we
         "--deny",
         f"{waiting['no']['id']}=keep",
     ]
-    ran = weft("resume", "last", "--json", *answers, cwd=project)
+    ran = goalwright("resume", "last", "--json", *answers, cwd=project)
     assert ran.status == 6, "the second edit asks by itself"
     second = json.loads(ran.out)["waiting"][0]["id"]
-    ran = weft("resume", "last", "--approve", second, "--json", "-o", "out/", cwd=project)
+    ran = goalwright("resume", "last", "--approve", second, "--json", "-o", "out/", cwd=project)
     assert (ran.status, json.loads(ran.out)["status"]) == (1, "partial"), ran.err
     assert (project / "src/app.py").read_text(encoding="utf-8") == "a = 10\nb = 20\n"
     assert sorted(one.name for one in (project / "out").iterdir()) == ["answer.md", "report.md"]
     shutil.rmtree(project / "out")
     (project / "plan.json").unlink()
 
-    found = json.loads(weft("changes", "--json", cwd=project).out)
+    found = json.loads(goalwright("changes", "--json", cwd=project).out)
     assert [(one["path"], one["state"]) for one in found["files"]] == [
         ("README.md", "denied"), ("docs/new.md", "applied"), ("src/app.py", "applied"),
     ]  # fmt: skip
     assert found["files"][2]["sha256"] == hashlib.sha256(b"a = 10\nb = 20\n").hexdigest()
-    patch = weft("changes", "last", cwd=project).out
+    patch = goalwright("changes", "last", cwd=project).out
     assert (patch, patch.count("src/app.py b/")) == (found["patch"], 1)
     subprocess.run(["git", "apply", "-"], input=patch.encode(), cwd=copy, check=True)
     assert (copy / "src/app.py").read_text(encoding="utf-8") == "a = 10\nb = 20\n"
     assert (copy / "docs/new.md").read_text(encoding="utf-8") == "new\n"
 
-    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    replayed = goalwright("replay", "last", "--strict", "--json", cwd=project)
     assert (json.loads(replayed.out)["drift"], json.loads(replayed.out)["artifacts"]) == ([], document["artifacts"])
-    assert weft("changes", "--undo", cwd=project).status == 0
+    assert goalwright("changes", "--undo", cwd=project).status == 0
     assert (project / "src/app.py").read_text(encoding="utf-8") == "a = 1\nb = 2\n"
     assert not (project / "docs/new.md").exists()
-    undone = json.loads(weft("changes", "--json", cwd=project).out)
+    undone = json.loads(goalwright("changes", "--json", cwd=project).out)
     assert ({one["state"] for one in undone["files"]}, undone["patch"]) == ({"denied", "undone"}, "")
 
 
-def test_a_tasks_files_are_named_below_its_result_and_read_by_the_next(project: Path, serve: Serve, weft: Weft) -> None:
+def test_a_tasks_files_are_named_below_its_result_and_read_by_the_next(
+    project: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     plan = {
         "tasks": [
             {"id": "draft", "action_type": "llm", "instruction": "draft"},
@@ -115,26 +119,26 @@ def test_a_tasks_files_are_named_below_its_result_and_read_by_the_next(project: 
         return Say("; ".join(one["text"] for one in call.tool_results))
 
     server = serve(scripted(plan, task=task))
-    ran = weft("run", "Draft it", "--json", cwd=project, env=MODEL)
+    ran = goalwright("run", "Draft it", "--json", cwd=project, env=MODEL)
     document = json.loads(ran.out)
     assert document["tasks"][1]["output"] == "the draft; the draft", "by its whole path and by its own"
     assert [one["task"] for one in document["artifacts"]] == ["draft"]
     assert "draft.md" not in server.asked("synthesis")[0].user.partition("</goal>")[0]
-    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    replayed = goalwright("replay", "last", "--strict", "--json", cwd=project)
     assert (json.loads(replayed.out)["drift"], replayed.status) == ([], 0)
-    listed = weft("resume", "last", cwd=project).err
+    listed = goalwright("resume", "last", cwd=project).err
     assert "d/draft.md  9 bytes" in listed
 
 
-def test_without_write_the_workspace_is_not_changed(project: Path, weft: Weft) -> None:
+def test_without_write_the_workspace_is_not_changed(project: Path, goalwright: Goalwright) -> None:
     row = tool("no", "WriteFile", path="workspace:README.md", content="gone\n")
     (project / "plan.json").write_text(json.dumps({"tasks": [row]}), encoding="utf-8")
-    (project / "weft.toml").write_text('workspace_writes = "allow"\n', encoding="utf-8")
-    ran = weft("run", "--plan", "plan.json", "--json", cwd=project)
+    (project / "goalwright.toml").write_text('workspace_writes = "allow"\n', encoding="utf-8")
+    ran = goalwright("run", "--plan", "plan.json", "--json", cwd=project)
     assert (ran.status, "takes --write" in json.loads(ran.out)["error"]) == (1, True), ran.out
     assert "'workspace_writes' is ignored" in ran.err
     assert (project / "README.md").read_text(encoding="utf-8") == "# App\n"
-    assert weft("changes", "--undo", cwd=project).status == 0
+    assert goalwright("changes", "--undo", cwd=project).status == 0
 
 
 def test_undoing_takes_away_the_folders_that_were_made_and_no_others(tmp_path: Path) -> None:
@@ -153,7 +157,9 @@ def test_undoing_takes_away_the_folders_that_were_made_and_no_others(tmp_path: P
     assert list((workspace / "there").iterdir()) == []
 
 
-def test_files_are_moved_and_deleted_with_approval_and_brought_back(project: Path, serve: Serve, weft: Weft) -> None:
+def test_files_are_moved_and_deleted_with_approval_and_brought_back(
+    project: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     serve(scripted({}))
     rows = [
         tool("move", "MoveFile", path="workspace:src/app.py", to="workspace:lib/app.py"),
@@ -162,44 +168,44 @@ def test_files_are_moved_and_deleted_with_approval_and_brought_back(project: Pat
         tool("outside", "DeleteFile", path="/etc/hosts"),
     ]
     (project / "plan.json").write_text(json.dumps({"tasks": rows}), encoding="utf-8")
-    off = weft("run", "--plan", "plan.json", "--json", cwd=project, env=MODEL)
+    off = goalwright("run", "--plan", "plan.json", "--json", cwd=project, env=MODEL)
     assert (off.status, "MoveFile needs --write" in off.out) == (2, True), "it is not there without"
-    ran = weft("run", "--plan", "plan.json", "--write", "--json", cwd=project, env=MODEL)
+    ran = goalwright("run", "--plan", "plan.json", "--write", "--json", cwd=project, env=MODEL)
     assert ran.status == 6, ran.err
     waiting = {one["task"]: one for one in json.loads(ran.out)["waiting"]}
     assert set(waiting) == {"move", "delete", "no"}, "what is outside is refused before anybody is asked"
     assert "rename from src/app.py\nrename to lib/app.py" in waiting["move"]["preview"]
     assert "-# App\n" in waiting["delete"]["preview"]
     before = {path.name for path in project.rglob("*") if path.is_file()}
-    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    replayed = goalwright("replay", "last", "--strict", "--json", cwd=project)
     assert (json.loads(replayed.out)["drift"], (project / "README.md").exists()) == ([], True)
     answers = ["--approve", waiting["move"]["id"], "--approve", waiting["delete"]["id"], "--deny", waiting["no"]["id"]]
-    ran = weft("resume", "last", "--json", *answers, cwd=project)
+    ran = goalwright("resume", "last", "--json", *answers, cwd=project)
     assert (ran.status, json.loads(ran.out)["status"]) == (1, "partial"), ran.err
     outside = next(one for one in json.loads(ran.out)["tasks"] if one["id"] == "outside")
     assert "outside the run's artifacts" in outside["error"]
     assert (project / "lib/app.py").read_text(encoding="utf-8") == "a = 1\nb = 2\n"
     assert not (project / "README.md").exists()
 
-    found = json.loads(weft("changes", "--json", cwd=project).out)
+    found = json.loads(goalwright("changes", "--json", cwd=project).out)
     assert [(one["path"], one["action"], one["to"], one["state"]) for one in found["files"]] == [
         ("README.md", "delete", None, "applied"),
         ("plan.json", "delete", None, "denied"),
         ("src/app.py", "move", "lib/app.py", "applied"),
     ]
     assert found["files"][2]["sha256"] == hashlib.sha256(b"a = 1\nb = 2\n").hexdigest()
-    shown = weft("changes", cwd=project)
+    shown = goalwright("changes", cwd=project)
     assert (shown.out, "src/app.py → lib/app.py" in shown.err, "README.md (deleted)" in shown.err) == (
         found["patch"], True, True,
     )  # fmt: skip
-    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    replayed = goalwright("replay", "last", "--strict", "--json", cwd=project)
     assert json.loads(replayed.out)["drift"] == []
-    assert weft("changes", "--undo", cwd=project).status == 0
+    assert goalwright("changes", "--undo", cwd=project).status == 0
     assert (project / "README.md").read_text(encoding="utf-8") == "# App\n"
     assert (project / "src/app.py").read_text(encoding="utf-8") == "a = 1\nb = 2\n"
     assert before <= {path.name for path in project.rglob("*") if path.is_file()}
     assert not (project / "lib").exists()
-    replayed = weft("replay", "last", "--strict", "--json", cwd=project)
+    replayed = goalwright("replay", "last", "--strict", "--json", cwd=project)
     assert (json.loads(replayed.out)["drift"], (project / "README.md").exists()) == ([], True)
-    states = {one["state"] for one in json.loads(weft("changes", "--json", cwd=project).out)["files"]}
+    states = {one["state"] for one in json.loads(goalwright("changes", "--json", cwd=project).out)["files"]}
     assert states == {"denied", "undone"}

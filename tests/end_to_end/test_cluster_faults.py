@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.errors import RunHeld
+from goalwright_executor.stores.lease import SHARED_EXPIRY, myself
 from tests.commit_cutter import CommitCutter
 from tests.needs import needs_pid_namespaces
 from tests.openai_server import Answer, Call, OpenAIServer, Say
@@ -25,16 +28,13 @@ from tests.postgres import PostgresServer, postgres_folder
 from tests.ray_batch import SLOTS, RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
-from weft_executor.journal.open_store import open_store
-from weft_executor.stores.errors import RunHeld
-from weft_executor.stores.lease import SHARED_EXPIRY, myself
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from goalwright_executor.stores.store import Store
     from tests.nursery import Nursery, Ran
     from tests.ray_cluster import Machine
-    from weft_executor.stores.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, needs_pid_namespaces]
 
@@ -115,17 +115,17 @@ def claimed(store: Store, run_id: str) -> str:
     return ""
 
 
-def replay_strictly(batch: RayBatch, weft: Callable[..., Ran], runs: set[str]) -> None:
+def replay_strictly(batch: RayBatch, goalwright: Callable[..., Ran], runs: set[str]) -> None:
     assert runs
     for run in sorted(runs)[:3]:
-        replayed = weft("replay", run, "--strict", env={"WEFT_JOURNAL": batch.url}, cwd=batch.folder)
+        replayed = goalwright("replay", run, "--strict", env={"GOALWRIGHT_JOURNAL": batch.url}, cwd=batch.folder)
         assert replayed.status == 0, replayed.err + replayed.out
 
 
 def test_a_worker_frozen_beyond_its_lease_loses_its_runs_and_nothing_else(
     postgres: PostgresServer,
     two: tuple[Machine, Machine],
-    weft: Callable[..., Ran],
+    goalwright: Callable[..., Ran],
     begin: Callable[..., RayBatch],
 ) -> None:
     frozen, other = two
@@ -149,7 +149,7 @@ def test_a_worker_frozen_beyond_its_lease_loses_its_runs_and_nothing_else(
     assert set(taken) <= lost
     assert all(len(writers) == len(set(writers)) for writers in taken.values()), "none wrote after it had lost a run"
     assert 0 < batch.repeated() <= SLOTS, "those that were under way when it froze"
-    replay_strictly(batch, weft, set(taken))
+    replay_strictly(batch, goalwright, set(taken))
 
 
 def test_an_outage_longer_than_a_lease_costs_no_run_and_no_call(
@@ -183,7 +183,7 @@ def test_an_outage_longer_than_a_lease_costs_no_run_and_no_call(
 def test_machines_of_one_host_name_are_two(
     postgres: PostgresServer,
     two: tuple[Machine, Machine],
-    weft: Callable[..., Ran],
+    goalwright: Callable[..., Ran],
     begin: Callable[..., RayBatch],
 ) -> None:
     dead, other = two
@@ -203,14 +203,14 @@ def test_machines_of_one_host_name_are_two(
     assert process.returncode == 0, err
     batch.check()
     assert 0 < batch.repeated() <= SLOTS
-    replay_strictly(batch, weft, lost)
+    replay_strictly(batch, goalwright, lost)
 
 
 def test_clocks_an_hour_apart_change_nothing(
     tmp_path: Path,
     cluster: RayCluster,
     postgres: PostgresServer,
-    weft: Callable[..., Ran],
+    goalwright: Callable[..., Ran],
     begin: Callable[..., RayBatch],
 ) -> None:
     (tmp_path / "clock").mkdir()
@@ -239,7 +239,7 @@ def test_clocks_an_hour_apart_change_nothing(
     assert len(hours) > 1, "the clocks did differ"
     taken = {row["run_id"]: row["seconds"] for row in batch.rows()}
     assert all(0 <= seconds < 1800 for seconds in taken.values()), taken
-    replay_strictly(batch, weft, lost)
+    replay_strictly(batch, goalwright, lost)
 
 
 def test_a_connection_cut_during_commit_writes_nothing_twice(

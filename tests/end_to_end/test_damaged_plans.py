@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.nursery import Ran
 
     Serve = Callable[[Script], OpenAIServer]
-    Weft = Callable[..., Ran]
+    Goalwright = Callable[..., Ran]
 
 MODEL = ("--model", "openai/test-model")
 GOAL = "Sort out the to-do service"
@@ -61,9 +61,9 @@ def loose(**more: Any) -> dict[str, Any]:
                    "Instruction": "Do brief", "Depends_On": ["look around"]}]},
     ],
 )  # fmt: skip
-def test_edges_in_another_form_are_kept(plan: Any, workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_edges_in_another_form_are_kept(plan: Any, workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(scripted(plan))
-    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     assert (len(server.asked("decomposer")), told(server)) == (1, ["Do survey", "Do brief"])
     assert "did: Do survey" in server.asked("task")[-1].user
@@ -79,34 +79,36 @@ def test_edges_in_another_form_are_kept(plan: Any, workspace: Path, serve: Serve
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_exactly_is_asked_for_again(
-    answer: Any, says: str, workspace: Path, serve: Serve, weft: Weft
+    answer: Any, says: str, workspace: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     server = serve(planning(answer, RIGHT))
-    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace)
     assert (ran.status, json.loads(ran.out)["answer"]) == (0, "did: Do brief"), ran.err
     assert says in server.asked("decomposer")[1].user
     assert "<<survey.total>>" not in "".join(told(server))
 
 
-def test_edges_behind_the_tasks_of_a_streamed_plan_hold(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_edges_behind_the_tasks_of_a_streamed_plan_hold(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     plan = loose() | {"edges": [["survey", "brief"]]}
     plan["tasks"].reverse()
     server = serve(scripted(plan))
-    ran = weft("run", "--json", "--stream-plan", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", "--stream-plan", *MODEL, GOAL, cwd=workspace)
     assert (ran.status, told(server)) == (0, ["Do survey", "Do brief"]), ran.err
 
 
-def test_a_plan_file_says_the_same(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_plan_file_says_the_same(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(scripted(RIGHT))
     (workspace / "plan.yaml").write_text(json.dumps(loose(dependencies={"brief": ["survey"]})))
-    assert weft("run", *MODEL, "--plan", "plan.yaml", GOAL, cwd=workspace).status == 0
+    assert goalwright("run", *MODEL, "--plan", "plan.yaml", GOAL, cwd=workspace).status == 0
     assert told(server) == ["Do survey", "Do brief"]
     (workspace / "plan.yaml").write_text(json.dumps(loose(dag={"brief": ["survey"]})))
-    ran = weft("run", *MODEL, "--plan", "plan.yaml", GOAL, cwd=workspace)
+    ran = goalwright("run", *MODEL, "--plan", "plan.yaml", GOAL, cwd=workspace)
     assert (ran.status, "the plan's key 'dag' names tasks" in ran.err) == (2, True)
 
 
-def test_a_failure_that_a_branch_handles_ends_well_and_is_told(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_failure_that_a_branch_handles_ends_well_and_is_told(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     branch = llm("guess", "fetch", when='<<fetch.status>> == "failed"', instruction="Guess, as it <<fetch.status>>")
     plan = {"tasks": [llm("fetch"), branch]}
 
@@ -115,7 +117,7 @@ def test_a_failure_that_a_branch_handles_ends_well_and_is_told(workspace: Path, 
         return Fail(400, "the page is gone") if told == "Do fetch" else Say(f"did: {told}")
 
     server = serve(scripted(plan, task=task))
-    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace)
     document = json.loads(ran.out)
     assert (ran.status, document["status"], document["error"]) == (0, "done", None), ran.err
     assert document["answer"] == "did: Guess, as it failed"
@@ -123,19 +125,19 @@ def test_a_failure_that_a_branch_handles_ends_well_and_is_told(workspace: Path, 
     assert "task 'fetch' failed, and task 'guess' handled that" in ran.err
     assert server.asked("replanner") == []
     (workspace / "goals.jsonl").write_text(json.dumps({"id": "one", "goal": GOAL}) + "\n")
-    batch = weft("batch", "goals.jsonl", "-o", "out.jsonl", "--max-replans", "1", *MODEL, cwd=workspace)
+    batch = goalwright("batch", "goals.jsonl", "-o", "out.jsonl", "--max-replans", "1", *MODEL, cwd=workspace)
     assert batch.status == 0, batch.err
     (line,) = (workspace / "out.jsonl").read_text().splitlines()
     assert json.loads(line)["status"] == "done"
 
 
-def test_a_request_that_fails_leaves_a_done_run_done(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_request_that_fails_leaves_a_done_run_done(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(scripted(RIGHT))
-    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
-    ran = weft("replan", "last", "More", "--json", cwd=workspace)
+    assert goalwright("run", *MODEL, GOAL, cwd=workspace).status == 0
+    ran = goalwright("replan", "last", "More", "--json", cwd=workspace)
     document = json.loads(ran.out)
     assert (ran.status, document["status"], document["answer"]) == (1, "done", "did: Do brief")
     assert document["error"] == "the plan was not changed: given up: nothing else is known"
-    (listed,) = json.loads(weft("trace", "list", "--json", cwd=workspace).out)
+    (listed,) = json.loads(goalwright("trace", "list", "--json", cwd=workspace).out)
     assert listed["status"] == "done"
-    assert weft("resume", "last", cwd=workspace).status == 0
+    assert goalwright("resume", "last", cwd=workspace).status == 0

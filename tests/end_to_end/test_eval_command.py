@@ -1,4 +1,4 @@
-"""`weft eval`: cases, checks, judges, variants and verdicts, with the real command line and a scripted model."""
+"""`goalwright eval`: cases, checks, judges, variants and verdicts, with the real command line and a scripted model."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright.evaluation.store import EvaluationFolder
 from tests.conftest import add_skill
 from tests.evaluated import SKILL, TEXT, answering, is_judge, is_pairwise, letters, part, write_cases
 from tests.nursery import Ran
 from tests.openai_server import Answer, Call, Fail, OpenAIServer, Say, Script
-from weft.evaluation.store import EvaluationFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
+Goalwright = Callable[..., Ran]
 MODEL = ("--model", "openai/test-model")
 VARIANTS = ("--variant", f"without=--without {SKILL}", "--variant", f"with=--skill {SKILL}")
 
@@ -35,18 +35,20 @@ def greets_with_skill(goal: str, system: str) -> str:
     return f"Dear customer, about: {goal}" if "Polite letters" in system else f"About: {goal}"
 
 
-def evaluated(weft: Weft, folder: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
-    ran = weft("eval", *arguments, "--json", cwd=folder)
+def evaluated(goalwright: Goalwright, folder: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
+    ran = goalwright("eval", *arguments, "--json", cwd=folder)
     assert ran.status == status, ran.err
     document: dict[str, Any] = json.loads(ran.out)
     return document
 
 
-def test_one_variant_has_a_pass_rate_and_every_check_its_evidence(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_one_variant_has_a_pass_rate_and_every_check_its_evidence(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     server = serve(answering(greets_with_skill))
     good, bad = letters(2)
     write_cases(folder / "cases.jsonl", good, bad | {"checks": [{"contains": "DEAR"}, {"not_contains": "customer"}]})
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL)
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL)
     assert (found["cases"], found["differences"], len(found["rows"])) == (2, [], 2)
     (variant,) = found["variants"]
     assert (variant["pass_rate"], variant["calls"]) == (0.5, 2.0)
@@ -56,85 +58,87 @@ def test_one_variant_has_a_pass_rate_and_every_check_its_evidence(folder: Path, 
     assert [check["passed"] for check in rows["letter-1"]["checks"]] == [True, False]
     assert "customer" in rows["letter-1"]["checks"][1]["evidence"]
     assert len(server.calls) == 4
-    shown = weft("eval", "show", "last", cwd=folder)
+    shown = goalwright("eval", "show", "last", cwd=folder)
     assert (shown.status, "letter-1" in shown.out) == (0, True)
-    assert json.loads(weft("eval", "show", "--json", cwd=folder).out) == found
+    assert json.loads(goalwright("eval", "show", "--json", cwd=folder).out) == found
 
 
-def test_cases_are_read_from_stdin_and_resumed_by_their_ids(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_cases_are_read_from_stdin_and_resumed_by_their_ids(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill))
     lines = [json.dumps(case) + "\n" for case in letters(3)]
-    ran = weft("eval", "-", *MODEL, "--json", stdin="".join(lines[:2]), cwd=folder)
+    ran = goalwright("eval", "-", *MODEL, "--json", stdin="".join(lines[:2]), cwd=folder)
     assert ran.status == 0, ran.err
     found = json.loads(ran.out)
     assert (found["cases"], [row["case"] for row in found["rows"]]) == (2, ["letter-0", "letter-1"])
     paid = len(server.calls)
-    again = weft("eval", "-", *MODEL, "--json", "--resume", stdin="".join(lines[:2]), cwd=folder)
+    again = goalwright("eval", "-", *MODEL, "--json", "--resume", stdin="".join(lines[:2]), cwd=folder)
     assert (json.loads(again.out)["eval_id"], len(server.calls)) == (found["eval_id"], paid)
-    other = weft("eval", "-", *MODEL, "--json", "--resume", stdin=lines[2], cwd=folder)
+    other = goalwright("eval", "-", *MODEL, "--json", "--resume", stdin=lines[2], cwd=folder)
     assert json.loads(other.out)["eval_id"] != found["eval_id"]
-    scored = weft("eval", "score", "last", "--cases", "-", "--json", stdin=lines[2], cwd=folder)
+    scored = goalwright("eval", "score", "last", "--cases", "-", "--json", stdin=lines[2], cwd=folder)
     assert (scored.status, json.loads(scored.out)["cases"]) == (0, 1)
-    refused = weft("eval", "-", *MODEL, stdin='{"id": 1}\n', cwd=folder)
+    refused = goalwright("eval", "-", *MODEL, stdin='{"id": 1}\n', cwd=folder)
     assert (refused.status, "stdin, line 1: 'goal' is missing or empty" in refused.err) == (2, True)
 
 
-def test_a_skill_that_helps_is_found_and_the_worse_cases_are_listed(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_skill_that_helps_is_found_and_the_worse_cases_are_listed(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     serve(answering(greets_with_skill))
     cases = letters(10)
     cases[9]["checks"] = [{"not_contains": "Dear"}]
     write_cases(folder / "cases.jsonl", *cases)
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1")
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1")
     assert len(found["rows"]) == 20
     (difference,) = found["differences"]
     assert (difference["variant"], difference["against"]) == ("with", "without")
     assert (difference["verdict"], difference["worse"]) == ("helps", ["letter-9"])
     assert difference["better"] == [f"letter-{number}" for number in range(9)]
-    shown = weft("eval", "show", "last", "--html", "page.html", cwd=folder)
+    shown = goalwright("eval", "show", "last", "--html", "page.html", cwd=folder)
     assert "with − without" in shown.out
     assert "helps: 9 cases better, 1 worse, 0 the same" in shown.out
     assert "worse: letter-9: not_contains: Dear" in shown.out
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "letter-9" in page
     assert "<script" not in page
-    ran = weft("eval", "show", "last", "--check", "--no-worse", cwd=folder)
+    ran = goalwright("eval", "show", "last", "--check", "--no-worse", cwd=folder)
     assert (ran.status, "letter-9" in ran.err) == (1, True)
-    assert weft("eval", "show", "last", "--check", "--min-pass", ".8", cwd=folder).status == 0
+    assert goalwright("eval", "show", "last", "--check", "--min-pass", ".8", cwd=folder).status == 0
 
 
 @pytest.mark.parametrize("bound", [("--no-worse",), ("--max-cost-ratio", "1.1")])
 def test_a_bound_that_compares_needs_two_variants(
-    bound: tuple[str, ...], folder: Path, serve: Serve, weft: Weft
+    bound: tuple[str, ...], folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     server = serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", *letters(1))
-    ran = weft("eval", "cases.jsonl", *MODEL, "--check", *bound, cwd=folder)
+    ran = goalwright("eval", "cases.jsonl", *MODEL, "--check", *bound, cwd=folder)
     assert (ran.status, server.calls, f"{bound[0]} compares variants" in ran.err) == (2, [], True), ran.err
-    run = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"][0]["run_id"]
+    run = evaluated(goalwright, folder, "cases.jsonl", *MODEL)["rows"][0]["run_id"]
     for arguments in (("show",), ("score", run, "--cases", "cases.jsonl")):
-        ran = weft("eval", *arguments, "--json", "--check", *bound, cwd=folder)
+        ran = goalwright("eval", *arguments, "--json", "--check", *bound, cwd=folder)
         assert (ran.status, json.loads(ran.out)["error"]["hint"]) == (2, "name two with --variant")
 
 
 def test_a_comparison_without_checks_does_not_show_that_nothing_is_worse(
-    folder: Path, serve: Serve, weft: Weft
+    folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     serve(answering(greets_with_skill))
     (folder / "goals.txt").write_text("Write a letter to Ann\n", encoding="utf-8")
-    ran = weft("eval", "goals.txt", *MODEL, *VARIANTS, "--repeat", "1", "--check", "--no-worse", cwd=folder)
+    ran = goalwright("eval", "goals.txt", *MODEL, *VARIANTS, "--repeat", "1", "--check", "--no-worse", cwd=folder)
     assert (ran.status, "no case shows whether it is worse than without" in ran.err) == (1, True), ran.err
 
 
-def test_the_same_are_cases_that_both_variants_have_runs_of(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_the_same_are_cases_that_both_variants_have_runs_of(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(lambda goal, _: f"Dear customer, about: {goal}"))
     write_cases(folder / "cases.jsonl", *letters(3))
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1")
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1")
     rows = [row for row in found["rows"] if (row["case"], row["variant"]) != ("letter-2", "with")]
     EvaluationFolder(folder, found["eval_id"]).end(found | {"rows": rows, "stopped": "interrupted"})
-    assert "0 cases better, 0 worse, 2 the same" in weft("eval", "show", "last", cwd=folder).out
+    assert "0 cases better, 0 worse, 2 the same" in goalwright("eval", "show", "last", cwd=folder).out
 
 
-def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     def judge(call: Call) -> str:
         quote = "Dear customer" if "greets" in part(call, "expectation") else "Yours faithfully"
         return json.dumps({"passed": True, "evidence": quote})
@@ -142,7 +146,7 @@ def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serv
     server = serve(answering(greets_with_skill, judge))
     expectations = ["It greets the customer", "It ends politely"]
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"expectations": expectations})
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL, "--judge", "openai/judge-model")
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, "--judge", "openai/judge-model")
     greets, ends = found["rows"][0]["checks"][1:]
     assert (greets["passed"], greets["evidence"]) == (True, "Dear customer")
     assert (ends["passed"], "not there" in ends["evidence"]) == (False, True)
@@ -150,26 +154,28 @@ def test_a_judge_quotes_what_is_there_and_is_paid_once(folder: Path, serve: Serv
     assert {call.body["model"] for call in asked} == {"judge-model"}
     assert len(asked) == 2
     run = found["rows"][0]["run_id"]
-    again = evaluated(weft, folder, "score", run, "--cases", "cases.jsonl", "--judge", "openai/judge-model")
+    again = evaluated(goalwright, folder, "score", run, "--cases", "cases.jsonl", "--judge", "openai/judge-model")
     assert again["rows"][0]["checks"] == found["rows"][0]["checks"]
     assert len([call for call in server.calls if is_judge(call)]) == 2
-    free = evaluated(weft, folder, "score", run, "--cases", "cases.jsonl")
+    free = evaluated(goalwright, folder, "score", run, "--cases", "cases.jsonl")
     assert [check["check"] for check in free["rows"][0]["checks"]] == ["contains: Dear"]
-    assert json.loads(weft("replay", run, "--strict", "--json", cwd=folder).out)["drift"] == []
+    assert json.loads(goalwright("replay", run, "--strict", "--json", cwd=folder).out)["drift"] == []
 
 
-def test_a_judge_that_answers_nonsense_is_a_no(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_judge_that_answers_nonsense_is_a_no(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(greets_with_skill, lambda _: "I think it is rather good."))
     case = {"id": "a", "goal": "Write a letter", "expectations": ["It is kind"], "owner": "Ann"}
     write_cases(folder / "cases.jsonl", case)
-    ran = weft("eval", "cases.jsonl", *MODEL, "--json", cwd=folder)
+    ran = goalwright("eval", "cases.jsonl", *MODEL, "--json", cwd=folder)
     assert "judges its own answers" in ran.err
     assert "case a: unknown key 'owner'; it is ignored" in ran.err
     (row,) = json.loads(ran.out)["rows"]
     assert (row["passed"], "form asked for" in row["checks"][0]["evidence"]) == (False, True)
 
 
-def test_an_answer_that_the_judges_provider_refuses_fails_alone(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_an_answer_that_the_judges_provider_refuses_fails_alone(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     script = answering(greets_with_skill, pairwise="first")
 
     def refusing(call: Call) -> Answer:
@@ -179,7 +185,7 @@ def test_an_answer_that_the_judges_provider_refuses_fails_alone(folder: Path, se
 
     serve(refusing)
     write_cases(folder / "cases.jsonl", *(one | {"expectations": ["It is kind"]} for one in letters(2)))
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1", "--pairwise")
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1", "--pairwise")
     judged = {row["case"]: row["checks"][-1] for row in found["rows"]}
     assert judged["letter-0"]["evidence"].startswith("the judge gave no verdict: openai/test-model refused the content")
     assert (judged["letter-0"]["passed"], judged["letter-1"]["passed"]) == (False, True)
@@ -191,43 +197,43 @@ def refusing(script: Script, status: int, wanted: Callable[[Call], bool]) -> Scr
 
 
 def test_a_question_that_is_refused_is_no_verdict_and_the_others_are_paid_once(
-    folder: Path, serve: Serve, weft: Weft
+    folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     server = serve(refusing(answering(greets_with_skill), 400, lambda call: "customer 0" in call.user))
     write_cases(folder / "cases.jsonl", *(one | {"expectations": ["It is kind"]} for one in letters(4)))
     arguments = ("cases.jsonl", *MODEL, "--judge", "openai/judge")
-    found = evaluated(weft, folder, *arguments)
+    found = evaluated(goalwright, folder, *arguments)
     assert [row["passed"] for row in found["rows"]] == [False, True, True, True]
     assert "the judge gave no verdict: openai/judge refused the request" in found["rows"][0]["checks"][-1]["evidence"]
     assert "no verdict on 1 question" in found["warnings"][-1]
     before = len(server.calls)
-    assert evaluated(weft, folder, *arguments, "--resume")["rows"] == found["rows"]
+    assert evaluated(goalwright, folder, *arguments, "--resume")["rows"] == found["rows"]
     assert len(server.calls) == before + 1
 
 
 @pytest.mark.parametrize(("status", "refused"), [(401, "customer 0"), (400, "customer")])
 def test_a_judge_that_cannot_be_asked_is_named_and_what_it_said_is_kept(
-    status: int, refused: str, folder: Path, serve: Serve, weft: Weft
+    status: int, refused: str, folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     script = answering(greets_with_skill)
     server = serve(refusing(script, status, lambda call: refused in call.user))
     write_cases(folder / "cases.jsonl", *(one | {"expectations": ["It is kind"]} for one in letters(4)))
     arguments = ("cases.jsonl", *MODEL, "--judge", "openai/judge")
-    error = evaluated(weft, folder, *arguments, status=4)["error"]
+    error = evaluated(goalwright, folder, *arguments, status=4)["error"]
     assert error["message"].startswith("the judge of evaluation 2")
     assert "--model" not in error["hint"]
     assert "continue with --resume" in error["hint"]
     server.script = script
-    found = evaluated(weft, folder, *arguments, "--resume")
+    found = evaluated(goalwright, folder, *arguments, "--resume")
     assert [row["passed"] for row in found["rows"]] == [True] * 4
     again = 1 if status == 401 else 4
     assert len([call for call in server.calls if is_judge(call)]) == 4 + again
 
 
-def test_pairwise_answers_are_compared_in_both_orders(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_pairwise_answers_are_compared_in_both_orders(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill, pairwise="first"))
     (folder / "goals.txt").write_text("Write a letter to Ann\nWrite a letter to Bob\n", encoding="utf-8")
-    found = evaluated(weft, folder, "goals.txt", *MODEL, *VARIANTS, "--repeat", "1", "--pairwise")
+    found = evaluated(goalwright, folder, "goals.txt", *MODEL, *VARIANTS, "--repeat", "1", "--pairwise")
     assert found["differences"][0]["pairwise"] == {"better": 0, "worse": 0, "tie": 2}
     assert (found["variants"][0]["pass_rate"], found["rows"][0]["passed"]) == (None, None)
     assert len([call for call in server.calls if is_pairwise(call)]) == 4
@@ -245,9 +251,11 @@ def test_pairwise_answers_are_compared_in_both_orders(folder: Path, serve: Serve
         ('{"id": "a"}', "line 1: 'goal' is missing"),
     ],
 )
-def test_damaged_cases_are_named_by_line_and_nothing_runs(text: str, told: str, folder: Path, weft: Weft) -> None:
+def test_damaged_cases_are_named_by_line_and_nothing_runs(
+    text: str, told: str, folder: Path, goalwright: Goalwright
+) -> None:
     (folder / "cases.jsonl").write_text(text, encoding="utf-8")
-    ran = weft("eval", "cases.jsonl", *MODEL, cwd=folder)
+    ran = goalwright("eval", "cases.jsonl", *MODEL, cwd=folder)
     assert (ran.status, told in " ".join(ran.err.split())) == (2, True), ran.err
     assert not (folder / ".agents" / "journal.sqlite").exists()
 
@@ -263,64 +271,66 @@ def test_damaged_cases_are_named_by_line_and_nothing_runs(text: str, told: str, 
         ("a=--model 'x", "No closing quotation"),
     ],
 )
-def test_a_variant_that_cannot_be_is_refused(variant: str, told: str, folder: Path, weft: Weft) -> None:
+def test_a_variant_that_cannot_be_is_refused(variant: str, told: str, folder: Path, goalwright: Goalwright) -> None:
     write_cases(folder / "cases.jsonl", *letters(1))
-    ran = weft("eval", "cases.jsonl", *MODEL, "--variant", variant, "--variant", "b=", cwd=folder)
+    ran = goalwright("eval", "cases.jsonl", *MODEL, "--variant", variant, "--variant", "b=", cwd=folder)
     assert (ran.status, told in " ".join(ran.err.split())) == (2, True), ran.err
 
 
-def test_a_variant_can_be_without_tools(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_variant_can_be_without_tools(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", *letters(1))
     variants = ("--variant", "with=", "--variant", "without=--without excel")
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *variants, "--repeat", "1")
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, *variants, "--repeat", "1")
     assert {row["variant"] for row in found["rows"]} == {"with", "without"}
 
 
 @pytest.mark.parametrize("flag", ["--retry-errors", "--rerun-changed"])
-def test_what_was_never_run_is_not_run_again(flag: str, folder: Path, weft: Weft) -> None:
+def test_what_was_never_run_is_not_run_again(flag: str, folder: Path, goalwright: Goalwright) -> None:
     (folder / "cases.jsonl").write_text('{"goal": "Greet Ana"}\n', encoding="utf-8")
-    ran = weft("eval", "cases.jsonl", flag, cwd=folder)
+    ran = goalwright("eval", "cases.jsonl", flag, cwd=folder)
     assert ran.status == 2
     assert "--retry-errors and --rerun-changed need --resume" in ran.err
 
 
-def test_an_evaluation_goes_on_where_it_stopped(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_an_evaluation_goes_on_where_it_stopped(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", *letters(6))
     arguments = ["cases.jsonl", *MODEL, *VARIANTS, "--repeat", "1", "--jobs", "1"]
-    stopped = weft("eval", *arguments, "--max-tokens", "100", "--json", cwd=folder)
+    stopped = goalwright("eval", *arguments, "--max-tokens", "100", "--json", cwd=folder)
     assert stopped.status == 5, stopped.err
     before = len(server.calls)
     assert before < 24
-    shown = weft("eval", "show", "last", "--check", "--no-worse", cwd=folder)
+    shown = goalwright("eval", "show", "last", "--check", "--no-worse", cwd=folder)
     assert (shown.status, "was stopped (budget)" in shown.err) == (5, True), shown.err
-    found = evaluated(weft, folder, *arguments, "--resume")
+    found = evaluated(goalwright, folder, *arguments, "--resume")
     assert (len(found["rows"]), found["stopped"]) == (12, None)
     assert len(server.calls) == 24
-    again = evaluated(weft, folder, *arguments, "--resume")
+    again = evaluated(goalwright, folder, *arguments, "--resume")
     assert (again["variants"], len(server.calls)) == (found["variants"], 24)
 
 
-def test_results_of_another_model_are_not_shown_as_those_of_this_one(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_results_of_another_model_are_not_shown_as_those_of_this_one(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     server = serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", *letters(2), letters(3)[2] | {"model": "openai/own"})
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL, "--timeout", "99")
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, "--timeout", "99")
     paid = len(server.calls)
     other = ("cases.jsonl", "--model", "openai/other", "--resume")
-    refused = weft("eval", *other, cwd=folder)
+    refused = goalwright("eval", *other, cwd=folder)
     assert (refused.status, len(server.calls)) == (2, paid)
     assert "model was openai/test-model and is openai/other" in refused.err
-    again = evaluated(weft, folder, *other, "--rerun-changed")
+    again = evaluated(goalwright, folder, *other, "--rerun-changed")
     assert (again["eval_id"], len(server.calls)) == (found["eval_id"], paid + 4), "a case's own model is the same"
     rows = [{row["case"]: row["run_id"] for row in document["rows"]} for document in (found, again)]
     assert [name for name in rows[0] if rows[0][name] == rows[1][name]] == ["letter-2"]
-    evaluated(weft, folder, *other, "--judge", "openai/judge", "--timeout", "50")
+    evaluated(goalwright, folder, *other, "--judge", "openai/judge", "--timeout", "50")
     assert len(server.calls) == paid + 4
 
 
 def test_results_of_a_skill_that_was_changed_are_not_shown_as_those_of_the_new_one(
-    folder: Path, serve: Serve, weft: Weft
+    folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     server = serve(answering(greets_with_skill))
     skill = folder / "skills" / SKILL
@@ -328,53 +338,53 @@ def test_results_of_a_skill_that_was_changed_are_not_shown_as_those_of_the_new_o
     rows = [{"id": case["id"], "prompt": case["goal"], "checks": case["checks"]} for case in letters(3)]
     (skill / "evals" / "evals.json").write_text(json.dumps({"evals": rows}), encoding="utf-8")
     arguments = ["skills", "compare", SKILL, *MODEL, "--repeat", "1", "--json"]
-    first = weft(*arguments, cwd=folder)
+    first = goalwright(*arguments, cwd=folder)
     assert json.loads(first.out)["differences"][0]["verdict"] == "helps", first.err
-    assert weft("eval", f"skills/{SKILL}", *MODEL, cwd=folder).status == 0
+    assert goalwright("eval", f"skills/{SKILL}", *MODEL, cwd=folder).status == 0
     paid = len(server.calls)
     (skill / "SKILL.md").write_text(TEXT.replace("Polite letters", "Short letters"), encoding="utf-8")
     (skill / "evals" / "notes.md").write_text("no task sees this", encoding="utf-8")
     for command in (arguments, ["eval", f"skills/{SKILL}", *MODEL]):
-        refused = weft(*command, "--resume", cwd=folder)
+        refused = goalwright(*command, "--resume", cwd=folder)
         said = refused.err + refused.out
         assert (refused.status, f"the skill '{SKILL}' has changed" in said) == (2, True), said
-    again = weft(*arguments, "--resume", "--rerun-changed", "--check", "--min-pass", "1", cwd=folder)
+    again = goalwright(*arguments, "--resume", "--rerun-changed", "--check", "--min-pass", "1", cwd=folder)
     assert (again.status, len(server.calls)) == (1, paid + 6), "it runs again with the skill, not without it"
     assert json.loads(again.out)["differences"][0]["verdict"] == "no difference shown"
 
 
-def test_a_command_runs_only_once_its_folder_is_trusted(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_command_runs_only_once_its_folder_is_trusted(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(greets_with_skill))
     (folder / "evals").mkdir()
     grade = "import json, sys\nresult = json.load(sys.stdin)\nsys.exit('Dear' not in result['answer'])\n"
     (folder / "evals" / "grade.py").write_text(grade, encoding="utf-8")
     case = letters(1)[0] | {"checks": [{"command": ["python", "grade.py"]}]}
     write_cases(folder / "evals" / "cases.jsonl", case)
-    ran = weft("eval", "evals/cases.jsonl", *MODEL, cwd=folder)
+    ran = goalwright("eval", "evals/cases.jsonl", *MODEL, cwd=folder)
     assert (ran.status, "not trusted yet" in ran.err) == (4, True), ran.err
-    found = evaluated(weft, folder, "evals/cases.jsonl", *MODEL, "--trust")
+    found = evaluated(goalwright, folder, "evals/cases.jsonl", *MODEL, "--trust")
     assert found["rows"][0]["passed"] is True, found["rows"]
-    found = evaluated(weft, folder, "evals/cases.jsonl", *MODEL, "--variant", f"a=--without {SKILL}")
+    found = evaluated(goalwright, folder, "evals/cases.jsonl", *MODEL, "--variant", f"a=--without {SKILL}")
     assert (found["rows"][0]["passed"], "exit status 1" in found["rows"][0]["checks"][0]["evidence"]) == (False, True)
 
 
 @pytest.mark.parametrize("journal", [(), ("--journal", "runs.sqlite")])
 def test_a_command_beside_cases_at_the_top_of_the_workspace_stays_trusted(
-    folder: Path, serve: Serve, weft: Weft, journal: tuple[str, ...]
+    folder: Path, serve: Serve, goalwright: Goalwright, journal: tuple[str, ...]
 ) -> None:
     serve(answering(greets_with_skill))
     (folder / "grade.py").write_text("", encoding="utf-8")
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": [{"command": ["python", "grade.py"]}]})
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *journal, "--trust")
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, *journal, "--trust")
     assert found["rows"][0]["passed"] is True, found["rows"]
-    found = evaluated(weft, folder, "cases.jsonl", *MODEL, *journal)
+    found = evaluated(goalwright, folder, "cases.jsonl", *MODEL, *journal)
     assert found["rows"][0]["passed"] is True, found["rows"]
     (folder / "grade.py").write_text("import other", encoding="utf-8")
-    ran = weft("eval", "cases.jsonl", *MODEL, *journal, cwd=folder)
+    ran = goalwright("eval", "cases.jsonl", *MODEL, *journal, cwd=folder)
     assert (ran.status, "not trusted yet" in ran.err) == (4, True), ran.err
 
 
-def test_a_skills_own_evals_are_found(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_skills_own_evals_are_found(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(greets_with_skill))
     evals = folder / "skills" / SKILL / "evals"
     evals.mkdir()
@@ -385,32 +395,32 @@ def test_a_skills_own_evals_are_found(folder: Path, serve: Serve, weft: Weft) ->
     ]
     document = {"skill_name": SKILL, "evals": cases}
     (evals / "evals.json").write_text(json.dumps(document, indent=2), encoding="utf-8")
-    found = evaluated(weft, folder, f"skills/{SKILL}", *MODEL)
+    found = evaluated(goalwright, folder, f"skills/{SKILL}", *MODEL)
     assert {row["case"]: row["passed"] for row in found["rows"]} == {"1": True, "2": True}
 
 
-def test_a_run_that_fails_does_not_pass(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_run_that_fails_does_not_pass(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(lambda _: Say("no plan at all"))
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": [{"not_contains": "Dear"}, {"max_cost": 1}]})
-    (row,) = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"]
+    (row,) = evaluated(goalwright, folder, "cases.jsonl", *MODEL)["rows"]
     assert (row["passed"], row["checks"][0]["evidence"].startswith("failed:")) == (False, True)
 
 
-def test_a_judge_is_needed_where_only_variants_have_models(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_judge_is_needed_where_only_variants_have_models(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering(greets_with_skill))
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"expectations": ["It is kind"]})
     variants = ("--variant", "a=--model openai/a", "--variant", "b=--model openai/b", "--repeat", "1")
-    ran = weft("eval", "cases.jsonl", *variants, cwd=folder, env={"WEFT_MODEL": ""})
+    ran = goalwright("eval", "cases.jsonl", *variants, cwd=folder, env={"GOALWRIGHT_MODEL": ""})
     assert (ran.status, server.calls, "--judge" in ran.err) == (2, [], True), ran.err
-    found = evaluated(weft, folder, "cases.jsonl", *variants, "--judge", "openai/j")
+    found = evaluated(goalwright, folder, "cases.jsonl", *variants, "--judge", "openai/j")
     assert {call.body["model"] for call in server.calls} == {"a", "b", "j"}
     assert [variant["pass_rate"] for variant in found["variants"]] == [1.0, 1.0]
 
 
-def test_a_pattern_is_matched_beside_the_program(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_pattern_is_matched_beside_the_program(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(lambda goal, _: "a" * 60 + "!"))
     checks = [{"regex": "^a+!$"}, {"regex": "(a+)+$"}, {"regex": "A!"}]
     write_cases(folder / "cases.jsonl", letters(1)[0] | {"checks": checks})
-    (row,) = evaluated(weft, folder, "cases.jsonl", *MODEL)["rows"]
+    (row,) = evaluated(goalwright, folder, "cases.jsonl", *MODEL)["rows"]
     assert [check["passed"] for check in row["checks"]] == [True, False, True]
     assert "takes longer than 2 s" in row["checks"][1]["evidence"]

@@ -1,4 +1,4 @@
-"""`weft eval` that is stopped: by Ctrl-C among the runs and among the judge's calls, and by a budget while judging."""
+"""`goalwright eval` that is stopped: by Ctrl-C among the runs and among the judge's calls, and by a budget while judging."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def slowly(wanted: Callable[[Call], bool]) -> Script:
 def interrupted(nursery: Nursery, folder: Path, ready: Callable[[], bool], *arguments: str) -> dict[str, Any]:
     """Start an evaluation, press Ctrl-C twice as soon as something holds, and return what it printed."""
     process = nursery.start(
-        ["-m", "weft", *arguments, "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=-3, env=dict(os.environ)
+        ["-m", "goalwright", *arguments, "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=-3, env=dict(os.environ)
     )
     while process.poll() is None and not ready():
         time.sleep(0.02)
@@ -61,7 +61,7 @@ def interrupted(nursery: Nursery, folder: Path, ready: Callable[[], bool], *argu
 
 @pytest.mark.parametrize("judging", [False, True], ids=["among the runs", "among the judge's calls"])
 def test_a_stopped_evaluation_exits_with_130_says_what_is_free_and_goes_on(
-    judging: bool, tmp_path: Path, serve: Serve, nursery: Nursery, weft: Callable[..., Ran]
+    judging: bool, tmp_path: Path, serve: Serve, nursery: Nursery, goalwright: Callable[..., Ran]
 ) -> None:
     server = serve(slowly(lambda call: is_judge(call) == judging))
     write_cases(tmp_path / "cases.jsonl", *(case | KIND for case in letters(6)))
@@ -75,12 +75,12 @@ def test_a_stopped_evaluation_exits_with_130_says_what_is_free_and_goes_on(
     assert "12 expectations left out of the scores" in found["warnings"][-1]
     assert {check["check"] for row in found["rows"] for check in row["checks"]} <= {"contains: Dear"}
     assert len(found["rows"]) == 6 if judging else len(found["rows"]) < 6
-    shown = weft("eval", "show", "last", "--check", "--min-pass", "0", "--html", "page.html", cwd=tmp_path)
+    shown = goalwright("eval", "show", "last", "--check", "--min-pass", "0", "--html", "page.html", cwd=tmp_path)
     assert (shown.status, "was stopped (interrupted)" in shown.err) == (130, True), shown.err
-    assert weft("eval", "show", "last", cwd=tmp_path).status == 0
+    assert goalwright("eval", "show", "last", cwd=tmp_path).status == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert ("it was stopped (interrupted)" in page, "12 expectations left out" in page) == (True, True)
-    again = weft(*arguments, "--resume", "--json", cwd=tmp_path)
+    again = goalwright(*arguments, "--resume", "--json", cwd=tmp_path)
     assert again.status == 0, again.err
     document = json.loads(again.out)
     assert (document["stopped"], document["variants"][0]["pass_rate"], len(document["rows"])) == (None, 1.0, 6)
@@ -90,31 +90,31 @@ def test_a_stopped_evaluation_exits_with_130_says_what_is_free_and_goes_on(
 
 
 def test_a_budget_that_ends_while_judging_exits_with_5_and_the_rest_is_paid_later(
-    tmp_path: Path, serve: Serve, weft: Callable[..., Ran]
+    tmp_path: Path, serve: Serve, goalwright: Callable[..., Ran]
 ) -> None:
     server = serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
     write_cases(tmp_path / "cases.jsonl", *(case | KIND for case in letters(4)))
     arguments = ["eval", "cases.jsonl", *MODEL, "--judge", "openai/judge", "--max-calls", "1", "--json"]
-    first = weft(*arguments, "--max-tokens", "200", cwd=tmp_path)
+    first = goalwright(*arguments, "--max-tokens", "200", cwd=tmp_path)
 
     report = json.loads(first.out)
     assert (first.status, report["stopped"]) == (5, "budget"), first.err
     assert " of --max-tokens 200" in report["reason"]
     assert f"Stopped (budget) {report['reason'].removeprefix('stopped ')}. Continue with" in first.err
-    again = weft(*arguments, "--resume", cwd=tmp_path)
+    again = goalwright(*arguments, "--resume", cwd=tmp_path)
     assert (again.status, json.loads(again.out)["stopped"]) == (0, None), again.err
     asked = Counter(json.dumps(call.body["messages"]) for call in server.calls)
     assert (len(asked), max(asked.values())) == (16, 1)
 
 
 def test_scores_are_sent_as_spans_where_that_is_asked_for(
-    tmp_path: Path, serve: Serve, weft: Callable[..., Ran]
+    tmp_path: Path, serve: Serve, goalwright: Callable[..., Ran]
 ) -> None:
     serve(answering(lambda goal, _: f"Dear Ann, about: {goal}"))
     write_cases(tmp_path / "cases.jsonl", *letters(2))
     with collecting() as (url, sent):
-        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "WEFT_SEND_SPANS": "true"}
-        ran = weft("eval", "cases.jsonl", *MODEL, "--json", cwd=tmp_path, env=env)
+        env = {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "GOALWRIGHT_SEND_SPANS": "true"}
+        ran = goalwright("eval", "cases.jsonl", *MODEL, "--json", cwd=tmp_path, env=env)
     assert ran.status == 0, ran.err
     spans = sent[-1][1]["resourceSpans"][0]["scopeSpans"][0]["spans"]
     assert [span["name"] for span in spans] == ["evaluate letter-0", "evaluate letter-1"]

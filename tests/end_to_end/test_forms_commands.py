@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.nursery import Nursery, Ran
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., "Ran"]
+Goalwright = Callable[..., "Ran"]
 MODEL = ("--model", "openai/test-model")
 GOAL = "Write the API documentation of the to-do service"
 TABLE = {
@@ -76,34 +76,34 @@ def answering(delays: dict[int, float] | None = None) -> Script:
 
 @pytest.fixture(autouse=True)
 def named(workspace: Path) -> None:
-    (workspace / "weft.toml").write_text(NAMES, encoding="utf-8")
+    (workspace / "goalwright.toml").write_text(NAMES, encoding="utf-8")
 
 
-def run(weft: Weft, workspace: Path, *more: str) -> dict[str, Any]:
-    ran = weft("run", "--json", *MODEL, *more, cwd=workspace)
+def run(goalwright: Goalwright, workspace: Path, *more: str) -> dict[str, Any]:
+    ran = goalwright("run", "--json", *MODEL, *more, cwd=workspace)
     assert ran.status == 0, ran.err
     document: dict[str, Any] = json.loads(ran.out)
     return document
 
 
-def test_a_plan_is_written_edited_refused_and_run(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_plan_is_written_edited_refused_and_run(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(answering())
-    assert weft("plan", *MODEL, GOAL, "-o", "plan.yaml", cwd=workspace).status == 0
+    assert goalwright("plan", *MODEL, GOAL, "-o", "plan.yaml", cwd=workspace).status == 0
     written = yaml.safe_load((workspace / "plan.yaml").read_text(encoding="utf-8"))
     assert written["tasks"] == [SURVEY | {"depends_on": []}, BRIEF]
-    assert json.loads(weft("plan", "--json", *MODEL, GOAL, cwd=workspace).out)["tasks"] == written["tasks"]
-    document = run(weft, workspace, "--plan", "plan.yaml")
+    assert json.loads(goalwright("plan", "--json", *MODEL, GOAL, cwd=workspace).out)["tasks"] == written["tasks"]
+    document = run(goalwright, workspace, "--plan", "plan.yaml")
     assert (document["answer"], document["tasks"][0]["output"]) == ("GET /todos", '{"rows":[{"path":"/todos"}]}')
     assert [call.body["model"] for call in server.calls[2:]] == [
         "test-model", "test-model", "quick", "thorough", "quick", "thorough",
     ]  # fmt: skip
-    assert "calls: 3 or more" in weft("run", "--dry-run", *MODEL, "--plan", "plan.yaml", cwd=workspace).out
+    assert "calls: 3 or more" in goalwright("run", "--dry-run", *MODEL, "--plan", "plan.yaml", cwd=workspace).out
 
     survey, brief = written["tasks"]
     survey["output_schema"]["additionalProperties"] = False
     brief |= {"instruction": "<<survey.output.colums>>", "model": "gpt"}
     (workspace / "plan.yaml").write_text(yaml.safe_dump(written), encoding="utf-8")
-    ran = weft("run", "--json", *MODEL, "--plan", "plan.yaml", cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, "--plan", "plan.yaml", cwd=workspace)
     assert ran.status == 2
     message = json.loads(ran.out)["error"]["message"]
     assert "'output_schema' has the keyword 'additionalProperties'" in message
@@ -113,7 +113,7 @@ def test_a_plan_is_written_edited_refused_and_run(workspace: Path, serve: Serve,
 
 def killed_at(nursery: Nursery, workspace: Path, server: OpenAIServer, calls: int) -> None:
     """Run until a call is under way, and nothing else, and kill the process there."""
-    command = ["-m", "weft", "run", "--no-stream-plan", *MODEL, GOAL]
+    command = ["-m", "goalwright", "run", "--no-stream-plan", *MODEL, GOAL]
     process = nursery.start(command, cwd=workspace, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while len(server.calls) < calls and time.monotonic() < deadline:
@@ -125,11 +125,11 @@ def killed_at(nursery: Nursery, workspace: Path, server: OpenAIServer, calls: in
 
 @pytest.mark.parametrize("calls", [3, 5, 7])
 def test_killed_anywhere_it_goes_on_and_pays_for_nothing_twice(
-    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery, calls: int
+    workspace: Path, serve: Serve, goalwright: Goalwright, nursery: Nursery, calls: int
 ) -> None:
     server = serve(answering({calls: 30.0}))
     killed_at(nursery, workspace, server, calls)
-    ran = weft("resume", "--json", cwd=workspace)
+    ran = goalwright("resume", "--json", cwd=workspace)
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
     assert (document["status"], document["answer"], document["usage"]["calls"]) == ("done", "GET /todos", 7)
@@ -140,18 +140,22 @@ def test_killed_anywhere_it_goes_on_and_pays_for_nothing_twice(
 
 
 @pytest.mark.changes_skills
-def test_it_is_shown_exported_and_replayed_elsewhere(workspace: Path, serve: Serve, weft: Weft, tmp_path: Path) -> None:
+def test_it_is_shown_exported_and_replayed_elsewhere(
+    workspace: Path, serve: Serve, goalwright: Goalwright, tmp_path: Path
+) -> None:
     server = serve(answering())
-    ran = weft("run", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", *MODEL, GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     assert "brief: check 1 does not hold: it lacks the path" in ran.err
     assert "brief: check 2 holds: it has the path" in ran.err
-    assert "checked×2" in weft("trace", "show", cwd=workspace).out
-    (span,) = (one for one in json.loads(weft("trace", "show", "--json", cwd=workspace).out)["spans"] if one["checks"])
+    assert "checked×2" in goalwright("trace", "show", cwd=workspace).out
+    (span,) = (
+        one for one in json.loads(goalwright("trace", "show", "--json", cwd=workspace).out)["spans"] if one["checks"]
+    )
     assert span["checks"][0] == {"attempt": 1, "holds": False, "why": "it lacks the path"}
-    assert "holds: False" in weft("trace", "show", "--task", "brief", cwd=workspace).out
-    assert "brief: check 1 does not hold" in weft("trace", "export", "--html", cwd=workspace).out
-    lines = weft("trace", "export", cwd=workspace).out
+    assert "holds: False" in goalwright("trace", "show", "--task", "brief", cwd=workspace).out
+    assert "brief: check 1 does not hold" in goalwright("trace", "export", "--html", cwd=workspace).out
+    lines = goalwright("trace", "export", cwd=workspace).out
     events = [json.loads(line) for line in lines.splitlines()]
     (first, second) = (event for event in events if event["type"] == "result_checked")
     assert {key: first[key] for key in ("task", "attempt", "holds", "why")} == span["checks"][0] | {"task": "brief"}
@@ -160,48 +164,50 @@ def test_it_is_shown_exported_and_replayed_elsewhere(workspace: Path, serve: Ser
     other = tmp_path / "a" / "longer" / "way" / "elsewhere"
     shutil.copytree(workspace / "skills", other / "skills")
     (other / "run.jsonl").write_text(lines, encoding="utf-8")
-    ran = weft("replay", "run.jsonl", "--strict", "--json", cwd=other)
+    ran = goalwright("replay", "run.jsonl", "--strict", "--json", cwd=other)
     assert (ran.status, json.loads(ran.out)["drift"]) == (0, []), ran.err
 
     skill = other / "skills" / "cataloging-apis" / "SKILL.md"
     skill.write_text(skill.read_text(encoding="utf-8") + "\nAnd be brief.\n", encoding="utf-8")
-    ran = weft("replay", "run.jsonl", "--strict", "--json", cwd=other)
+    ran = goalwright("replay", "run.jsonl", "--strict", "--json", cwd=other)
     assert ran.status == 3
     assert [one["where"] for one in json.loads(ran.out)["drift"]] == ["task survey"]
     assert len(server.calls) == 7
 
 
 @pytest.mark.changes_skills
-def test_another_checkers_prompt_is_drift_at_the_check(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_another_checkers_prompt_is_drift_at_the_check(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering())
-    run(weft, workspace, GOAL)
+    run(goalwright, workspace, GOAL)
     seed = workspace / ".agents" / "seed"
     seed.mkdir()
     own = '<% extends "seed/checker.j2" %><% block system %>Be kind.<% endblock %>'
     (seed / "checker.j2").write_text(own, encoding="utf-8")
-    ran = weft("replay", "last", "--strict", "--json", cwd=workspace)
+    ran = goalwright("replay", "last", "--strict", "--json", cwd=workspace)
     assert ran.status == 3
     (drift,) = json.loads(ran.out)["drift"]
     assert drift["where"] == "check of task 'brief', call 1"
     assert drift["what"].endswith("the same in 1 more prompt")
 
 
-def test_results_of_other_runs_are_used_again_in_runs_and_batches(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_results_of_other_runs_are_used_again_in_runs_and_batches(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     server = serve(answering())
-    first = run(weft, workspace, GOAL)
+    first = run(goalwright, workspace, GOAL)
     assert len(server.calls) == 7
-    second = run(weft, workspace, "--cache", "7", GOAL)
+    second = run(goalwright, workspace, "--cache", "7", GOAL)
     assert (second["answer"], second["usage"]["calls"]) == (first["answer"], 1)
     assert [call.role for call in server.calls[7:]] == ["decomposer"]
-    assert weft("replay", "last", "--strict", cwd=workspace).status == 0
+    assert goalwright("replay", "last", "--strict", cwd=workspace).status == 0
     (workspace / "goals.txt").write_text(f"{GOAL}\n{GOAL}\n", encoding="utf-8")
     same = ["--cache", "7", "--max-replans", "1"]  # workers that may call for a new plan have a tool for it
-    ran = weft("batch", "goals.txt", "-o", "r.jsonl", *MODEL, *same, "-q", cwd=workspace)
+    ran = goalwright("batch", "goals.txt", "-o", "r.jsonl", *MODEL, *same, "-q", cwd=workspace)
     assert ran.status == 0, ran.err
     assert [call.role for call in server.calls[8:]] == ["decomposer", "decomposer"]
-    exported = weft("trace", "export", "last", cwd=workspace).out.splitlines()
+    exported = goalwright("trace", "export", "last", cwd=workspace).out.splitlines()
     reused = [event for event in map(json.loads, exported) if event["type"] == "task_reused"]
     assert [(event["task"], event["source"]) for event in reused] == [("survey", "cache"), ("brief", "cache")]
-    assert "↺" in weft("trace", "show", "last", cwd=workspace).out
-    ran = weft("run", *MODEL, "--cache", "-1", GOAL, cwd=workspace)
+    assert "↺" in goalwright("trace", "show", "last", cwd=workspace).out
+    ran = goalwright("run", *MODEL, "--cache", "-1", GOAL, cwd=workspace)
     assert (ran.status, "--cache must be a number above 0" in ran.err) == (2, True)

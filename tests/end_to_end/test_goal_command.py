@@ -6,17 +6,17 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from goalwright.telemetry.otlp import spans
+from goalwright.traces.html_page import render
+from tests.goalwright.recorded import rows
 from tests.nursery import Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, scripted
-from tests.weft.recorded import rows
-from weft.telemetry.otlp import spans
-from weft.traces.html_page import render
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
+Goalwright = Callable[..., Ran]
 GOAL = "Sort out the to-do service"
 PLAN = {"tasks": [
     {"id": "audit", "action_type": "llm", "instruction": "Audit it"},
@@ -36,10 +36,10 @@ def script(call: Call) -> Answer:
 
 
 def test_a_goal_inside_a_plan_is_shown_and_replays_elsewhere(
-    workspace: Path, serve: Serve, weft: Weft, tmp_path: Path
+    workspace: Path, serve: Serve, goalwright: Goalwright, tmp_path: Path
 ) -> None:
     server = serve(script)
-    ran = weft("run", "--json", "--model", "openai/test-model", GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", "--model", "openai/test-model", GOAL, cwd=workspace)
     document = json.loads(ran.out)
     assert (ran.status, document["status"]) == (1, "partial"), ran.err
     assert document["answer"].startswith("the guide")
@@ -51,9 +51,9 @@ def test_a_goal_inside_a_plan_is_shown_and_replays_elsewhere(
     assert "migrate: skills selected" in ran.err or "migrate: none of" in ran.err
     assert [call.role for call in server.calls] == ["decomposer", "task", "decomposer", "task", "synthesis"]
 
-    shown = weft("trace", "show", cwd=workspace).out
+    shown = goalwright("trace", "show", cwd=workspace).out
     assert all(name in shown for name in ("migrate/guide", "migrate/sheet", "[cataloging-apis]"))
-    asked = weft("trace", "show", "--task", "migrate", cwd=workspace).out
+    asked = goalwright("trace", "show", "--task", "migrate", cwd=workspace).out
     assert "Migrate what was found" in asked
     names = {span["name"]: span for span in spans(rows(workspace))}
     assert names["invoke_agent cataloging-apis"]["parentSpanId"] == names["invoke_agent migrate"]["spanId"]
@@ -62,7 +62,7 @@ def test_a_goal_inside_a_plan_is_shown_and_replays_elsewhere(
     other, trace = tmp_path / "other", tmp_path / "run.jsonl"
     (other / "skills").mkdir(parents=True)
     (workspace / "skills" / "cataloging-apis").rename(other / "skills" / "cataloging-apis")
-    assert weft("trace", "export", "-o", str(trace), cwd=workspace).status == 0
-    replay = weft("replay", "--strict", "--json", str(trace), cwd=other)
+    assert goalwright("trace", "export", "-o", str(trace), cwd=workspace).status == 0
+    replay = goalwright("replay", "--strict", "--json", str(trace), cwd=other)
     assert (replay.status, json.loads(replay.out)["drift"]) == (0, []), replay.out
     (other / "skills" / "cataloging-apis").rename(workspace / "skills" / "cataloging-apis")

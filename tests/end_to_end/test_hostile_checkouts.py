@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from tests.nursery import Nursery, Ran
 
-    Weft = Callable[..., Ran]
+    Goalwright = Callable[..., Ran]
 
 PLAN = "tasks:\n  - {id: a, action_type: tool, name: excel_info, arguments: {path: none.xlsx}}\n"
 SKILL = "---\nname: ok\ndescription: Says hello. Use when greeting.\n---\nHello.\n"
-# Enough for weft, and too little for a file that never ends.
+# Enough for goalwright, and too little for a file that never ends.
 MEMORY = 6 * 1024**3
 SECONDS = 30  # of CPU time: other work on the machine does not count
 HANGS = 120
@@ -47,16 +47,16 @@ def nested(path: Path) -> None:
 
 
 @pytest.fixture
-def weft(nursery: Nursery) -> Weft:
-    """`weft` in a folder, with as much memory as it needs, and 30 seconds of its own."""
+def goalwright(nursery: Nursery) -> Goalwright:
+    """`goalwright` in a folder, with as much memory as it needs, and 30 seconds of its own."""
 
     def run(workspace: Path, *arguments: str) -> Ran:
         limited = (
             "import resource, runpy, sys\n"
             f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))\n"
             f"resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))\n"
-            f"sys.argv = ['weft', *{list(arguments)!r}]\n"
-            "runpy.run_module('weft', run_name='__main__')"
+            f"sys.argv = ['goalwright', *{list(arguments)!r}]\n"
+            "runpy.run_module('goalwright', run_name='__main__')"
         )
         return nursery.run_python(["-c", limited], cwd=workspace, timeout=HANGS)
 
@@ -76,7 +76,7 @@ def checkout(tmp_path: Path) -> Path:
 SKILLS, MCP, RUN = ("skills", "list", "--json"), ("mcp", "list"), ("run", "--plan", "plan.yaml", "-q")
 # What reads each file.
 READERS = {
-    "weft.toml": (SKILLS, ("trace", "list"), MCP, RUN),
+    "goalwright.toml": (SKILLS, ("trace", "list"), MCP, RUN),
     "skills/ok/skill.yaml": (SKILLS, RUN),
     ".mcp.json": (MCP, RUN),
     ".agents/skills.lock": (("skills", "update"),),
@@ -87,13 +87,13 @@ READERS = {
 @pytest.mark.parametrize("made", [zero, pipe, sparse, environment, nested])
 @pytest.mark.parametrize("name", READERS)
 def test_no_file_of_a_checkout_stops_a_command(
-    weft: Weft, checkout: Path, name: str, made: Callable[[Path], None]
+    goalwright: Goalwright, checkout: Path, name: str, made: Callable[[Path], None]
 ) -> None:
     (checkout / name).unlink(missing_ok=True)
     made(checkout / name)
 
     for command in READERS[name]:
-        ended = weft(checkout, *command)
+        ended = goalwright(checkout, *command)
 
         assert "Traceback" not in ended.err, command
         assert ended.status in (0, 1, 2, 4), (command, ended.err)
@@ -103,12 +103,12 @@ def test_no_file_of_a_checkout_stops_a_command(
 
 @pytest.mark.parametrize("made", [zero, pipe])
 @pytest.mark.parametrize("name", ["journal.sqlite", "journal.sqlite-wal", ".gitignore"])
-def test_weft_s_own_files_are_refused_where_they_are_not_files(
-    weft: Weft, checkout: Path, name: str, made: Callable[[Path], None]
+def test_goalwright_s_own_files_are_refused_where_they_are_not_files(
+    goalwright: Goalwright, checkout: Path, name: str, made: Callable[[Path], None]
 ) -> None:
     made(checkout / ".agents" / name)
 
-    ended = weft(checkout, "run", "--plan", "plan.yaml", "-q")
+    ended = goalwright(checkout, "run", "--plan", "plan.yaml", "-q")
 
     assert ended.status == 2
     assert f"{name} is " in ended.err
@@ -116,39 +116,43 @@ def test_weft_s_own_files_are_refused_where_they_are_not_files(
 
 @pytest.mark.parametrize("link", ["skills/kernel", ".skills", ".claude/skills"])
 @pytest.mark.parametrize("target", ["/proc", "/sys", "/dev"])
-def test_a_link_into_a_folder_of_the_kernel_is_not_followed(weft: Weft, checkout: Path, link: str, target: str) -> None:
+def test_a_link_into_a_folder_of_the_kernel_is_not_followed(
+    goalwright: Goalwright, checkout: Path, link: str, target: str
+) -> None:
     (checkout / link).parent.mkdir(exist_ok=True)
     (checkout / link).symlink_to(target)
 
-    ended = weft(checkout, "skills", "list", "--json", "--all")
+    ended = goalwright(checkout, "skills", "list", "--json", "--all")
 
     assert ended.status == 0
     assert "ok" in [row["name"] for row in json.loads(ended.out)]
     assert "leads to a folder of the kernel" in ended.err
 
 
-def test_a_location_that_links_to_a_folder_above_it_is_not_walked(weft: Weft, checkout: Path) -> None:
+def test_a_location_that_links_to_a_folder_above_it_is_not_walked(goalwright: Goalwright, checkout: Path) -> None:
     (checkout / ".skills").symlink_to("/")
 
-    ended = weft(checkout, "skills", "list", "--json")
+    ended = goalwright(checkout, "skills", "list", "--json")
 
     assert [row["source"] for row in json.loads(ended.out) if row["name"] == "ok"] == ["project"]
 
 
-def test_the_environment_of_weft_cannot_pass_for_a_skill(weft: Weft, checkout: Path) -> None:
+def test_the_environment_of_goalwright_cannot_pass_for_a_skill(goalwright: Goalwright, checkout: Path) -> None:
     (checkout / "skills/spy").mkdir()
     environment(checkout / "skills/spy/SKILL.md")
 
-    ended = weft(checkout, "skills", "list", "--json", "--all")
+    ended = goalwright(checkout, "skills", "list", "--json", "--all")
 
     assert "it leads to a file of the kernel" in ended.err
 
 
 @pytest.mark.parametrize("made", [zero, pipe])
-def test_a_goal_file_that_never_ends_is_refused(weft: Weft, checkout: Path, made: Callable[[Path], None]) -> None:
+def test_a_goal_file_that_never_ends_is_refused(
+    goalwright: Goalwright, checkout: Path, made: Callable[[Path], None]
+) -> None:
     made(checkout / "goals.jsonl")
 
-    ended = weft(checkout, "batch", "goals.jsonl", "-o", "out.jsonl", "-q")
+    ended = goalwright(checkout, "batch", "goals.jsonl", "-o", "out.jsonl", "-q")
 
     assert ended.status == 2
     assert "goals.jsonl cannot be read" in ended.err

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
-MODEL = {"WEFT_MODEL": "openai/test-model"}
-AUTO = {**MODEL, "WEFT_RECIPES": "auto"}
+Goalwright = Callable[..., Ran]
+MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
+AUTO = {**MODEL, "GOALWRIGHT_RECIPES": "auto"}
 GOAL = "Write a weekly report for the sales team"
 PLAN: dict[str, Any] = {"tasks": [{"id": "report", "action_type": "llm", "instruction": "Write it."}]}
 TOOL = f"""tools:
@@ -53,12 +53,12 @@ READS = {"tasks": [{"id": "read", "action_type": "tool", "name": "ReadFile", "ar
 @pytest.mark.parametrize("plan", [CALLS, READS])
 @pytest.mark.parametrize("arguments", [("--recipe", "weekly"), (GOAL,)])
 def test_no_tool_call_of_an_untrusted_recipe_is_made(
-    checkout: Path, serve: Serve, weft: Weft, plan: dict[str, Any], arguments: tuple[str, ...]
+    checkout: Path, serve: Serve, goalwright: Goalwright, plan: dict[str, Any], arguments: tuple[str, ...]
 ) -> None:
     put(checkout, plan)
     (checkout / "notes.md").write_text("notes", encoding="utf-8")
     server = serve(scripted(PLAN))
-    ran = weft("run", "--json", *arguments, cwd=checkout, env=AUTO)
+    ran = goalwright("run", "--json", *arguments, cwd=checkout, env=AUTO)
     document = json.loads(ran.out)
     assert (document["status"], document["recipe"]) == ("done", None), ran.err
     assert any("the recipe 'weekly' is not used" in text for text in document["warnings"])
@@ -66,30 +66,32 @@ def test_no_tool_call_of_an_untrusted_recipe_is_made(
     assert not (checkout / "owned").exists()
 
 
-def test_a_checkout_cannot_let_its_recipes_be_used_by_themselves(checkout: Path, serve: Serve, weft: Weft) -> None:
+def test_a_checkout_cannot_let_its_recipes_be_used_by_themselves(
+    checkout: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     put(checkout, PLAN)
-    (checkout / "weft.toml").write_text('recipes = "auto"\n', encoding="utf-8")
+    (checkout / "goalwright.toml").write_text('recipes = "auto"\n', encoding="utf-8")
     server = serve(scripted(PLAN))
-    ran = weft("run", "--json", GOAL, cwd=checkout, env=MODEL)
+    ran = goalwright("run", "--json", GOAL, cwd=checkout, env=MODEL)
     assert (json.loads(ran.out)["recipe"], len(server.asked("decomposer")) > 0) == (None, True)
     assert "'recipes' is ignored" in ran.err
 
 
-def test_a_recipe_says_nothing_about_settings(checkout: Path, serve: Serve, weft: Weft) -> None:
+def test_a_recipe_says_nothing_about_settings(checkout: Path, serve: Serve, goalwright: Goalwright) -> None:
     loose = {"workspace_writes": "allow", "approve": "never", "model": "openai/other", "tools": ["python"]}
     put(checkout, {**PLAN, **loose, "settings": loose}, **loose, settings=loose)
     server = serve(scripted(PLAN))
-    ran = weft("run", "--json", "--recipe", "weekly", cwd=checkout, env=MODEL)
+    ran = goalwright("run", "--json", "--recipe", "weekly", cwd=checkout, env=MODEL)
     document = json.loads(ran.out)
     assert (document["status"], document["model"]) == ("done", "openai/test-model"), ran.err
     assert {call.body["model"] for call in server.calls} == {"test-model"}
-    exported = weft("trace", "export", "last", cwd=checkout).out.splitlines()
+    exported = goalwright("trace", "export", "last", cwd=checkout).out.splitlines()
     settings = json.loads(exported[0])["settings"]
     assert {"workspace_writes", "approve", "recipes"}.isdisjoint(settings)
     assert "python" not in str(settings["tools"]).lower()
 
 
-def test_a_plan_that_cannot_run_falls_back_to_planning(checkout: Path, serve: Serve, weft: Weft) -> None:
+def test_a_plan_that_cannot_run_falls_back_to_planning(checkout: Path, serve: Serve, goalwright: Goalwright) -> None:
     plans: dict[str, dict[str, Any]] = {
         "text": {"tasks": "all of them"},
         "cycle": {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "depends_on": ["a"]}]},
@@ -101,22 +103,22 @@ def test_a_plan_that_cannot_run_falls_back_to_planning(checkout: Path, serve: Se
     for name, plan in plans.items():
         put(checkout, plan, name)
     serve(scripted(PLAN))
-    listed = weft("recipes", "list", "--json", cwd=checkout)
+    listed = goalwright("recipes", "list", "--json", cwd=checkout)
     found = {recipe["name"]: recipe["ok"] for recipe in json.loads(listed.out)}
     assert (listed.status, found) == (0, dict.fromkeys(plans, False))
     for name in plans:
-        document = _ran(checkout, weft, "--recipe", name)
+        document = _ran(checkout, goalwright, "--recipe", name)
         assert any("plan" in text and name in text for text in document["warnings"]), document["warnings"]
-        assert weft("recipes", "show", name, cwd=checkout).status == 0
+        assert goalwright("recipes", "show", name, cwd=checkout).status == 0
     for name in plans.keys() - {"cycle"}:
         (checkout / "recipes" / f"{name}.yaml").unlink()
-    document = _ran(checkout, weft, GOAL)
+    document = _ran(checkout, goalwright, GOAL)
     assert any("plan" in text and "cycle" in text for text in document["warnings"]), document["warnings"]
 
 
-def _ran(checkout: Path, weft: Weft, *arguments: str) -> dict[str, Any]:
+def _ran(checkout: Path, goalwright: Goalwright, *arguments: str) -> dict[str, Any]:
     """A run that used no recipe."""
-    ran = weft("run", "--json", *arguments, cwd=checkout, env=AUTO)
+    ran = goalwright("run", "--json", *arguments, cwd=checkout, env=AUTO)
     document: dict[str, Any] = json.loads(ran.out)
     assert (document["status"], document["recipe"]) == ("done", None), ran.err
     return document

@@ -1,4 +1,4 @@
-"""`weft skills compare` and `weft skills improve`: a scripted model whose answers follow the skill's text."""
+"""`goalwright skills compare` and `goalwright skills improve`: a scripted model whose answers follow the skill's text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
+Goalwright = Callable[..., Ran]
 MODEL = ("--model", "openai/test-model")
 SPEND = ("--max-cost", "5", "--allow-unknown-cost")
 STEP = "Begin with a greeting."
@@ -43,7 +43,7 @@ def signs(goal: str, system: str) -> str:
     """A letter that is signed if the skill says so, and rude if it says that."""
     if "rude" in system:
         return "Go away."
-    return f"About: {goal}" + (" Yours, Weft" if "signature" in system else "")
+    return f"About: {goal}" + (" Yours, Goalwright" if "signature" in system else "")
 
 
 def signed(count: int) -> list[dict[str, Any]]:
@@ -75,17 +75,19 @@ def edit(new: str, old: str = STEP, why: str = "because") -> dict[str, str]:
     return {"old": old, "new": new, "why": why}
 
 
-def improved(weft: Weft, folder: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
-    ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, "--json", *arguments, cwd=folder)
+def improved(goalwright: Goalwright, folder: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
+    ran = goalwright("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, "--json", *arguments, cwd=folder)
     assert ran.status == status, ran.err
     document: dict[str, Any] = json.loads(ran.out)
     return document
 
 
-def test_an_edit_that_helps_is_accepted_and_written_only_if_asked(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_an_edit_that_helps_is_accepted_and_written_only_if_asked(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     server = serve(proposing(edit(GOOD)))
     write_cases(folder / "cases.jsonl", *signed(9))
-    found = improved(weft, folder, *SPEND, "--repeat", "1")
+    found = improved(goalwright, folder, *SPEND, "--repeat", "1")
     assert found["accepted"] is True, found
     assert "+Close with a signature." in found["patch"]
     assert found["rounds"] == [{"edit": edit(GOOD), "accepted": True, "gate": None, "reason": "because"}]
@@ -96,12 +98,12 @@ def test_an_edit_that_helps_is_accepted_and_written_only_if_asked(folder: Path, 
     held = {row for row in range(9) if f"customer {row}" not in asked.user}
     assert len(held) == 3, "the model does not see the cases that are held out"
     subprocess.run(["git", "apply", "--check", "-"], cwd=folder, input=found["patch"], text=True, check=True)
-    improved(weft, folder, *SPEND, "--repeat", "1", "--apply", "--yes")
+    improved(goalwright, folder, *SPEND, "--repeat", "1", "--apply", "--yes")
     assert GOOD in file.read_text(encoding="utf-8")
 
 
 def test_a_file_that_changed_meanwhile_is_not_written_and_the_report_is_still_one_document(
-    folder: Path, serve: Serve, weft: Weft
+    folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     file = folder / "skills" / SKILL / "SKILL.md"
     work = proposing(edit(GOOD))
@@ -114,14 +116,16 @@ def test_a_file_that_changed_meanwhile_is_not_written_and_the_report_is_still_on
     serve(script)
     write_cases(folder / "cases.jsonl", *signed(9))
     arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--repeat", "1", "--json", "--apply", "--yes"]
-    ran = weft("skills", "improve", SKILL, *arguments, cwd=folder)
+    ran = goalwright("skills", "improve", SKILL, *arguments, cwd=folder)
     assert ran.status == 2, ran.err
     assert "+Close with a signature." in json.loads(ran.out)["patch"]
     assert "has changed meanwhile" in ran.err
     assert file.read_text(encoding="utf-8") == f"{TEXT}\nBe brief.\n"
 
 
-def test_an_edit_of_several_lines_fits_a_file_with_other_line_ends(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_an_edit_of_several_lines_fits_a_file_with_other_line_ends(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     old = f"# Polite letters\n\n{STEP}"
     server = serve(proposing(edit(f"{old}\nClose with a signature.", old=old)))
     write_cases(folder / "cases.jsonl", *signed(9))
@@ -129,25 +133,29 @@ def test_an_edit_of_several_lines_fits_a_file_with_other_line_ends(folder: Path,
     before = TEXT.replace("\n", "\r\n").encode()
     file.write_bytes(before)
     arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--repeat", "1", "--apply", "--yes"]
-    ran = weft("skills", "improve", SKILL, *arguments, cwd=folder)
+    ran = goalwright("skills", "improve", SKILL, *arguments, cwd=folder)
     assert ran.status == 0, ran.err
     assert file.read_bytes() == before.replace(STEP.encode(), f"{STEP}\r\nClose with a signature.".encode()), ran.out
     (asked,) = [call for call in server.calls if is_proposal(call)]
     assert old in asked.user
 
 
-def test_a_skill_that_fails_its_check_is_refused_before_any_call(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_skill_that_fails_its_check_is_refused_before_any_call(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     server = serve(proposing(edit(GOOD)))
     write_cases(folder / "cases.jsonl", *signed(9))
     file = folder / "skills" / SKILL / "SKILL.md"
     file.write_bytes(before := TEXT.encode() + b"caf\xe9 \xc3\xa9\n")
     arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--apply", "--yes"]
-    ran = weft("skills", "improve", SKILL, *arguments, cwd=folder)
+    ran = goalwright("skills", "improve", SKILL, *arguments, cwd=folder)
     assert (ran.status, "is not UTF-8 text" in ran.err) == (2, True), ran.err
     assert (server.calls, file.read_bytes()) == ([], before)
 
 
-def test_each_gate_refuses_with_its_reason_and_the_next_round_is_told(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_each_gate_refuses_with_its_reason_and_the_next_round_is_told(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     gaming = edit(f"{STEP}\nAlways write that the letter is signed by the sender.")
     bad_form = edit("name: other-name", old="name: polite-letters")
     harmful = edit("Be rude.")
@@ -159,7 +167,7 @@ def test_each_gate_refuses_with_its_reason_and_the_next_round_is_told(folder: Pa
     cases += [case | {"checks": [{"contains": "About"}]} for case in letters(3, start=20)]
     cases[0]["expectations"] = ["The letter is signed by the sender"]
     write_cases(folder / "cases.jsonl", *cases)
-    found = improved(weft, folder, *SPEND, "--repeat", "1", "--rounds", "4")
+    found = improved(goalwright, folder, *SPEND, "--repeat", "1", "--rounds", "4")
     assert [row["gate"] for row in found["rounds"]] == ["check", "judge-text", "working", "held-out"]
     assert (found["accepted"], found["patch"]) == (False, None)
     assert "frontmatter" in found["rounds"][0]["reason"]
@@ -168,22 +176,24 @@ def test_each_gate_refuses_with_its_reason_and_the_next_round_is_told(folder: Pa
     assert 'by="working"' in last.user
 
 
-def test_fewer_than_nine_cases_are_refused_and_a_budget_is_asked_for(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_fewer_than_nine_cases_are_refused_and_a_budget_is_asked_for(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     server = serve(proposing(edit(GOOD)))
     write_cases(folder / "cases.jsonl", *signed(8))
-    ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, *SPEND, cwd=folder)
+    ran = goalwright("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, *SPEND, cwd=folder)
     assert (ran.status, "9 are needed" in ran.err) == (2, True)
     unchecked = [case | {"checks": []} for case in letters(4, start=20)]
     write_cases(folder / "cases.jsonl", *signed(8), *unchecked)
-    ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, *SPEND, cwd=folder)
+    ran = goalwright("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, *SPEND, cwd=folder)
     assert (ran.status, "12 cases, of which 8 have checks" in ran.err) == (2, True), ran.err
     write_cases(folder / "cases.jsonl", *signed(9))
-    ran = weft("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, cwd=folder)
+    ran = goalwright("skills", "improve", SKILL, "--cases", "cases.jsonl", *MODEL, cwd=folder)
     assert (ran.status, "--max-cost is missing" in ran.err) == (2, True)
     assert server.calls == []
 
 
-def test_a_budget_of_tokens_counts_over_all_steps(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_budget_of_tokens_counts_over_all_steps(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     work = proposing(edit(GOOD))
 
     def script(call: Call) -> Answer:
@@ -193,7 +203,7 @@ def test_a_budget_of_tokens_counts_over_all_steps(folder: Path, serve: Serve, we
     server = serve(script)
     write_cases(folder / "cases.jsonl", *signed(9))
     arguments = ["--cases", "cases.jsonl", *MODEL, "--repeat", "1", "--jobs", "1", "--yes", "--max-tokens", "40000"]
-    ran = weft("skills", "improve", SKILL, *arguments, cwd=folder)
+    ran = goalwright("skills", "improve", SKILL, *arguments, cwd=folder)
     assert ran.status == 5, ran.err
     assert any(map(is_proposal, server.calls)), "the first step leaves something of it"
     assert len(server.calls) * 1_500 <= 40_000
@@ -215,7 +225,7 @@ def test_a_stop_while_an_edit_is_proposed_ends_it_without_another_call(
     write_cases(folder / "cases.jsonl", *signed(9))
     arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--repeat", "1", "--json", "--apply", "--yes"]
     process = nursery.start(
-        ["-m", "weft", "skills", "improve", SKILL, *arguments],
+        ["-m", "goalwright", "skills", "improve", SKILL, *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=-3,
@@ -234,12 +244,16 @@ def test_a_stop_while_an_edit_is_proposed_ends_it_without_another_call(
     assert (folder / "skills" / SKILL / "SKILL.md").read_text(encoding="utf-8") == TEXT
 
 
-def test_a_skill_is_compared_with_its_absence_after_what_is_free(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_a_skill_is_compared_with_its_absence_after_what_is_free(
+    folder: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     serve(answering(signs))
-    assert weft("run", *MODEL, "Write a polite letter to a customer", cwd=folder).status == 0
+    assert goalwright("run", *MODEL, "Write a polite letter to a customer", cwd=folder).status == 0
     (folder / "skills" / SKILL / "SKILL.md").write_text(TEXT.replace(STEP, GOOD), encoding="utf-8")
     write_cases(folder / "cases.jsonl", *signed(6))
-    ran = weft("skills", "compare", SKILL, "--cases", "cases.jsonl", *MODEL, "--repeat", "1", "--json", cwd=folder)
+    ran = goalwright(
+        "skills", "compare", SKILL, "--cases", "cases.jsonl", *MODEL, "--repeat", "1", "--json", cwd=folder
+    )
     assert ran.status == 0, ran.err
     found = json.loads(ran.out)
     assert [row["name"] for row in found["variants"]] == ["without", "with"]
@@ -258,15 +272,15 @@ def commit(folder: Path) -> None:
         subprocess.run(["git", *command], cwd=folder, check=True)
 
 
-def test_only_a_changed_version_changes_prompts_on_record(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_only_a_changed_version_changes_prompts_on_record(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(signs))
     commit(folder)
-    assert weft("run", *MODEL, "Write a polite letter to a customer", cwd=folder).status == 0
+    assert goalwright("run", *MODEL, "Write a polite letter to a customer", cwd=folder).status == 0
     by_old = ["--skills-dir", "skills", "Write a polite letter to another customer"]
-    assert weft("run", *MODEL, *by_old, cwd=folder).status == 0
+    assert goalwright("run", *MODEL, *by_old, cwd=folder).status == 0
 
     def changed(old: str) -> dict[str, int]:
-        ran = weft("skills", "compare", SKILL, "--old", old, *MODEL, "--free", "--json", cwd=folder)
+        ran = goalwright("skills", "compare", SKILL, "--old", old, *MODEL, "--free", "--json", cwd=folder)
         assert ran.status == 0, ran.err
         prompts: dict[str, int] = json.loads(ran.out)["free"]["prompts"]
         return prompts
@@ -282,28 +296,28 @@ def test_only_a_changed_version_changes_prompts_on_record(folder: Path, serve: S
     assert changed(f"backup/skills/{SKILL}") == nothing, "both differ from the record in the same way"
 
 
-def test_an_old_version_is_taken_from_git_or_a_folder(folder: Path, serve: Serve, weft: Weft) -> None:
+def test_an_old_version_is_taken_from_git_or_a_folder(folder: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(answering(signs))
     commit(folder)
     (folder / "skills" / SKILL / "SKILL.md").write_text(TEXT.replace(STEP, "Be rude."), encoding="utf-8")
     cases = [case | {"checks": [{"contains": "About"}]} for case in letters(6)]
     write_cases(folder / "cases.jsonl", *cases)
     arguments = ["--cases", "cases.jsonl", *MODEL, "--repeat", "1", "--json"]
-    ran = weft("skills", "compare", SKILL, "--old", "HEAD", *arguments, cwd=folder)
+    ran = goalwright("skills", "compare", SKILL, "--old", "HEAD", *arguments, cwd=folder)
     assert ran.status == 0, ran.err
     found = json.loads(ran.out)
     assert [(row["name"], row["pass_rate"]) for row in found["variants"]] == [("old", 1.0), ("new", 0.0)]
     assert found["differences"][0]["verdict"] == "hurts"
     run = found["rows"][0]["run_id"]
-    assert json.loads(weft("replay", run, "--strict", "--json", cwd=folder).out)["drift"] == []
-    ran = weft("skills", "compare", SKILL, "--old", "no-such-ref", *arguments, cwd=folder)
+    assert json.loads(goalwright("replay", run, "--strict", "--json", cwd=folder).out)["drift"] == []
+    ran = goalwright("skills", "compare", SKILL, "--old", "no-such-ref", *arguments, cwd=folder)
     assert (ran.status, "neither a path nor known to git" in ran.err) == (2, True)
-    ran = weft("skills", "compare", "no-skill", *arguments, cwd=folder)
+    ran = goalwright("skills", "compare", "no-skill", *arguments, cwd=folder)
     assert (ran.status, "there is no skill" in ran.err) == (2, True)
 
 
 def test_the_other_skills_of_a_folder_of_skills_stay_beside_another_version(
-    tmp_path: Path, serve: Serve, weft: Weft
+    tmp_path: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     serve(proposing(edit(GOOD)))
     mine, work = tmp_path / "mine" / "skills", tmp_path / "work"
@@ -312,36 +326,36 @@ def test_the_other_skills_of_a_folder_of_skills_stay_beside_another_version(
     contracts = "---\nname: formal-contracts\ndescription: Draw up formal contracts with suppliers.\n---\nBe exact.\n"
     add_skill(tmp_path / "mine", "formal-contracts", contracts)
     add_skill(tmp_path / "old", SKILL, TEXT)
-    env = {"WEFT_SKILLS_DIR": str(mine)}
+    env = {"GOALWRIGHT_SKILLS_DIR": str(mine)}
     goal = "Draw up a formal contract with a supplier, and a polite letter to a customer"
-    ran = weft("run", *MODEL, "--json", goal, cwd=work, env=env)
+    ran = goalwright("run", *MODEL, "--json", goal, cwd=work, env=env)
     assert set(json.loads(ran.out)["skills"]) == {SKILL, "formal-contracts"}, ran.err
     old = str(tmp_path / "old" / "skills" / SKILL)
-    ran = weft("skills", "compare", SKILL, "--old", old, *MODEL, "--free", "--json", cwd=work, env=env)
+    ran = goalwright("skills", "compare", SKILL, "--old", old, *MODEL, "--free", "--json", cwd=work, env=env)
     assert json.loads(ran.out)["free"]["selections"] == [], ran.err
     write_cases(work / "cases.jsonl", *signed(9))
     arguments = ["--cases", "cases.jsonl", *MODEL, *SPEND, "--repeat", "1", "--json", "--apply", "--yes"]
-    ran = weft("skills", "improve", SKILL, *arguments, cwd=work, env=env)
+    ran = goalwright("skills", "improve", SKILL, *arguments, cwd=work, env=env)
     assert json.loads(ran.out)["accepted"] is True, ran.out
     assert GOOD in (mine / "letters" / SKILL / "SKILL.md").read_text(encoding="utf-8")
 
 
 def test_a_folder_of_skills_counts_before_the_workspaces_own_wherever_it_is_named(
-    folder: Path, serve: Serve, weft: Weft
+    folder: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     serve(answering(signs))
     other = folder / "elsewhere"
     add_skill(other, SKILL, TEXT.replace(STEP, GOOD))
     goal = ["--skill", SKILL, *MODEL, "--json", "Write a letter"]
-    plain = json.loads(weft("run", *goal, cwd=folder).out)
-    ran = weft("run", "--skills-dir", "elsewhere/skills", *goal, cwd=folder)
+    plain = json.loads(goalwright("run", *goal, cwd=folder).out)
+    ran = goalwright("run", "--skills-dir", "elsewhere/skills", *goal, cwd=folder)
     assert ran.status == 0, ran.err
     assert ("Yours" in plain["answer"], "Yours" in json.loads(ran.out)["answer"]) == (False, True)
-    named = weft("skills", "list", "--json", cwd=folder, env={"WEFT_SKILLS_DIR": str(other / "skills")})
+    named = goalwright("skills", "list", "--json", cwd=folder, env={"GOALWRIGHT_SKILLS_DIR": str(other / "skills")})
     assert str(other) in named.out
-    assert weft("run", "--skills-dir", "gone", *goal, cwd=folder).status == 2
+    assert goalwright("run", "--skills-dir", "gone", *goal, cwd=folder).status == 2
     off = json.loads(
-        weft("run", "--without", SKILL, "-c", "max_tasks=1", *MODEL, "--json", "Write a letter", cwd=folder).out
+        goalwright("run", "--without", SKILL, "-c", "max_tasks=1", *MODEL, "--json", "Write a letter", cwd=folder).out
     )
     assert off["skills"] == []
-    assert weft("run", "-c", "max_taskz=1", *goal, cwd=folder).status == 2
+    assert goalwright("run", "-c", "max_taskz=1", *goal, cwd=folder).status == 2

@@ -16,22 +16,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.journal.log import now
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.lease import Handover, myself
+from goalwright_executor.stores.row import Row, RunSummary
+from goalwright_executor.stores.urls import url_of
 from tests.collector import collecting
 from tests.fakes import ScriptedModel
+from tests.goalwright import recorded
 from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
-from tests.weft import recorded
-from weft_executor.journal.log import now
-from weft_executor.journal.open_store import open_store
-from weft_executor.stores.lease import Handover, myself
-from weft_executor.stores.row import Row, RunSummary
-from weft_executor.stores.urls import url_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
+Goalwright = Callable[..., Ran]
 MODEL = ("--model", "openai/test-model")
 KEY = "sk-test-0123456789abcdef"
 GOAL = "Write the API documentation of the to-do service"
@@ -73,7 +73,7 @@ def run_here(workspace: Path) -> Callable[[], str]:
     (workspace / "notes.md").write_text(notes, encoding="utf-8")
 
     async def run() -> str:
-        async with recorded.weft(workspace, ScriptedModel(recorded.answering)) as runtime:
+        async with recorded.goalwright(workspace, ScriptedModel(recorded.answering)) as runtime:
             return (await runtime.run(GOAL)).run_id
 
     return lambda: asyncio.run(run())
@@ -83,7 +83,7 @@ def interrupt(
     nursery: Nursery, workspace: Path, server: OpenAIServer, number: int, *more: str
 ) -> tuple[int | None, str]:
     """Run until `survey` is done and `slow` is being waited for, then send a signal."""
-    command = ["-m", "weft", "run", *MODEL, *more, GOAL]
+    command = ["-m", "goalwright", "run", *MODEL, *more, GOAL]
     process = nursery.start(command, cwd=workspace, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
     stderr = ""
@@ -102,18 +102,18 @@ def interrupt(
 
 
 def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(
-    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery
+    workspace: Path, serve: Serve, goalwright: Goalwright, nursery: Nursery
 ) -> None:
     server = serve(slow_for(30, survey=1.0))
     status, _ = interrupt(nursery, workspace, server, signal.SIGKILL)
     assert status == -signal.SIGKILL
-    (listed,) = json.loads(weft("trace", "list", "--json", cwd=workspace).out)
+    (listed,) = json.loads(goalwright("trace", "list", "--json", cwd=workspace).out)
     assert list(listed) == ["run_id", "goal", "status", "started", "seconds", "tasks", "cost_usd"]
     assert (listed["status"], listed["goal"], listed["tasks"]) == ("interrupted", GOAL, 3)
     assert len(server.calls) == 4
 
     server.script = slow_for(0)
-    ran = weft("resume", "--json", listed["run_id"], cwd=workspace)
+    ran = goalwright("resume", "--json", listed["run_id"], cwd=workspace)
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
     assert (document["status"], document["answer"], document["run_id"]) == ("done", "the answer", listed["run_id"])
@@ -122,8 +122,8 @@ def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(
     assert [instruction(call) for call in server.calls[4:]][:2] == ["slowly", "Brief: did: List them"]
     assert len(server.calls) == 7
     assert document["journal"] == f"sqlite:///{workspace}/.agents/journal.sqlite"
-    (ended,) = json.loads(weft("trace", "list", "--json", cwd=workspace).out)
-    shown = json.loads(weft("trace", "show", "--json", cwd=workspace).out)
+    (ended,) = json.loads(goalwright("trace", "list", "--json", cwd=workspace).out)
+    shown = json.loads(goalwright("trace", "show", "--json", cwd=workspace).out)
     assert ended["status"] == "done"
     assert ended["seconds"] == pytest.approx(shown["seconds"], abs=0.5), "the time until it was killed counts"
     assert {"survey", "slow", "brief"} >= {*shown["critical_path"]} - {"(plan)", "(synthesis)"}
@@ -131,7 +131,7 @@ def test_a_killed_run_is_listed_resumed_and_nothing_is_paid_twice(
 
 
 def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(
-    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery
+    workspace: Path, serve: Serve, goalwright: Goalwright, nursery: Nursery
 ) -> None:
     server = serve(slow_for(30))
     elsewhere = f"sqlite:///{workspace.parent}/runs.sqlite"
@@ -139,10 +139,10 @@ def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(
     status, stderr = interrupt(nursery, workspace, server, signal.SIGINT, *more)
     assert status == 130
     assert "Kept: 1 of 3 tasks, after 4 calls" in stderr, "the call that was stopped was sent, and counts"
-    command = next(shlex.split(line) for line in stderr.splitlines() if "weft resume" in line)
+    command = next(shlex.split(line) for line in stderr.splitlines() if "goalwright resume" in line)
     assert not (workspace / ".agents" / "journal.sqlite").exists()
     server.script = slow_for(0)
-    ran = weft(*command[1:], "--json", cwd=workspace)
+    ran = goalwright(*command[1:], "--json", cwd=workspace)
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
     assert document["journal"] == elsewhere
@@ -150,27 +150,27 @@ def test_ctrl_c_keeps_what_is_done_and_prints_the_resume_command(
 
 
 def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
-    workspace: Path, serve: Serve, weft: Weft, tmp_path: Path
+    workspace: Path, serve: Serve, goalwright: Goalwright, tmp_path: Path
 ) -> None:
     server = serve(slow_for(0))
-    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     calls = len(server.calls)
 
-    shown = weft("trace", "show", cwd=workspace).out
+    shown = goalwright("trace", "show", cwd=workspace).out
     for text in ("survey [cataloging-apis]", "← survey, slow", "critical path: (plan) → ", "(synthesis)", "ReadFile×1"):
         assert text in shown
-    assert json.loads(weft("trace", "show", "--json", cwd=workspace).out)["critical_path"][-2:] == [
+    assert json.loads(goalwright("trace", "show", "--json", cwd=workspace).out)["critical_path"][-2:] == [
         "brief",
         "(synthesis)",
     ]
-    assert weft("trace", "show", "--mermaid", cwd=workspace).out.startswith("```mermaid\nflowchart TD\n")
-    full = weft("trace", "show", "--task", "brief", cwd=workspace).out
+    assert goalwright("trace", "show", "--mermaid", cwd=workspace).out.startswith("```mermaid\nflowchart TD\n")
+    full = goalwright("trace", "show", "--task", "brief", cwd=workspace).out
     assert "Brief: did: List them" in full
     assert "[system]" in full
-    assert weft("trace", "show", "--task", "nope", cwd=workspace).status == 2
+    assert goalwright("trace", "show", "--task", "nope", cwd=workspace).status == 2
 
-    exported = weft("trace", "export", "-o", "-", cwd=workspace).out
+    exported = goalwright("trace", "export", "-o", "-", cwd=workspace).out
     rows = [json.loads(line) for line in exported.splitlines()]
     assert all(list(row)[:5] == ["v", "run_id", "seq", "at", "type"] for row in rows)
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
@@ -185,96 +185,101 @@ def test_a_run_is_shown_compared_exported_and_replayed_elsewhere(
     (other / "skills").mkdir(parents=True)
     (workspace / "skills" / "cataloging-apis").rename(other / "skills" / "cataloging-apis")
     (other / "run.jsonl").write_text(exported, encoding="utf-8")
-    assert weft("trace", "show", "run.jsonl", cwd=other).out == shown
-    assert weft("trace", "show", "run.jsonl", "--task", "brief", cwd=other).out == full
-    ran = weft("replay", "run.jsonl", "--strict", "--json", cwd=other)
+    assert goalwright("trace", "show", "run.jsonl", cwd=other).out == shown
+    assert goalwright("trace", "show", "run.jsonl", "--task", "brief", cwd=other).out == full
+    ran = goalwright("replay", "run.jsonl", "--strict", "--json", cwd=other)
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
     assert (document["drift"], document["answer"], document["journal"]) == ([], "the answer", None)
-    piped = json.loads(weft("replay", "-", "--strict", "--json", cwd=other, stdin=exported).out)
+    piped = json.loads(goalwright("replay", "-", "--strict", "--json", cwd=other, stdin=exported).out)
     assert (piped["drift"], piped["answer"]) == ([], "the answer")
-    assert weft("trace", "import", "-", cwd=other, stdin=exported).status == 0
-    assert weft("trace", "import", "run.jsonl", cwd=other).status == 2
-    assert weft("replay", "last", "--strict", cwd=other).out.endswith("done, no differences\n")
-    assert "the answer" in weft("replay", "last", cwd=other).out
+    assert goalwright("trace", "import", "-", cwd=other, stdin=exported).status == 0
+    assert goalwright("trace", "import", "run.jsonl", cwd=other).status == 2
+    assert goalwright("replay", "last", "--strict", cwd=other).out.endswith("done, no differences\n")
+    assert "the answer" in goalwright("replay", "last", cwd=other).out
 
-    ran = weft("replay", "last", "--strict", "--json", cwd=workspace)
+    ran = goalwright("replay", "last", "--strict", "--json", cwd=workspace)
     assert ran.status == 3
     assert any("cataloging-apis" in one["what"] for one in json.loads(ran.out)["drift"])
     (other / "skills" / "cataloging-apis").rename(workspace / "skills" / "cataloging-apis")
     assert len(server.calls) == calls
 
 
-def test_a_run_in_use_by_another_process_is_running(workspace: Path, weft: Weft) -> None:
+def test_a_run_in_use_by_another_process_is_running(workspace: Path, goalwright: Goalwright) -> None:
     store, at = open_store(url_of(workspace / ".agents" / "journal.sqlite")), now()
     started = {"run_id": "r1", "goal": GOAL, "workspace": "w", "settings": {}}
     line = {"r1": RunSummary("r1", GOAL, "running", at)}
     store.append([Row("r1", 1, at, "run_started", started)], line, Handover(myself(), taken=["r1"]))
-    assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["status"] == "running"
-    assert json.loads(weft("trace", "show", "--json", cwd=workspace).out)["status"] == "running"
-    assert weft("trace", "show", cwd=workspace).out.startswith("run r1 · running")
-    assert "r1 · running" in weft("trace", "export", "--html", cwd=workspace).out
+    assert json.loads(goalwright("trace", "list", "--json", cwd=workspace).out)[0]["status"] == "running"
+    assert json.loads(goalwright("trace", "show", "--json", cwd=workspace).out)["status"] == "running"
+    assert goalwright("trace", "show", cwd=workspace).out.startswith("run r1 · running")
+    assert "r1 · running" in goalwright("trace", "export", "--html", cwd=workspace).out
     store.append([], {}, Handover(myself(), released=["r1"]))
-    assert json.loads(weft("trace", "show", "--json", cwd=workspace).out)["status"] == "interrupted"
+    assert json.loads(goalwright("trace", "show", "--json", cwd=workspace).out)["status"] == "interrupted"
     store.close()
 
 
-def test_a_rerun_runs_only_downstream_tasks(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_rerun_runs_only_downstream_tasks(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(slow_for(0))
-    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
-    ran = weft("rerun", "last", "--from", "brief", "--dry-run", "--json", cwd=workspace)
+    assert goalwright("run", *MODEL, GOAL, cwd=workspace).status == 0
+    ran = goalwright("rerun", "last", "--from", "brief", "--dry-run", "--json", cwd=workspace)
     document = json.loads(ran.out)
     assert (document["reused"], document["executed"]) == (["survey", "slow"], ["brief"])
     server.calls.clear()
-    ran = weft("rerun", "last", "--from", "brief", "--model", "openai/other", "--json", cwd=workspace)
+    ran = goalwright("rerun", "last", "--from", "brief", "--model", "openai/other", "--json", cwd=workspace)
     assert ran.status == 0, ran.err
     assert [call.body["model"] for call in server.calls] == ["other", "other"]
-    first, second = (run["run_id"] for run in json.loads(weft("trace", "list", "--json", cwd=workspace).out))
-    found = json.loads(weft("trace", "diff", second, first, "--json", cwd=workspace).out)
+    first, second = (run["run_id"] for run in json.loads(goalwright("trace", "list", "--json", cwd=workspace).out))
+    found = json.loads(goalwright("trace", "diff", second, first, "--json", cwd=workspace).out)
     assert {"where": "survey", "what": "status", "a": "done", "b": "reused"} in found
-    exported = weft("trace", "export", second, cwd=workspace).out
-    assert json.loads(weft("trace", "diff", "-", first, "--json", cwd=workspace, stdin=exported).out) == found
-    assert weft("rerun", "last", cwd=workspace).status == 2
+    exported = goalwright("trace", "export", second, cwd=workspace).out
+    assert json.loads(goalwright("trace", "diff", "-", first, "--json", cwd=workspace, stdin=exported).out) == found
+    assert goalwright("rerun", "last", cwd=workspace).status == 2
 
 
-def test_selection_is_checked_over_all_runs_and_files(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
+def test_selection_is_checked_over_all_runs_and_files(
+    workspace: Path, run_here: Callable[[], str], goalwright: Goalwright
+) -> None:
     run_here()
-    weft("trace", "export", "-o", "run.jsonl", cwd=workspace)
+    goalwright("trace", "export", "-o", "run.jsonl", cwd=workspace)
     for runs in ([], ["last"], ["run.jsonl"]):
-        ran = weft("replay", *runs, "--select", "--check", "--json", cwd=workspace)
+        ran = goalwright("replay", *runs, "--select", "--check", "--json", cwd=workspace)
         assert ran.status == 0, ran.err
         (row,) = json.loads(ran.out)
         assert {"run_id", "goal", "then", "now", "added", "dropped"} <= set(row)
     skill = workspace / "skills" / recorded.SKILL
     skill.rename(workspace / "gone")
-    assert weft("replay", "--select", cwd=workspace).status == 0
-    ran = weft("replay", "--select", "--check", "--json", cwd=workspace)
+    assert goalwright("replay", "--select", cwd=workspace).status == 0
+    ran = goalwright("replay", "--select", "--check", "--json", cwd=workspace)
     assert ran.status == 3
     assert json.loads(ran.out)[0]["dropped"] == [recorded.SKILL]
     (workspace / "gone").rename(skill)
 
 
-def test_runs_are_deleted_with_their_artifacts(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
+def test_runs_are_deleted_with_their_artifacts(
+    workspace: Path, run_here: Callable[[], str], goalwright: Goalwright
+) -> None:
     ids = [run_here() for _ in range(2)]
     artifacts = workspace / ".agents" / "runs" / ids[0] / "artifacts"
     artifacts.mkdir(parents=True)
-    assert json.loads(weft("trace", "prune", "--keep", "1", "--dry-run", "--json", cwd=workspace).out) == [ids[0]]
+    assert json.loads(goalwright("trace", "prune", "--keep", "1", "--dry-run", "--json", cwd=workspace).out) == [ids[0]]
     assert (
-        weft("trace", "prune", "--keep", "1", "--dry-run", cwd=workspace).out == f"{ids[0]}\n1 run would be deleted\n"
+        goalwright("trace", "prune", "--keep", "1", "--dry-run", cwd=workspace).out
+        == f"{ids[0]}\n1 run would be deleted\n"
     )
-    assert weft("trace", "prune", "--keep", "1", cwd=workspace).status == 0
-    assert [run["run_id"] for run in json.loads(weft("trace", "list", "--json", cwd=workspace).out)] == [ids[1]]
+    assert goalwright("trace", "prune", "--keep", "1", cwd=workspace).status == 0
+    assert [run["run_id"] for run in json.loads(goalwright("trace", "list", "--json", cwd=workspace).out)] == [ids[1]]
     assert not artifacts.exists()
-    assert weft("trace", "prune", cwd=workspace).status == 2
+    assert goalwright("trace", "prune", cwd=workspace).status == 2
 
 
 def test_old_runs_are_not_deleted_while_they_are_among_those_to_keep(
-    workspace: Path, run_here: Callable[[], str], weft: Weft
+    workspace: Path, run_here: Callable[[], str], goalwright: Goalwright
 ) -> None:
     ids = [run_here() for _ in range(3)]
 
     def pruned(*options: str) -> list[str]:
-        found: list[str] = json.loads(weft("trace", "prune", *options, "--dry-run", "--json", cwd=workspace).out)
+        found: list[str] = json.loads(goalwright("trace", "prune", *options, "--dry-run", "--json", cwd=workspace).out)
         return found
 
     assert pruned("--older-than", "0d") == ids[::-1]
@@ -284,14 +289,14 @@ def test_old_runs_are_not_deleted_while_they_are_among_those_to_keep(
 
 
 def test_a_folder_that_cannot_be_deleted_with_its_run_is_named(
-    workspace: Path, run_here: Callable[[], str], weft: Weft
+    workspace: Path, run_here: Callable[[], str], goalwright: Goalwright
 ) -> None:
     run_id = run_here()
     folder = workspace / ".agents" / "runs" / run_id
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.symlink_to(workspace)  # not even an administrator's process goes through it
-    ran = weft("trace", "prune", "--keep", "0", "--json", cwd=workspace)
+    ran = goalwright("trace", "prune", "--keep", "0", "--json", cwd=workspace)
     assert (ran.status, json.loads(ran.out)) == (0, [run_id])
     assert f"warning: {folder} could not be deleted with its run" in ran.err
     assert folder.is_symlink()
@@ -313,11 +318,11 @@ def test_a_folder_that_cannot_be_deleted_with_its_run_is_named(
     ],
 )
 def test_what_cannot_work_is_reported_before_anything_is_spent(
-    workspace: Path, serve: Serve, weft: Weft, arguments: list[str], status: int, says: str
+    workspace: Path, serve: Serve, goalwright: Goalwright, arguments: list[str], status: int, says: str
 ) -> None:
     server = serve(slow_for(0))
     (workspace / "notes.md").write_text("no database, this " * 100, encoding="utf-8")
-    ran = weft(*arguments, "--json", cwd=workspace)
+    ran = goalwright(*arguments, "--json", cwd=workspace)
     assert ran.status == status, ran.err
     error = json.loads(ran.out)["error"]
     assert says in error["message"]
@@ -333,7 +338,7 @@ def test_a_full_disk_is_reported_before_anything_is_spent(
     run_here()
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
-        f"from weft.cli.main import main; main({['run', '--json', *MODEL, GOAL]!r})"
+        f"from goalwright.cli.main import main; main({['run', '--json', *MODEL, GOAL]!r})"
     )
     ran = nursery.run_python(["-c", program], cwd=workspace)
     assert ran.status == 4, ran.err
@@ -342,13 +347,13 @@ def test_a_full_disk_is_reported_before_anything_is_spent(
 
 
 def test_spans_reach_a_collector_with_content_only_on_request(
-    workspace: Path, run_here: Callable[[], str], weft: Weft
+    workspace: Path, run_here: Callable[[], str], goalwright: Goalwright
 ) -> None:
     run_here()
     with collecting() as (address, sent):
         env = {"OTEL_EXPORTER_OTLP_ENDPOINT": address}
-        assert weft("trace", "export", "--otlp", cwd=workspace, env=env).status == 0
-        assert weft("trace", "export", "--otlp", "--content", cwd=workspace, env=env).status == 0
+        assert goalwright("trace", "export", "--otlp", cwd=workspace, env=env).status == 0
+        assert goalwright("trace", "export", "--otlp", "--content", cwd=workspace, env=env).status == 0
     plain, full = (body["resourceSpans"][0]["scopeSpans"][0]["spans"] for _, body in sent)
     names = {span["name"].split()[0] for span in plain}
     assert names == {"invoke_workflow", "plan", "invoke_agent", "execute_tool", "chat"}
@@ -356,14 +361,18 @@ def test_spans_reach_a_collector_with_content_only_on_request(
     assert all(span.get("parentSpanId") in ids for span in plain[1:])
     assert GOAL not in json.dumps(plain)
     assert GOAL in json.dumps(full)
-    ran = weft("trace", "export", "--otlp", cwd=workspace, env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"})
+    ran = goalwright(
+        "trace", "export", "--otlp", cwd=workspace, env={"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
+    )
     assert (ran.status, "did not accept the spans" in ran.err) == (1, True)
 
 
-def test_a_run_becomes_one_page_that_loads_nothing(workspace: Path, run_here: Callable[[], str], weft: Weft) -> None:
+def test_a_run_becomes_one_page_that_loads_nothing(
+    workspace: Path, run_here: Callable[[], str], goalwright: Goalwright
+) -> None:
     (workspace / "notes.md").write_text("<script>alert(1)</script>", encoding="utf-8")
     run_here()
-    page = weft("trace", "export", "--html", cwd=workspace).out
+    page = goalwright("trace", "export", "--html", cwd=workspace).out
     assert page.startswith("<!doctype html>")
     assert "&lt;script&gt;alert(1)" in page
     assert "default-src 'none'" in page
@@ -380,7 +389,7 @@ def test_a_full_disk_leaves_the_earlier_export_as_it_was(
     for target in ("page.html", "new.html"):
         program = (
             "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536));"
-            f"from weft.cli.main import main; main({['trace', 'export', 'last', '-o', target]!r})"
+            f"from goalwright.cli.main import main; main({['trace', 'export', 'last', '-o', target]!r})"
         )
         ran = nursery.run_python(["-c", program], cwd=workspace)
         assert ran.status == 2, ran.err
@@ -390,39 +399,39 @@ def test_a_full_disk_leaves_the_earlier_export_as_it_was(
 
 
 def test_a_trace_that_lacks_an_event_is_refused_by_all_that_read_it(
-    workspace: Path, run_here: Callable[[], str], weft: Weft
+    workspace: Path, run_here: Callable[[], str], goalwright: Goalwright
 ) -> None:
     run_id = run_here()
-    lines = weft("trace", "export", cwd=workspace).out.splitlines(keepends=True)
+    lines = goalwright("trace", "export", cwd=workspace).out.splitlines(keepends=True)
     where = next(number for number, line in enumerate(lines, 1) if '"call_started"' in line)
     lacking = "".join([*lines[: where - 1], *lines[where:]])
     (workspace / "gap.jsonl").write_text(lacking, encoding="utf-8")
     missing = f"run {run_id} is incomplete: 1 event before its event {where + 1} is missing"
     elsewhere = ["trace", "import", "--journal", "other.sqlite"]
     for command in (["replay", "--strict"], elsewhere, ["trace", "show", "--task", "(plan)"]):
-        ran = weft(*command, "gap.jsonl", cwd=workspace)
+        ran = goalwright(*command, "gap.jsonl", cwd=workspace)
         assert (ran.status, ran.err.splitlines()[0]) == (2, f"error: gap.jsonl, line {where}: {missing}")
-    ran = weft("trace", "show", "gap.jsonl", cwd=workspace)  # reads only some events, and notices it at the next
+    ran = goalwright("trace", "show", "gap.jsonl", cwd=workspace)  # reads only some events, and notices it at the next
     assert (ran.status, f"run {run_id} is incomplete" in ran.err) == (2, True)
-    ran = weft(*elsewhere, "-", stdin=lacking, cwd=workspace)
+    ran = goalwright(*elsewhere, "-", stdin=lacking, cwd=workspace)
     assert (ran.status, ran.err.splitlines()[0]) == (2, f"error: stdin, line {where}: {missing}")
     (workspace / "cut.jsonl").write_text("".join(lines[:where]), encoding="utf-8")
-    assert weft("replay", "--strict", "cut.jsonl", cwd=workspace).status == 0
+    assert goalwright("replay", "--strict", "cut.jsonl", cwd=workspace).status == 0
 
 
 def test_a_run_whose_clock_was_set_back_is_shown_and_played_back(
-    workspace: Path, run_here: Callable[[], str], weft: Weft
+    workspace: Path, run_here: Callable[[], str], goalwright: Goalwright
 ) -> None:
     run_here()
-    rows = [json.loads(line) for line in weft("trace", "export", cwd=workspace).out.splitlines()]
+    rows = [json.loads(line) for line in goalwright("trace", "export", cwd=workspace).out.splitlines()]
     for row in rows[len(rows) // 2 :]:
         row["at"] = f"2001{row['at'][4:]}"
     (workspace / "back.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    shown = json.loads(weft("trace", "show", "back.jsonl", "--json", cwd=workspace).out)
+    shown = json.loads(goalwright("trace", "show", "back.jsonl", "--json", cwd=workspace).out)
     times = [shown["seconds"], *(span["seconds"] for span in shown["spans"])]
     times += [one[end] for one in (*shown["spans"], *shown["critical_segments"]) for end in ("start", "end")]
     assert min(times) >= 0.0
-    ran = weft("replay", "back.jsonl", "--speed", "1000", cwd=workspace)
+    ran = goalwright("replay", "back.jsonl", "--speed", "1000", cwd=workspace)
     assert (ran.status, "the answer" in ran.out) == (0, True), ran.err
 
 
@@ -430,7 +439,7 @@ def test_replay_and_trace_never_load_litellm(workspace: Path, run_here: Callable
     run_here()
     program = """if True:
         import sys
-        from weft.cli.main import main
+        from goalwright.cli.main import main
         for command in ("replay last --strict", "replay --select", "trace show", "trace list"):
             try:
                 main(command.split())

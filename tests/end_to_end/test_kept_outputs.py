@@ -1,4 +1,4 @@
-"""What weft keeps itself is an artifact like any other: listed, copied, on record and on the page."""
+"""What goalwright keeps itself is an artifact like any other: listed, copied, on record and on the page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.goalwright.cli.test_main import ended
 from tests.mcp_workspace import PLAIN, configure
-from tests.weft.cli.test_main import ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`weft keys`, and the first run of someone who has neither a key nor a model."""
+"""`goalwright keys`, and the first run of someone who has neither a key nor a model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
+Goalwright = Callable[..., Ran]
 KEY = "sk-kept-0123456789abcdef"
 GOAL = "Write the API documentation of the to-do service"
 PLAN = {"tasks": [{"id": "survey", "action_type": "skill", "name": "cataloging-apis", "instruction": "List them"}]}
@@ -38,80 +38,82 @@ def keyless(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> OpenAIServer:
     return server
 
 
-def test_a_key_is_set_from_stdin_listed_without_its_value_and_removed(weft: Weft, own_home: Path) -> None:
-    made = weft("keys", "set", "OpenAI", stdin=f"{KEY}\n", env={"PATH": "/nowhere"})
+def test_a_key_is_set_from_stdin_listed_without_its_value_and_removed(goalwright: Goalwright, own_home: Path) -> None:
+    made = goalwright("keys", "set", "OpenAI", stdin=f"{KEY}\n", env={"PATH": "/nowhere"})
     assert made.status == 0, made.err
     assert "which only you can read" in made.err
-    listed = weft("keys", "list", "--json", env={"MISTRAL_API_KEY": "theirs-0123456789"})
+    listed = goalwright("keys", "list", "--json", env={"MISTRAL_API_KEY": "theirs-0123456789"})
     assert json.loads(listed.out) == [
         {"provider": "mistral", "variable": "MISTRAL_API_KEY", "place": None, "in_environment": True},
         {"provider": "openai", "variable": "OPENAI_API_KEY", "place": "file", "in_environment": False},
     ]
-    both = weft("keys", "list", env={"OPENAI_API_KEY": "theirs-0123456789"})
+    both = goalwright("keys", "list", env={"OPENAI_API_KEY": "theirs-0123456789"})
     assert "openai         in the environment; kept in the file, which is not used" in both.out
     assert KEY not in made.out + made.err + listed.out + both.out
-    assert weft("keys", "remove", "openai").status == 0
-    gone = weft("keys", "remove", "openai")
+    assert goalwright("keys", "remove", "openai").status == 0
+    gone = goalwright("keys", "remove", "openai")
     assert (gone.status, "no key of openai is kept" in gone.err) == (2, True)
-    assert "No key is kept" in weft("keys", "list").err
+    assert "No key is kept" in goalwright("keys", "list").err
 
 
-def test_a_key_on_the_command_line_is_refused_and_not_repeated(weft: Weft, own_home: Path) -> None:
-    ran = weft("keys", "set", "openai", KEY)
+def test_a_key_on_the_command_line_is_refused_and_not_repeated(goalwright: Goalwright, own_home: Path) -> None:
+    ran = goalwright("keys", "set", "openai", KEY)
     assert ran.status == 2
     assert KEY not in ran.out + ran.err
     assert "shell's history" in ran.err
-    assert not (own_home / ".config" / "weft" / "providers.key").exists()
+    assert not (own_home / ".config" / "goalwright" / "providers.key").exists()
 
 
-def test_at_a_terminal_the_key_is_typed_unseen(nursery: Nursery, workspace: Path, weft: Weft) -> None:
+def test_at_a_terminal_the_key_is_typed_unseen(nursery: Nursery, workspace: Path, goalwright: Goalwright) -> None:
     process, terminal = start_at_terminal(nursery, ["keys", "set", "openai"], workspace, {"PATH": "/nowhere"})
     shown = until(terminal, b"not shown")
     os.write(terminal, f"{KEY}\n".encode())
     shown += until(terminal, None)
     assert process.wait(60) == 0
     assert KEY not in shown
-    assert json.loads(weft("keys", "list", "--json").out)[0]["provider"] == "openai"
+    assert json.loads(goalwright("keys", "list", "--json").out)[0]["provider"] == "openai"
 
 
 def test_a_run_uses_a_kept_key_and_leaves_it_out_of_its_record(
-    keyless: OpenAIServer, workspace: Path, weft: Weft
+    keyless: OpenAIServer, workspace: Path, goalwright: Goalwright
 ) -> None:
-    before = weft("run", "--model", "openai/test-model", GOAL, cwd=workspace)
+    before = goalwright("run", "--model", "openai/test-model", GOAL, cwd=workspace)
     assert (before.status, "there is no key for openai/test-model" in before.err) == (4, True)
-    assert weft("keys", "set", "openai", stdin=KEY).status == 0
-    ran = weft("run", "--model", "openai/test-model", f"{GOAL}, with the key {KEY}", cwd=workspace)
+    assert goalwright("keys", "set", "openai", stdin=KEY).status == 0
+    ran = goalwright("run", "--model", "openai/test-model", f"{GOAL}, with the key {KEY}", cwd=workspace)
     assert ran.status == 0, ran.err
-    exported = weft("trace", "export", "last", cwd=workspace).out
+    exported = goalwright("trace", "export", "last", cwd=workspace).out
     assert "[redacted]" in exported
     assert KEY not in exported + ran.out + ran.err
     assert all(KEY not in json.dumps(call.body) for call in keyless.calls)
-    doctor = weft("doctor", cwd=workspace)
-    assert "OPENAI_API_KEY (file of `weft keys`)" in doctor.out
+    doctor = goalwright("doctor", cwd=workspace)
+    assert "OPENAI_API_KEY (file of `goalwright keys`)" in doctor.out
 
 
 def test_a_file_that_others_can_read_stops_a_run_and_doctor_says_why(
-    keyless: OpenAIServer, workspace: Path, weft: Weft, own_home: Path
+    keyless: OpenAIServer, workspace: Path, goalwright: Goalwright, own_home: Path
 ) -> None:
-    weft("keys", "set", "openai", stdin=KEY)
-    (own_home / ".config" / "weft" / "providers.key").chmod(0o644)
-    ran = weft("run", GOAL, cwd=workspace)
+    goalwright("keys", "set", "openai", stdin=KEY)
+    (own_home / ".config" / "goalwright" / "providers.key").chmod(0o644)
+    ran = goalwright("run", GOAL, cwd=workspace)
     assert (ran.status, "can be read by others" in ran.err) == (4, True)
-    assert "can be read by others" in weft("doctor", cwd=workspace).out
+    assert "can be read by others" in goalwright("doctor", cwd=workspace).out
 
 
-def test_without_a_terminal_the_error_says_the_choices(keyless: OpenAIServer, workspace: Path, weft: Weft) -> None:
+def test_without_a_terminal_the_error_says_the_choices(
+    keyless: OpenAIServer, workspace: Path, goalwright: Goalwright
+) -> None:
     for command in (["run", "--json", GOAL], ["plan", "--json", GOAL]):
-        ran = weft(*command, cwd=workspace)
+        ran = goalwright(*command, cwd=workspace)
         assert ran.status == 4
         error = json.loads(ran.out)["error"]
         assert error["message"] == "no model is configured, and none was found"
-        for way in (" MB, Apache-2.0) once", "weft keys set openai", "ollama pull", "--model NAME"):
+        for way in (" MB, Apache-2.0) once", "goalwright keys set openai", "ollama pull", "--model NAME"):
             assert way in error["hint"]
 
 
 def test_a_first_run_at_a_terminal_offers_the_choices_and_goes_on_with_a_key(
-    keyless: OpenAIServer, nursery: Nursery, workspace: Path, weft: Weft
+    keyless: OpenAIServer, nursery: Nursery, workspace: Path, goalwright: Goalwright
 ) -> None:
     process, terminal = start_at_terminal(nursery, ["run", GOAL], workspace, {"COLUMNS": "200"})
     shown = until(terminal, b"Number")
@@ -129,7 +131,7 @@ def test_a_first_run_at_a_terminal_offers_the_choices_and_goes_on_with_a_key(
     assert process.wait(60) == 0, rest
     assert KEY not in rest
     assert {call.body["model"] for call in keyless.calls} == {"gpt-6.1-sol"}
-    assert json.loads(weft("run", "--json", GOAL, cwd=workspace).out)["model"] == "gpt-6.1-sol"
+    assert json.loads(goalwright("run", "--json", GOAL, cwd=workspace).out)["model"] == "gpt-6.1-sol"
 
 
 def test_an_ollama_that_answers_without_a_model_is_one_of_the_choices(
@@ -150,15 +152,17 @@ def test_an_ollama_that_answers_without_a_model_is_one_of_the_choices(
 def test_without_the_local_extra_the_command_that_installs_it_is_said(
     keyless: OpenAIServer, nursery: Nursery, workspace: Path
 ) -> None:
-    code = "import sys; sys.modules['xllamacpp'] = None; from weft.cli.main import main; main(['run', 'Say hello'])"
+    code = (
+        "import sys; sys.modules['xllamacpp'] = None; from goalwright.cli.main import main; main(['run', 'Say hello'])"
+    )
     ours, theirs = os.openpty()
-    env = {**os.environ, "TERM": "xterm", "WEFT_HELPER_MINUTES": "0", "COLUMNS": "200"}
+    env = {**os.environ, "TERM": "xterm", "GOALWRIGHT_HELPER_MINUTES": "0", "COLUMNS": "200"}
     process = nursery.start(["-c", code], cwd=workspace, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    assert "pip install 'weft[local]', then download" in until(ours, b"Number")
+    assert "pip install 'goalwright[local]', then download" in until(ours, b"Number")
     os.write(ours, b"1\n")
     rest = until(ours, None)
-    assert "run: pip install 'weft[local]'" in rest
+    assert "run: pip install 'goalwright[local]'" in rest
     assert process.wait(60) == 4
 
 

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goalwright.local import catalogue
 from tests.needs import needs_local
-from weft.local import catalogue
 
 if TYPE_CHECKING:
     from tests.nursery import Nursery, Process
@@ -32,8 +32,8 @@ def test_ctrl_c_during_the_load_ends_the_run_at_once(tmp_path: Path, nursery: Nu
     (tmp_path / f"{name}.json").write_text(json.dumps(record), encoding="utf-8")
     os.mkfifo(tmp_path / f"{name}.gguf")  # its load never ends
     process = nursery.start(
-        ["-m", "weft", "run", "--model", "local", "--json", "Explain tides"],
-        env={**os.environ, "WEFT_MODELS_DIR": str(tmp_path)},
+        ["-m", "goalwright", "run", "--model", "local", "--json", "Explain tides"],
+        env={**os.environ, "GOALWRIGHT_MODELS_DIR": str(tmp_path)},
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -46,5 +46,5 @@ def test_ctrl_c_during_the_load_ends_the_run_at_once(tmp_path: Path, nursery: Nu
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, json.loads(out)["status"]) == (130, "interrupted")
-    assert "weft resume" in err
+    assert "goalwright resume" in err
     assert not [pid for pid in loading if Path(f"/proc/{pid}/stat").exists()]

@@ -1,4 +1,4 @@
-"""`weft mcp login`, `logout` and runs that need a login, as processes; tokens are nowhere but in their file."""
+"""`goalwright mcp login`, `logout` and runs that need a login, as processes; tokens are nowhere but in their file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.nursery import Nursery, Ran
 
-    Weft = Callable[..., Ran]
+    Goalwright = Callable[..., Ran]
 
 CLIENT_SECRET = "client-secret-of-the-entry-0123456789"
 SERVER_TOKEN = "token-in-a-variable-0123456789"
@@ -33,10 +33,10 @@ PLAN = {
 # All that the libraries in between log goes to standard error; not litellm's, which fails if it logs while it loads.
 DEBUG = """
 import logging, sys
-for name in ("mcp", "client", "httpx2", "httpcore2", "httpx", "httpcore", "weft", "weft_skills"):
+for name in ("mcp", "client", "httpx2", "httpcore2", "httpx", "httpcore", "goalwright", "goalwright_skills"):
     logging.getLogger(name).setLevel(1)
     logging.getLogger(name).addHandler(logging.StreamHandler())
-from weft.cli.main import main
+from goalwright.cli.main import main
 main(sys.argv[1:])
 """
 
@@ -54,7 +54,7 @@ def files_with(secrets: list[bytes], folder: Path) -> list[Path]:
 
 def log_in(nursery: Nursery, workspace: Path, seen: list[bytes]) -> str:
     """Log in as a process whose address is opened by hand; returns what it printed."""
-    command = ["-m", "weft", "mcp", "login", "guarded", "--no-browser"]
+    command = ["-m", "goalwright", "mcp", "login", "guarded", "--no-browser"]
     with nursery.start(command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         printed = []
@@ -80,7 +80,7 @@ def processes() -> list[bytes]:
 
 
 def test_a_token_is_in_its_file_and_in_no_journal_trace_log_page_or_process_list(
-    workspace: Path, nursery: Nursery, weft: Weft, own_home: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, nursery: Nursery, goalwright: Goalwright, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLIENT_SECRET", CLIENT_SECRET)
     monkeypatch.setenv("SERVER_TOKEN", SERVER_TOKEN)
@@ -96,12 +96,12 @@ def test_a_token_is_in_its_file_and_in_no_journal_trace_log_page_or_process_list
         configure(workspace, guarded=guarded, small=small(env={"TOKEN": "${SERVER_TOKEN}"}))
         (workspace / "plan.json").write_text(json.dumps(PLAN), encoding="utf-8")
         here = {"cwd": workspace}
-        first = weft("mcp", "check", "--trust", **here)
-        assert "weft mcp login guarded" in first.out + first.err
+        first = goalwright("mcp", "check", "--trust", **here)
+        assert "goalwright mcp login guarded" in first.out + first.err
         said = [log_in(nursery, workspace, seen)]
         assert "Logged in at the MCP server 'guarded'." in said[0]
         assert server.asked("/token"), "it came from there"
-        assert weft("mcp", "check", "--trust", **here).status == 0
+        assert goalwright("mcp", "check", "--trust", **here).status == 0
         ran = nursery.run_python(["-c", DEBUG, "run", "--plan", "plan.json", "--json", "-v"], cwd=workspace)
         assert ran.status == 0, ran.err[-2000:]
         assert "send_request_headers.started" in ran.err, "it logs"
@@ -111,15 +111,15 @@ def test_a_token_is_in_its_file_and_in_no_journal_trace_log_page_or_process_list
 
         server.tokens.clear()
         server.traps.add("stale")
-        waiting = weft("run", "--plan", "plan.json", "--json", **here)
+        waiting = goalwright("run", "--plan", "plan.json", "--json", **here)
         assert waiting.status == 6, waiting.err
         assert [one["kind"] for one in json.loads(waiting.out)["waiting"]] == ["login"]
-        assert "weft mcp login guarded" in waiting.out + waiting.err
+        assert "goalwright mcp login guarded" in waiting.out + waiting.err
         log_in(nursery, workspace, seen)
-        resumed = weft("resume", "last", "--json", **here)
+        resumed = goalwright("resume", "last", "--json", **here)
         assert resumed.status == 0, resumed.err
         commands = (("trace", "export", "last"), ("trace", "show", "last"), ("mcp", "list"), ("doctor", "--json"))
-        outputs = [weft(*words, **here) for words in commands]
+        outputs = [goalwright(*words, **here) for words in commands]
         said += [text for one in (waiting, resumed, *outputs) for text in (one.out, one.err)]
         run = json.loads(waiting.out)["run_id"]
         with served(nursery, workspace) as page:
@@ -133,22 +133,24 @@ def test_a_token_is_in_its_file_and_in_no_journal_trace_log_page_or_process_list
         assert [line for line in seen if told(SECRETS, line)] == []
         assert [path for folder in (own_home, workspace) for path in files_with(SECRETS, folder) if path != kept] == []
 
-        out = weft("mcp", "logout", "guarded", **here)
+        out = goalwright("mcp", "logout", "guarded", **here)
         assert (out.status, out.out + out.err) == (0, "Forgot the login at the MCP server 'guarded'.\n")
         assert not kept.exists()
         assert files_with(SECRETS, own_home) == []
 
 
-def test_a_login_that_nobody_finishes_fails_and_keeps_nothing(workspace: Path, weft: Weft, own_home: Path) -> None:
+def test_a_login_that_nobody_finishes_fails_and_keeps_nothing(
+    workspace: Path, goalwright: Goalwright, own_home: Path
+) -> None:
     with OAuthServer() as server:
         configure(workspace, guarded={"type": "http", "url": server.url})
-        untrusted = weft("mcp", "login", "guarded", "--no-browser", cwd=workspace)
+        untrusted = goalwright("mcp", "login", "guarded", "--no-browser", cwd=workspace)
         assert (untrusted.status, server.seen) == (1, []), "nothing is asked before it is trusted"
-        weft("mcp", "check", "--trust", cwd=workspace)
-        late = weft("mcp", "login", "guarded", "--no-browser", "--timeout", "3", "--json", cwd=workspace)
+        goalwright("mcp", "check", "--trust", cwd=workspace)
+        late = goalwright("mcp", "login", "guarded", "--no-browser", "--timeout", "3", "--json", cwd=workspace)
         assert late.status == 1
         assert "was not finished within 3 s" in json.loads(late.out)["error"]["message"]
-        unknown = weft("mcp", "login", "guardet", cwd=workspace)
+        unknown = goalwright("mcp", "login", "guardet", cwd=workspace)
         assert unknown.status == 2
         assert "there is no MCP server 'guardet'" in unknown.err
     assert not [path for path in own_home.rglob("mcp-logins/*.json") if "tokens" in path.read_text(encoding="utf-8")]

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_planner.model import Reply, ToolCall
+from goalwright_skills.mcp.tool import McpTool
 from tests.fakes import ScriptedModel
+from tests.goalwright.recorded import goalwright, replayed, rows
 from tests.mcp_workspace import configure, open_servers
 from tests.needs import needs_npm
-from tests.weft.recorded import replayed, rows, weft
-from weft_planner.model import Reply, ToolCall
-from weft_skills.mcp.tool import McpTool
 
 if TYPE_CHECKING:
-    from weft_planner.model import Request
-    from weft_skills.mcp.servers import McpServers
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_planner.model import Request
+    from goalwright_skills.mcp.servers import McpServers
+    from goalwright_skills.tools.envelope import Envelope
 
 pytestmark = [pytest.mark.slow, needs_npm]
 PACKAGES = Path(__file__).parents[1] / "data" / "npm"  # with a lock, npm takes half the time
@@ -109,7 +109,7 @@ async def test_a_plan_and_a_model_call_them_and_a_replay_needs_neither_them_nor_
         made = [ToolCall(f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(calls)]
         return Reply("", tuple(made), finish="tool_calls")
 
-    async with weft(workspace, ScriptedModel(script)) as runtime:
+    async with goalwright(workspace, ScriptedModel(script)) as runtime:
         result = await runtime.run("Read a.md and echo it")
     assert (result.status, result.tasks[0].output) == ("done", "alpha"), result.tasks[0].error
     assert result.answer == "Echo: hello; The sum of 2 and 3 is 5."

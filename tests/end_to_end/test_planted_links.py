@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from goalwright_executor.results.artifacts import Artifacts
+from tests.goalwright.cli.test_main import ended
 from tests.skills.workbench import WALLS, Workbench, walls
-from tests.weft.cli.test_main import ended
-from weft_executor.results.artifacts import Artifacts
 
 PLAN = "tasks:\n  - {id: greet, action_type: tool, name: excel_info, arguments: {path: none.xlsx}}\n"
 
@@ -76,7 +76,7 @@ def test_a_skill_is_not_added_behind_a_link(outside: Path, link: str, capsys: py
 
 def test_neither_a_new_tool_nor_settings_are_written_through_a_link(outside: Path) -> None:
     Path("skills").symlink_to(outside)
-    Path("weft.toml").symlink_to(outside / "new.toml")
+    Path("goalwright.toml").symlink_to(outside / "new.toml")
 
     assert ended("skills", "new", "word-count") == 2
     assert ended("init") == 2
@@ -96,7 +96,7 @@ def test_fixing_a_skill_leaves_the_target_of_a_link_as_it_is(outside: Path) -> N
 
 PLANT = """
 import os
-folder = os.environ["WEFT_ARTIFACTS"]
+folder = os.environ["GOALWRIGHT_ARTIFACTS"]
 os.symlink("PROFILE", f"{folder}/survey.md")
 os.symlink("PROFILE.new", f"{folder}/report.md")
 reply("planted" * 2_000)
@@ -130,7 +130,7 @@ async def test_a_tool_is_not_granted_a_folder_behind_a_link(tmp_path: Path, wall
     (bench.workspace / link).symlink_to(elsewhere)
     program = """
         import os
-        open(os.environ["WEFT_ARTIFACTS"] + "/evil", "w").close()
+        open(os.environ["GOALWRIGHT_ARTIFACTS"] + "/evil", "w").close()
         reply("done")
     """
 

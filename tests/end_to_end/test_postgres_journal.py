@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_executor.stores.postgres.schema import VERSION
 from tests.end_to_end.test_serve_command import served
 from tests.nursery import Nursery, Ran
 from tests.openai_server import Answer, Call, OpenAIServer, Say, Script, instruction, scripted
-from weft_executor.stores.postgres.schema import VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.postgres import PostgresServer
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
+Goalwright = Callable[..., Ran]
 MODEL = ("--model", "openai/test-model")
 SECRET = "opensesame"
 PLAN = {
@@ -36,7 +36,7 @@ PLAN = {
 @pytest.fixture
 def journal(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
     url = postgres.new_url().replace("postgres:@", f"postgres:{SECRET}@")
-    monkeypatch.setenv("WEFT_JOURNAL", url)
+    monkeypatch.setenv("GOALWRIGHT_JOURNAL", url)
     return url
 
 
@@ -49,7 +49,14 @@ def held_back(seconds: float) -> Script:
 
 def killed_run(nursery: Nursery, workspace: Path) -> str:
     """Start a run, kill it while its second task waits, and return what it said."""
-    command = ["-m", "weft", "run", *MODEL, "--no-stream-plan", "A goal"]  # the plan is on record before a task starts
+    command = [
+        "-m",
+        "goalwright",
+        "run",
+        *MODEL,
+        "--no-stream-plan",
+        "A goal",
+    ]  # the plan is on record before a task starts
     said = ""
     with nursery.start(command, cwd=workspace, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
@@ -63,13 +70,13 @@ def killed_run(nursery: Nursery, workspace: Path) -> str:
 
 @pytest.mark.slow
 def test_a_killed_run_continues_from_another_folder_and_is_seen_from_there(
-    serve: Serve, nursery: Nursery, weft: Weft, workspace: Path, tmp_path: Path, journal: str
+    serve: Serve, nursery: Nursery, goalwright: Goalwright, workspace: Path, tmp_path: Path, journal: str
 ) -> None:
     said, elsewhere = [], tmp_path / "elsewhere"
     shutil.copytree(workspace / "skills", elsewhere / "skills")
 
     def command(*arguments: str, status: int = 0) -> Any:
-        ran = weft(*arguments, cwd=elsewhere)
+        ran = goalwright(*arguments, cwd=elsewhere)
         said.append(ran.out + ran.err)
         assert ran.status == status, ran.err
         return json.loads(ran.out) if "--json" in arguments else ran.out
@@ -102,16 +109,18 @@ def test_a_killed_run_continues_from_another_folder_and_is_seen_from_there(
 
 
 @pytest.mark.slow
-def test_a_batch_is_recorded_there_and_resumed(serve: Serve, weft: Weft, workspace: Path, journal: str) -> None:
+def test_a_batch_is_recorded_there_and_resumed(
+    serve: Serve, goalwright: Goalwright, workspace: Path, journal: str
+) -> None:
     server = serve(held_back(0.0))
     goals = workspace / "goals.txt"
     goals.write_text("One goal\nAnother goal\nA third goal\n", encoding="utf-8")
-    ran = weft("batch", *MODEL, str(goals), "-o", str(workspace / "out.jsonl"), "--json", cwd=workspace)
+    ran = goalwright("batch", *MODEL, str(goals), "-o", str(workspace / "out.jsonl"), "--json", cwd=workspace)
     assert ran.status == 0, ran.err
     calls = len(server.calls)
-    again = weft("batch", *MODEL, str(goals), "-o", str(workspace / "out.jsonl"), "--resume", cwd=workspace)
+    again = goalwright("batch", *MODEL, str(goals), "-o", str(workspace / "out.jsonl"), "--resume", cwd=workspace)
     assert (again.status, len(server.calls)) == (0, calls)
     rows = [json.loads(line) for line in (workspace / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert sorted(row["status"] for row in rows) == ["done"] * 3
     assert SECRET not in ran.out + ran.err + again.out + again.err + json.dumps(rows)
-    assert len(json.loads(weft("trace", "list", "--json", cwd=workspace).out)) == 3
+    assert len(json.loads(goalwright("trace", "list", "--json", cwd=workspace).out)) == 3

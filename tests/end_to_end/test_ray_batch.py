@@ -1,4 +1,4 @@
-"""`weft batch --engine ray` with real Ray and a real PostgreSQL: workers, driver and goals die, and nothing is lost."""
+"""`goalwright batch --engine ray` with real Ray and a real PostgreSQL: workers, driver and goals die, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from urllib.request import urlopen
 
 import pytest
 
+from goalwright.batch.engines.ray.metrics import COUNTERS, GAUGES
+from goalwright.settings.ray_security import answers_without_token
+from goalwright.version import __version__
+from goalwright_executor.journal.open_store import open_store
 from tests.conftest import add_skill
 from tests.evaluated import SKILL, TEXT, letters, write_cases
 from tests.evaluated import answering as evaluated
+from tests.goalwright.batch.test_shared_plans import planner as poems
 from tests.needs import needs_ray_metrics
 from tests.openai_server import Answer, Call, OpenAIServer, Say
 from tests.ray_batch import SLOTS, RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
-from tests.weft.batch.test_shared_plans import planner as poems
-from weft.batch.engines.ray.metrics import COUNTERS, GAUGES
-from weft.settings.ray_security import answers_without_token
-from weft.version import __version__
-from weft_executor.journal.open_store import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -76,7 +76,7 @@ class Clusters:
 @pytest.fixture(scope="module")
 def clusters(server: OpenAIServer, nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
     env = {"OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test", "HOME": str(tmp_path_factory.mktemp("node"))}
-    own = {"WEFT_MODEL": "openai/of-the-node", "WEFT_SYNTHESIS": "openai/of-the-node"}  # --model beats both
+    own = {"GOALWRIGHT_MODEL": "openai/of-the-node", "GOALWRIGHT_SYNTHESIS": "openai/of-the-node"}  # --model beats both
     with closing(Clusters(env | own, nursery)) as clusters:
         yield clusters
 
@@ -135,7 +135,7 @@ def without_run(row: dict[str, Any]) -> dict[str, Any]:
 def test_like_goals_are_planned_once_by_workers_that_are_drained_and_killed_and_whose_driver_is_killed(
     batch: RayBatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WEFT_RECIPES", "auto")
+    monkeypatch.setenv("GOALWRIGHT_RECIPES", "auto")
     goals = [f"Write a short poem about the river number {number}" for number in range(1, GOALS + 1)]
     unlike = ["Explain to children how rivers begin"]
     (batch.folder / "goals.jsonl").write_text("\n".join(json.dumps({"goal": goal}) for goal in unlike + goals))
@@ -186,7 +186,7 @@ def test_like_goals_are_planned_once_by_workers_that_are_drained_and_killed_and_
 
 
 def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_plain_batch(
-    batch: RayBatch, weft: Callable[..., Ran]
+    batch: RayBatch, goalwright: Callable[..., Ran]
 ) -> None:
     batch.answer(slowly)
     skill = batch.folder / ".agents" / "skills" / "tallying" / "SKILL.md"
@@ -214,13 +214,15 @@ def test_a_killed_worker_costs_only_calls_in_flight_and_results_are_those_of_a_p
     batch.check()
     assert {row["model"] for row in batch.rows()} == {"openai/test-model"}
     assert 0 < batch.repeated() <= SLOTS, "no more than the killed worker had under way"
-    node = batch.cluster.home / ".cache" / "weft" / "bundles"
+    node = batch.cluster.home / ".cache" / "goalwright" / "bundles"
     assert len(list(node.glob(f"*/workspace/{skill.relative_to(batch.folder)}"))) == 1, "once a node"
     assert all("tallying" in call.system for call in batch.server.calls if call.role == "decomposer")
-    replayed = weft("replay", batch.rows()[0]["run_id"], "--strict", env={"WEFT_JOURNAL": batch.url}, cwd=batch.folder)
+    replayed = goalwright(
+        "replay", batch.rows()[0]["run_id"], "--strict", env={"GOALWRIGHT_JOURNAL": batch.url}, cwd=batch.folder
+    )
     assert replayed.status == 0, replayed.err
     plain_batch = ["batch", "goals.jsonl", "-o", "plain.jsonl", "--model", "openai/test-model"]
-    plain = weft(*plain_batch, env=batch.provider, cwd=batch.folder)
+    plain = goalwright(*plain_batch, env=batch.provider, cwd=batch.folder)
     assert plain.status == 0, plain.err
     here = f"sqlite:///{batch.folder}/.agents/journal.sqlite"
     assert len(requests(here)) == 3 * GOALS
@@ -286,8 +288,8 @@ def path_of(copy: Path) -> str:
     return ":".join(str(copy / root) for root in ("", "planner", "executor", "skills"))
 
 
-def copy_of_weft(folder: Path) -> Path:
-    for package in ("weft", "executor", "planner", "skills", "seed"):
+def copy_of_goalwright(folder: Path) -> Path:
+    for package in ("goalwright", "executor", "planner", "skills", "seed"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
@@ -297,12 +299,16 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(unfork
     batch = unforked  # or all goals are done before the other nodes have said who they are
     status, said = batch.run("--workers", "1", "--limit", "1")
     assert status == 0, said
-    older, changed, home = copy_of_weft(tmp_path / "older"), copy_of_weft(tmp_path / "changed"), tmp_path / "home"
-    (older / "weft" / "version.py").write_text('"""."""\n\n__version__ = "9.9.9"\n', encoding="utf-8")
-    (skill, *_) = sorted((changed / "skills" / "weft_skills" / "library").glob("*/SKILL.md"))
+    older, changed, home = (
+        copy_of_goalwright(tmp_path / "older"),
+        copy_of_goalwright(tmp_path / "changed"),
+        tmp_path / "home",
+    )
+    (older / "goalwright" / "version.py").write_text('"""."""\n\n__version__ = "9.9.9"\n', encoding="utf-8")
+    (skill, *_) = sorted((changed / "skills" / "goalwright_skills" / "library").glob("*/SKILL.md"))
     skill.write_text(skill.read_text(encoding="utf-8") + "\nAnd more.\n", encoding="utf-8")
     shutil.copytree(batch.cluster.home / ".cache", home / ".cache")
-    for bundle in (home / ".cache" / "weft" / "bundles").iterdir():
+    for bundle in (home / ".cache" / "goalwright" / "bundles").iterdir():
         (bundle / "workspace").chmod(0o700)
         (bundle / "workspace" / "added.md").write_text("by someone else", encoding="utf-8")
     given = ({"PYTHONPATH": path_of(older)}, {"PYTHONPATH": path_of(changed)}, {"HOME": str(home)})
@@ -314,7 +320,7 @@ def test_nodes_of_another_version_bundle_or_skills_are_named_and_not_used(unfork
             node.terminate()
             node.wait(30)
     assert status == 0, said
-    assert f"it has weft 9.9.9, and this is {__version__}; install the same version there" in said
+    assert f"it has goalwright 9.9.9, and this is {__version__}; install the same version there" in said
     assert "has changed since it was unpacked; delete it; it will be unpacked again" in said
     assert skill.parent.name in said
     assert len({line for line in said.splitlines() if "is not used: " in line}) == 3
@@ -352,15 +358,22 @@ def test_the_figures_of_a_batch_are_on_rays_prometheus_port(
     ):
         batch.answer(slowly)
         process = batch.start("--max-calls", "2")
-        names = {f"ray_{name}" for name in (*COUNTERS, *GAUGES)} - {"ray_weft_calls_refused", "ray_weft_leases_lost"}
+        names = {f"ray_{name}" for name in (*COUNTERS, *GAUGES)} - {
+            "ray_goalwright_calls_refused",
+            "ray_goalwright_leases_lost",
+        }
 
         def figures() -> set[str]:
             with suppress(OSError), urlopen(f"http://127.0.0.1:{cluster.metrics_port}/metrics", timeout=5) as answer:
                 lines = answer.read().decode().splitlines()
-                return {line.partition("{")[0].removesuffix("_total") for line in lines if line.startswith("ray_weft_")}
+                return {
+                    line.partition("{")[0].removesuffix("_total")
+                    for line in lines
+                    if line.startswith("ray_goalwright_")
+                }
             return set()
 
-        batch.wait(process, lambda: names - {"ray_weft_cost_usd"} <= figures())
+        batch.wait(process, lambda: names - {"ray_goalwright_cost_usd"} <= figures())
         _, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
 
@@ -377,7 +390,17 @@ def test_without_an_address_ray_starts_here_and_imports_nothing_of_the_current_f
     (tmp_path / "goals.txt").write_text("Goal number 1\nGoal number 2\n", encoding="utf-8")
     for name in ("litellm", "executor", "ray"):
         (tmp_path / f"{name}.py").write_text("open('imported', 'w')", encoding="utf-8")
-    command = [sys.executable, "-m", "weft", "batch", "goals.txt", "-o", "out.jsonl", "--model", "openai/test-model"]
+    command = [
+        sys.executable,
+        "-m",
+        "goalwright",
+        "batch",
+        "goals.txt",
+        "-o",
+        "out.jsonl",
+        "--model",
+        "openai/test-model",
+    ]
     with OpenAIServer(answering) as server:
         env = {**os.environ, "OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test"}
         command += ["--engine", "ray", "--workers", "1", "--json"]

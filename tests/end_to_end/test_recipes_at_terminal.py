@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
-MODEL = {"WEFT_MODEL": "openai/test-model"}
+Goalwright = Callable[..., Ran]
+MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
 GOAL = "Write a short guide to Lisbon for the sailing club"
 PLAN: dict[str, Any] = {
     "tasks": [{"id": "guide", "action_type": "llm", "instruction": "Write a guide to Lisbon for the sailing club."}]
@@ -38,10 +38,10 @@ def typed(nursery: Nursery, workspace: Path, command: list[str], lines: Sequence
 
 
 def test_a_person_confirms_renames_drops_and_adds_parameters(
-    workspace: Path, serve: Serve, nursery: Nursery, weft: Weft
+    workspace: Path, serve: Serve, nursery: Nursery, goalwright: Goalwright
 ) -> None:
     serve(scripted(PLAN))
-    assert weft("run", "-q", GOAL, cwd=workspace, env=MODEL).status == 0
+    assert goalwright("run", "-q", GOAL, cwd=workspace, env=MODEL).status == 0
     answers = [
         (b"'Lisbon' is the parameter", "city\n"),
         (b"'sailing club' is the parameter", "n\n"),
@@ -51,16 +51,16 @@ def test_a_person_confirms_renames_drops_and_adds_parameters(
     ]
     status, shown = typed(nursery, workspace, SAVE, answers)
     assert (status, "'poem' stands neither" in shown) == (0, True), shown
-    document = json.loads(weft("recipes", "show", "guide", "--json", cwd=workspace).out)
+    document = json.loads(goalwright("recipes", "show", "guide", "--json", cwd=workspace).out)
     assert document["goal"] == "Write a {length} guide to {city} for the sailing club"
     assert document["plan"]["tasks"][0]["instruction"] == "Write a guide to {city} for the sailing club."
 
 
 def test_a_name_that_a_parameter_cannot_have_is_asked_for_again(
-    workspace: Path, serve: Serve, nursery: Nursery, weft: Weft
+    workspace: Path, serve: Serve, nursery: Nursery, goalwright: Goalwright
 ) -> None:
     serve(scripted(PLAN))
-    assert weft("run", "-q", GOAL, cwd=workspace, env=MODEL).status == 0
+    assert goalwright("run", "-q", GOAL, cwd=workspace, env=MODEL).status == 0
     first, second = b"'Lisbon' is the parameter", b"'sailing club' is the parameter"
     answers = [
         (first, "City\n"),
@@ -75,16 +75,16 @@ def test_a_name_that_a_parameter_cannot_have_is_asked_for_again(
     status, shown = typed(nursery, workspace, SAVE, answers)
     told = ("'City' may hold only", "'Bad Name!' may hold only", "more than 64", "another parameter 'city'")
     assert (status, [text for text in told if text not in shown]) == (0, []), shown
-    document = json.loads(weft("recipes", "show", "guide", "--json", cwd=workspace).out)
+    document = json.loads(goalwright("recipes", "show", "guide", "--json", cwd=workspace).out)
     assert document["goal"] == "Write a short guide to {city} for the {club}"
 
 
 def test_a_recipe_is_offered_and_used_only_if_the_person_agrees(
-    workspace: Path, serve: Serve, nursery: Nursery, weft: Weft
+    workspace: Path, serve: Serve, nursery: Nursery, goalwright: Goalwright
 ) -> None:
     server = serve(scripted(PLAN))
-    assert weft("run", "-q", GOAL, cwd=workspace, env=MODEL).status == 0
-    assert weft(*SAVE, cwd=workspace).status == 0
+    assert goalwright("run", "-q", GOAL, cwd=workspace, env=MODEL).status == 0
+    assert goalwright(*SAVE, cwd=workspace).status == 0
     goal = GOAL.replace("Lisbon", "Porto")
     status, shown = typed(nursery, workspace, ["run", goal], [(b"Use its plan", "n\n")])
     assert (status, len(server.asked("decomposer"))) == (0, 2), shown
@@ -92,7 +92,7 @@ def test_a_recipe_is_offered_and_used_only_if_the_person_agrees(
     assert (status, len(server.asked("decomposer"))) == (0, 2), shown
     assert "This goal is like the recipe 'guide'" in shown
     assert "Write a guide to Porto" in server.asked("task")[-1].user
-    trace = json.loads(weft("trace", "show", "last", "--json", cwd=workspace).out)
+    trace = json.loads(goalwright("trace", "show", "last", "--json", cwd=workspace).out)
     assert (trace["recipe"], trace["recipe_use"]["way"]) == ("guide", "offer")
     status, shown = typed(nursery, workspace, ["run", "-c", "recipes=off", goal], [])
     assert ("like the recipe" in shown, len(server.asked("decomposer"))) == (False, 3), shown

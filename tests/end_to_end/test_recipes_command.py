@@ -1,4 +1,4 @@
-"""`weft recipes` and `weft run --recipe`, as users and scripts meet them."""
+"""`goalwright recipes` and `goalwright run --recipe`, as users and scripts meet them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
-MODEL = {"WEFT_MODEL": "openai/test-model"}
-AUTO = {**MODEL, "WEFT_RECIPES": "auto"}
+Goalwright = Callable[..., Ran]
+MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
+AUTO = {**MODEL, "GOALWRIGHT_RECIPES": "auto"}
 SKILL = "---\nname: weekly-reports\ndescription: Writes weekly reports of teams from notes.\n---\nBe brief.\n"
 GOAL = "Write a weekly report for the sales team in 3 paragraphs"
 LIKE = "Please write the weekly report for the design team in 5 paragraphs"
@@ -43,20 +43,20 @@ def team(workspace: Path) -> Path:
 
 
 @pytest.fixture
-def saved(team: Path, serve: Serve, weft: Weft) -> OpenAIServer:
+def saved(team: Path, serve: Serve, goalwright: Goalwright) -> OpenAIServer:
     """A server, a run that it answered, and the recipe of its plan."""
     server = serve(scripted(PLAN))
-    ran = weft("run", "--json", GOAL, cwd=team, env=MODEL)
+    ran = goalwright("run", "--json", GOAL, cwd=team, env=MODEL)
     assert ran.status == 0, ran.err
-    kept = weft("recipes", "save", "last", "--name", "weekly-report", cwd=team)
+    kept = goalwright("recipes", "save", "last", "--name", "weekly-report", cwd=team)
     assert kept.status == 0, kept.err
     return server
 
 
 def test_a_run_becomes_a_recipe_whose_parameters_are_words_of_its_goal(
-    team: Path, saved: OpenAIServer, weft: Weft
+    team: Path, saved: OpenAIServer, goalwright: Goalwright
 ) -> None:
-    shown = weft("recipes", "show", "weekly-report", "--json", cwd=team)
+    shown = goalwright("recipes", "show", "weekly-report", "--json", cwd=team)
     document = json.loads(shown.out)
     assert document["goal"] == "Write a weekly report for the {team} in {paragraphs} paragraphs"
     assert [(one["name"], one["type"], one["default"]) for one in document["parameters"]] == [
@@ -67,18 +67,22 @@ def test_a_run_becomes_a_recipe_whose_parameters_are_words_of_its_goal(
         "Write the report for the {team} in {paragraphs} paragraphs from <<facts.output>>."
     )
     assert [skill["name"] for skill in document["skills"]] == ["weekly-reports"]
-    rows = json.loads(weft("recipes", "list", "--json", cwd=team).out)
+    rows = json.loads(goalwright("recipes", "list", "--json", cwd=team).out)
     assert [sorted(row) for row in rows] == [["goal", "name", "ok", "parameters", "reason", "run_id", "skills"]]
     assert (rows[0]["ok"], rows[0]["reason"], rows[0]["skills"]) == (True, None, ["weekly-reports"])
     assert rows[0]["run_id"] == document["from"] != ""
-    assert weft("recipes", "check", cwd=team).out == "weekly-report: ok\n"
-    again = weft("recipes", "save", "last", "--name", "weekly-report", cwd=team)
+    assert goalwright("recipes", "check", cwd=team).out == "weekly-report: ok\n"
+    again = goalwright("recipes", "save", "last", "--name", "weekly-report", cwd=team)
     assert (again.status, "--replace" in again.err) == (2, True)
 
 
-def test_a_recipe_runs_with_values_and_without_a_planning_call(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+def test_a_recipe_runs_with_values_and_without_a_planning_call(
+    team: Path, saved: OpenAIServer, goalwright: Goalwright
+) -> None:
     before = len(saved.asked("decomposer"))
-    ran = weft("run", "--json", "--recipe", "weekly-report", "team=design team", "paragraphs=5", cwd=team, env=MODEL)
+    ran = goalwright(
+        "run", "--json", "--recipe", "weekly-report", "team=design team", "paragraphs=5", cwd=team, env=MODEL
+    )
     document = json.loads(ran.out)
     assert (ran.status, document["status"], document["recipe"]) == (0, "done", "weekly-report"), ran.err
     assert document["goal"] == "Write a weekly report for the design team in 5 paragraphs"
@@ -86,30 +90,30 @@ def test_a_recipe_runs_with_values_and_without_a_planning_call(team: Path, saved
     assert document["warnings"] == []
     assert len(saved.asked("decomposer")) == before
     assert "List what the design team did this week." in saved.asked("task")[-2].user
-    replayed = weft("replay", "last", "--strict", "--json", cwd=team)
+    replayed = goalwright("replay", "last", "--strict", "--json", cwd=team)
     assert (replayed.status, json.loads(replayed.out)["drift"]) == (0, [])
-    assert "recipe weekly-report" in weft("trace", "show", cwd=team).out
+    assert "recipe weekly-report" in goalwright("trace", "show", cwd=team).out
 
 
-def test_a_like_goal_uses_a_recipe_only_with_auto(team: Path, saved: OpenAIServer, weft: Weft) -> None:
-    planned = json.loads(weft("run", "--json", LIKE, cwd=team, env=MODEL).out)
+def test_a_like_goal_uses_a_recipe_only_with_auto(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
+    planned = json.loads(goalwright("run", "--json", LIKE, cwd=team, env=MODEL).out)
     assert (planned["recipe"], len(saved.asked("decomposer"))) == (None, 2)
-    used = json.loads(weft("run", "--json", LIKE, cwd=team, env=AUTO).out)
+    used = json.loads(goalwright("run", "--json", LIKE, cwd=team, env=AUTO).out)
     assert (used["recipe"], used["status"], len(saved.asked("decomposer"))) == ("weekly-report", "done", 2)
     assert "design team in 5 paragraphs" in saved.asked("task")[-1].user
     other = "Write a weekly report for the design team in 5 paragraphs and translate it into French"
-    unlike = json.loads(weft("run", "--json", other, cwd=team, env=AUTO).out)
+    unlike = json.loads(goalwright("run", "--json", other, cwd=team, env=AUTO).out)
     assert (unlike["recipe"], len(saved.asked("decomposer"))) == (None, 3)
 
 
 @pytest.mark.changes_skills
-def test_a_changed_skill_runs_with_a_warning(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+def test_a_changed_skill_runs_with_a_warning(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
     (team / "skills" / "weekly-reports" / "SKILL.md").write_text(SKILL + "Name the team first.\n", encoding="utf-8")
-    document = json.loads(weft("run", "--json", LIKE, cwd=team, env=AUTO).out)
+    document = json.loads(goalwright("run", "--json", LIKE, cwd=team, env=AUTO).out)
     assert (document["recipe"], document["status"]) == ("weekly-report", "done")
     assert any("another version of weekly-reports" in text for text in document["warnings"])
     assert len(saved.asked("decomposer")) == 1
-    checked = weft("recipes", "check", "--json", cwd=team)
+    checked = goalwright("recipes", "check", "--json", cwd=team)
     assert (checked.status, json.loads(checked.out)[0]["ok"]) == (0, True)
     assert json.loads(checked.out)[0]["warnings"]
 
@@ -117,24 +121,26 @@ def test_a_changed_skill_runs_with_a_warning(team: Path, saved: OpenAIServer, we
 @pytest.mark.changes_skills
 @pytest.mark.parametrize("renamed", [False, True])
 def test_a_skill_that_is_gone_or_renamed_falls_back_to_planning(
-    team: Path, saved: OpenAIServer, weft: Weft, *, renamed: bool
+    team: Path, saved: OpenAIServer, goalwright: Goalwright, *, renamed: bool
 ) -> None:
     (team / "skills" / "weekly-reports" / "SKILL.md").unlink()
     if renamed:
         add_skill(team, "weekly-report-writing", SKILL.replace("weekly-reports", "weekly-report-writing"))
     saved.script = scripted({"tasks": [{"id": "all", "action_type": "llm", "instruction": "Write all of it."}]})
-    ran = weft("run", "--json", "--recipe", "weekly-report", "team=design team", cwd=team, env=MODEL)
+    ran = goalwright("run", "--json", "--recipe", "weekly-report", "team=design team", cwd=team, env=MODEL)
     document = json.loads(ran.out)
     assert (document["status"], document["recipe"]) == ("done", None), ran.err
     assert any("'weekly-reports' is gone" in text for text in document["warnings"])
     assert len(saved.asked("decomposer")) >= 2
-    checked = weft("recipes", "check", "--json", cwd=team)
+    checked = goalwright("recipes", "check", "--json", cwd=team)
     row = json.loads(checked.out)[0]
     assert (checked.status, row["ok"]) == (1, False)
     assert ("weekly-report-writing" in row["reason"]) is renamed
 
 
-def test_wrong_values_and_names_are_told_before_anything_runs(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+def test_wrong_values_and_names_are_told_before_anything_runs(
+    team: Path, saved: OpenAIServer, goalwright: Goalwright
+) -> None:
     calls = len(saved.calls)
     for arguments, told in (
         (("--recipe", "weekly-reprot"), "weekly-report"),
@@ -146,18 +152,20 @@ def test_wrong_values_and_names_are_told_before_anything_runs(team: Path, saved:
         (("--recipe", "weekly-report", "--plan", "p.yaml"), "cannot be used together"),
         (("Write", "a", "poem"), "unexpected extra arguments (a poem)"),
     ):
-        ran = weft("run", "--json", *arguments, cwd=team, env=MODEL)
+        ran = goalwright("run", "--json", *arguments, cwd=team, env=MODEL)
         error = json.loads(ran.out)["error"]
         assert (ran.status, told in error["message"], bool(error["hint"])) == (2, True, True), (arguments, error)
     assert len(saved.calls) == calls
 
 
-def test_a_recipe_that_an_edit_has_broken_is_told_with_the_reason(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+def test_a_recipe_that_an_edit_has_broken_is_told_with_the_reason(
+    team: Path, saved: OpenAIServer, goalwright: Goalwright
+) -> None:
     file = team / "recipes" / "weekly-report.yaml"
     (team / "recipes" / "pancakes.yaml").write_text("name: Pancakes\nserves: 4\n", encoding="utf-8")
     file.write_text(file.read_text(encoding="utf-8").replace("goal: Write", "goal: Write: "), encoding="utf-8")
     for names in ((), ("weekly-report",)):
-        checked = weft("recipes", "check", "--json", *names, cwd=team)
+        checked = goalwright("recipes", "check", "--json", *names, cwd=team)
         (row,) = json.loads(checked.out)
         assert (checked.status, row["name"], row["ok"], "line 1: mapping" in row["reason"]) == (
             1,
@@ -165,36 +173,40 @@ def test_a_recipe_that_an_edit_has_broken_is_told_with_the_reason(team: Path, sa
             False,
             True,
         ), row
-    ran = weft("run", "--json", "--recipe", "weekly-report", cwd=team, env=MODEL)
+    ran = goalwright("run", "--json", "--recipe", "weekly-report", cwd=team, env=MODEL)
     error = json.loads(ran.out)["error"]
     assert (ran.status, "line 1: mapping" in error["message"], str(file) in error["hint"]) == (2, True, True), error
-    assert json.loads(weft("recipes", "list", "--json", cwd=team).out) == []
+    assert json.loads(goalwright("recipes", "list", "--json", cwd=team).out) == []
 
 
-def test_a_default_file_is_checked_and_shown_for_what_it_is(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+def test_a_default_file_is_checked_and_shown_for_what_it_is(
+    team: Path, saved: OpenAIServer, goalwright: Goalwright
+) -> None:
     file = team / "recipes" / "weekly-report.yaml"
     text = file.read_text(encoding="utf-8")
     for default, status, told in ((".env", 1, "may name"), ("none.md", 0, "is not here")):
         row = f"parameters:\n- {{name: data, type: file, default: {default}}}\n"
         file.write_text(text.replace("parameters:\n", row), encoding="utf-8")
-        checked = weft("recipes", "check", cwd=team)
+        checked = goalwright("recipes", "check", cwd=team)
         assert (checked.status, f"the file of 'data', {default}, " in checked.out, told in checked.out) == (
             status,
             True,
             True,
         ), checked.out
-        shown = weft("recipes", "show", "weekly-report", cwd=team)
+        shown = goalwright("recipes", "show", "weekly-report", cwd=team)
         assert (shown.status, told in shown.err, "planned" in shown.err) == (0, True, False), shown.err
 
 
-def test_parameters_can_be_named_and_must_stand_somewhere(team: Path, saved: OpenAIServer, weft: Weft) -> None:
+def test_parameters_can_be_named_and_must_stand_somewhere(
+    team: Path, saved: OpenAIServer, goalwright: Goalwright
+) -> None:
     named = ("recipes", "save", "last", "--name", "by-period", "--json")
-    kept = weft(*named, "--parameter", "period=weekly", cwd=team)
+    kept = goalwright(*named, "--parameter", "period=weekly", cwd=team)
     document = json.loads(kept.out)
     assert document["goal"] == "Write a {period} report for the {team} in {paragraphs} paragraphs"
-    nowhere = weft(*named, "--parameter", "city=Rome", cwd=team)
+    nowhere = goalwright(*named, "--parameter", "city=Rome", cwd=team)
     assert (nowhere.status, "'Rome' stands neither" in nowhere.out) == (2, True)
-    unnamed = weft(*named, "--parameter", "weekly", cwd=team)
+    unnamed = goalwright(*named, "--parameter", "weekly", cwd=team)
     assert json.loads(unnamed.out)["error"]["hint"] == 'such as --parameter team="sales team"'
-    assert weft("recipes", "save", "20990101", "--name", "x", cwd=team).status == 2
-    assert weft("recipes", "show", "none", cwd=team).status == 2
+    assert goalwright("recipes", "save", "20990101", "--name", "x", cwd=team).status == 2
+    assert goalwright("recipes", "show", "none", cwd=team).status == 2

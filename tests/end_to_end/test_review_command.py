@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
-MODEL = {"WEFT_MODEL": "openai/test-model"}
+Goalwright = Callable[..., Ran]
+MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
 GOAL = "Sort out the to-do service"
 NOTES = {"id": "notes", "title": "Read the notes", "action_type": "llm", "instruction": "Read the notes"}
 BRIEF = {"id": "brief", "title": "Write it", "action_type": "llm", "instruction": "Write", "depends_on": ["notes"]}
@@ -43,7 +43,7 @@ def at_terminal(nursery: Nursery, workspace: Path, typed: list[str], **env: str)
 
 
 def test_a_plan_is_edited_until_it_can_run_and_then_run(
-    workspace: Path, serve: Serve, nursery: Nursery, weft: Weft, tmp_path: Path
+    workspace: Path, serve: Serve, nursery: Nursery, goalwright: Goalwright, tmp_path: Path
 ) -> None:
     server = serve(scripted({"tasks": [NOTES, BRIEF]}))
     editor = tmp_path / "my editor"
@@ -58,14 +58,14 @@ def test_a_plan_is_edited_until_it_can_run_and_then_run(
     assert "○  notes  Read all notes" in shown
     assert [call.role for call in server.calls] == ["decomposer", "task", "task"]
     assert "Read all notes" in server.asked("task")[0].user
-    events = weft("trace", "export", "last", cwd=workspace).out
+    events = goalwright("trace", "export", "last", cwd=workspace).out
     assert [
         event["cause"] for line in events.splitlines() if (event := json.loads(line))["type"] == "plan_changed"
     ] == ["person"]
 
 
 def test_a_plan_that_is_declined_is_kept_and_run_by_resume(
-    workspace: Path, serve: Serve, nursery: Nursery, weft: Weft
+    workspace: Path, serve: Serve, nursery: Nursery, goalwright: Goalwright
 ) -> None:
     server = serve(scripted({"tasks": [NOTES, BRIEF]}))
     status, shown = at_terminal(nursery, workspace, ["e\n", "n\n"], VISUAL="no-such-editor-anywhere")
@@ -73,18 +73,18 @@ def test_a_plan_that_is_declined_is_kept_and_run_by_resume(
     assert "the editor no-such-editor-anywhere cannot be started" in shown
     assert "Kept: 0 of 2 tasks, after 1 call. Resume with:" in shown
     assert server.asked("task") == []
-    ran = weft("resume", "--json", cwd=workspace, env=MODEL)
+    ran = goalwright("resume", "--json", cwd=workspace, env=MODEL)
     document = json.loads(ran.out)
     assert (ran.status, document["status"]) == (0, "done"), ran.err
     assert [task["status"] for task in document["tasks"]] == ["done", "done"]
     assert len(server.asked("decomposer")) == 1
 
 
-def test_without_a_terminal_the_way_through_weft_plan_is_told(workspace: Path, weft: Weft) -> None:
+def test_without_a_terminal_the_way_through_goalwright_plan_is_told(workspace: Path, goalwright: Goalwright) -> None:
     for flags in ((), ("--json",), ("--dry-run",)):
-        ran = weft("run", "--review", *flags, GOAL, cwd=workspace, env=MODEL)
+        ran = goalwright("run", "--review", *flags, GOAL, cwd=workspace, env=MODEL)
         assert ran.status == 2
         if flags == ("--json",):
-            assert "weft plan GOAL -o plan.yaml" in json.loads(ran.out)["error"]["hint"]
+            assert "goalwright plan GOAL -o plan.yaml" in json.loads(ran.out)["error"]["hint"]
         elif not flags:
-            assert "weft plan GOAL -o plan.yaml" in ran.err
+            assert "goalwright plan GOAL -o plan.yaml" in ran.err

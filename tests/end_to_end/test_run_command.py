@@ -1,4 +1,4 @@
-"""`weft run` and `weft plan` as users and scripts call them: real processes, a real server."""
+"""`goalwright run` and `goalwright plan` as users and scripts call them: real processes, a real server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Serve = Callable[[Script], OpenAIServer]
-Weft = Callable[..., Ran]
+Goalwright = Callable[..., Ran]
 MODEL = ("--model", "openai/test-model")
 GOAL = "Write the API documentation of the to-do service"
 QUESTION = '{"tasks": [], "clarification": "Which service?"}'
@@ -31,9 +31,11 @@ SURVEY = {"id": "survey", "action_type": "skill", "name": "cataloging-apis", "in
 PLAN = {"tasks": [SURVEY, {"id": "brief", "action_type": "llm", "depends_on": ["survey"]}], "synthesis": "short"}
 
 
-def test_json_holds_one_document_and_progress_goes_to_stderr(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_json_holds_one_document_and_progress_goes_to_stderr(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     serve(scripted(PLAN))
-    ran = weft("run", "--json", *MODEL, "--workspace", str(workspace), GOAL)
+    ran = goalwright("run", "--json", *MODEL, "--workspace", str(workspace), GOAL)
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
     assert document["status"] == "done"
@@ -43,18 +45,20 @@ def test_json_holds_one_document_and_progress_goes_to_stderr(workspace: Path, se
     assert "sk-test" not in ran.out + ran.err
 
 
-def test_the_answer_is_printed_then_one_line_about_the_run(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_the_answer_is_printed_then_one_line_about_the_run(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     serve(scripted(PLAN, synthesis="# Endpoints"))
-    ran = weft("run", *MODEL, "-", cwd=workspace, stdin=f"\ufeff{GOAL}\n")
+    ran = goalwright("run", *MODEL, "-", cwd=workspace, stdin=f"\ufeff{GOAL}\n")
     assert ran.status == 0, ran.err
-    assert json.loads(weft("trace", "list", "--json", cwd=workspace).out)[0]["goal"] == GOAL
+    assert json.loads(goalwright("trace", "list", "--json", cwd=workspace).out)[0]["goal"] == GOAL
     assert ran.out == "# Endpoints\n"
     assert "done · 2/2 tasks · 4 calls · 60 tokens · cost unknown" in ran.err
 
 
 def test_an_interrupted_plan_is_a_document_too(workspace: Path, serve: Serve, nursery: Nursery) -> None:
     server = serve(lambda _: Say("late", after=600))
-    command = ["-m", "weft", "plan", "--json", *MODEL, GOAL]
+    command = ["-m", "goalwright", "plan", "--json", *MODEL, GOAL]
     with nursery.start(command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         while not server.calls:
             time.sleep(0.05)
@@ -64,18 +68,20 @@ def test_an_interrupted_plan_is_a_document_too(workspace: Path, serve: Serve, nu
     assert (process.returncode, json.loads(out)["error"]["code"]) == (130, "INTERRUPTED")
 
 
-def test_stdin_is_read_for_one_thing(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_stdin_is_read_for_one_thing(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(scripted(PLAN))
-    both = weft("run", "--json", *MODEL, "--plan", "-", "-", cwd=workspace, stdin=json.dumps(PLAN))
+    both = goalwright("run", "--json", *MODEL, "--plan", "-", "-", cwd=workspace, stdin=json.dumps(PLAN))
     assert (both.status, json.loads(both.out)["error"]["message"]) == (2, "stdin cannot be both the goal and the plan")
-    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 0
+    assert goalwright("run", *MODEL, GOAL, cwd=workspace).status == 0
     given = ("--input", "survey=-", "--input", "brief=-")
-    twice = weft("rerun", "last", "--json", *given, cwd=workspace, stdin="an output")
+    twice = goalwright("rerun", "last", "--json", *given, cwd=workspace, stdin="an output")
     message = "stdin cannot be both the output of survey and the output of brief"
     assert (twice.status, json.loads(twice.out)["error"]["message"]) == (2, message)
 
 
-def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     plan = {"tasks": [SURVEY, {"id": "other", "action_type": "llm", "instruction": "fail"}], "synthesis": "both"}
 
     def some(call: Call) -> Answer:
@@ -83,7 +89,7 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
 
     serve(scripted(plan, task=some))
     target = workspace / "answer.md"
-    ran = weft("run", *MODEL, "-q", "-o", str(target), GOAL, cwd=workspace)
+    ran = goalwright("run", *MODEL, "-q", "-o", str(target), GOAL, cwd=workspace)
     assert ran.status == 1
     assert ran.out == ""
     assert "Missing from this answer" in target.read_text(encoding="utf-8")
@@ -119,9 +125,9 @@ def test_a_partial_run_exits_1_and_writes_the_answer_to_a_file(workspace: Path, 
     ],
 )
 def test_a_run_that_cannot_start_is_reported_with_a_hint_and_no_traceback(
-    workspace: Path, weft: Weft, arguments: list[str], status: int, says: str
+    workspace: Path, goalwright: Goalwright, arguments: list[str], status: int, says: str
 ) -> None:
-    ran = weft(*arguments, cwd=workspace)
+    ran = goalwright(*arguments, cwd=workspace)
     assert ran.status == status, ran.err
     error = json.loads(ran.out)["error"]
     assert set(error) == {"code", "message", "hint"}
@@ -129,26 +135,26 @@ def test_a_run_that_cannot_start_is_reported_with_a_hint_and_no_traceback(
     assert "Traceback" not in ran.err
 
 
-def test_a_refused_key_exits_4_and_names_the_variable(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_refused_key_exits_4_and_names_the_variable(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(lambda _: Fail(401, "bad key"))
-    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace)
     assert ran.status == 4
     error = json.loads(ran.out)["error"]
     assert error["code"] == "KEY_REFUSED"
     assert "OPENAI_API_KEY" in error["hint"]
 
 
-def test_a_missing_key_exits_4(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_missing_key_exits_4(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(scripted(PLAN))
-    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace, env={"OPENAI_API_KEY": ""})
+    ran = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace, env={"OPENAI_API_KEY": ""})
     assert ran.status == 4
     assert json.loads(ran.out)["error"]["code"] == "KEY_REFUSED"
     assert server.calls == []
 
 
-def test_a_budget_exits_5(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_budget_exits_5(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(scripted(PLAN))
-    ran = weft("run", "--json", *MODEL, "--max-tokens", "15", GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, "--max-tokens", "15", GOAL, cwd=workspace)
     assert ran.status == 5
     document = json.loads(ran.out)
     assert document["status"] == "stopped"
@@ -159,34 +165,36 @@ def test_a_budget_exits_5(workspace: Path, serve: Serve, weft: Weft) -> None:
     ("arguments", "says"),
     [(["rum", "x"], "did you mean 'run'?"), (["skills", "lst"], "did you mean 'list'?"), (["zzz"], "No such command")],
 )
-def test_a_mistyped_command_is_answered_with_the_nearest(weft: Weft, arguments: list[str], says: str) -> None:
-    ran = weft(*arguments)
+def test_a_mistyped_command_is_answered_with_the_nearest(
+    goalwright: Goalwright, arguments: list[str], says: str
+) -> None:
+    ran = goalwright(*arguments)
     assert ran.status == 2
     assert says in ran.err
 
 
-def test_a_plan_is_drawn(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_plan_is_drawn(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(scripted(PLAN))
-    graph = weft("plan", *MODEL, "--format", "graph", GOAL, cwd=workspace)
+    graph = goalwright("plan", *MODEL, "--format", "graph", GOAL, cwd=workspace)
     assert graph.status == 0, graph.err
     assert [line.split()[1] for line in graph.out.splitlines() if line.startswith("○")] == ["survey", "brief"]
-    assert weft("plan", *MODEL, "--format", "dot", GOAL, cwd=workspace).out.startswith("digraph plan {")
-    ran = weft("plan", *MODEL, "-o", "plan.svg", GOAL, cwd=workspace)
+    assert goalwright("plan", *MODEL, "--format", "dot", GOAL, cwd=workspace).out.startswith("digraph plan {")
+    ran = goalwright("plan", *MODEL, "-o", "plan.svg", GOAL, cwd=workspace)
     assert "write it as YAML" in ran.err
     assert (workspace / "plan.svg").read_text(encoding="utf-8").startswith("<svg ")
 
 
-def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(scripted(PLAN))
     path = workspace / "plan.yaml"
-    ran = weft("plan", "--json", *MODEL, "-o", str(path), GOAL, cwd=workspace)
+    ran = goalwright("plan", "--json", *MODEL, "-o", str(path), GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert document == {"goal": GOAL} | json.loads(ran.out)
     document["tasks"][0]["instruction"] = "List only the public ones"
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
     server.calls.clear()
-    ran = weft("run", "--json", *MODEL, "--plan", str(path), cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, "--plan", str(path), cwd=workspace)
     assert ran.status == 0, ran.err
     assert json.loads(ran.out)["goal"] == GOAL
     assert server.asked("decomposer") == []
@@ -195,30 +203,30 @@ def test_a_plan_is_written_edited_and_run(workspace: Path, serve: Serve, weft: W
     document["tasks"][0]["depends_on"] = ["brief"]
     document["tasks"][1]["name"] = 5
     path.write_text(yaml.safe_dump(document), encoding="utf-8")
-    ran = weft("run", "--json", *MODEL, "--plan", str(path), GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, "--plan", str(path), GOAL, cwd=workspace)
     assert ran.status == 2
     message = json.loads(ran.out)["error"]["message"]
     assert "in a circle: survey → brief → survey" in message
     assert "'name' must be a string" in message
 
 
-def test_a_question_exits_6_with_how_to_answer(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_question_exits_6_with_how_to_answer(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(lambda call: Say(json.dumps(PLAN) if "it is a=b" in call.user else QUESTION))
-    ran = weft("run", *MODEL, "with sk-test-0123456789abcdef", cwd=workspace)
+    ran = goalwright("run", *MODEL, "with sk-test-0123456789abcdef", cwd=workspace)
     assert ran.status == 6
     assert "Question: Which service?" in ran.err
     command = shlex.split(ran.err.partition("Answer with: ")[2].splitlines()[0])
-    assert command[:2] + command[3:] == ["weft", "resume", "--answer", "TEXT"]
+    assert command[:2] + command[3:] == ["goalwright", "resume", "--answer", "TEXT"]
     assert "sk-test" not in ran.err
-    ran = weft(*command[1:-1], "it is a=b", "--json", cwd=workspace)
+    ran = goalwright(*command[1:-1], "it is a=b", "--json", cwd=workspace)
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
     assert (document["run_id"], document["status"], document["waiting"]) == (command[2], "done", [])
     assert "Which service?\nit is a=b" in server.asked("decomposer")[-1].user
-    ran = weft("run", *MODEL, "--answer", "mine", "--", "-x", cwd=workspace)
+    ran = goalwright("run", *MODEL, "--answer", "mine", "--", "-x", cwd=workspace)
     assert ran.status == 6
     assert "mine" in server.calls[-1].user
-    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace)
     document = json.loads(ran.out)
     assert (ran.status, document["status"], document["question"]) == (6, "waiting", "Which service?")
     (request,) = document["waiting"]
@@ -240,20 +248,20 @@ def test_a_question_can_be_declined(
     shown += until(ours, None)
     assert process.wait(120) == status
     assert "Question: Which service?" in shown
-    assert "Answer with: weft resume" in shown
+    assert "Answer with: goalwright resume" in shown
 
 
-def test_a_question_does_not_overwrite_a_plan(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_question_does_not_overwrite_a_plan(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     serve(lambda call: Say(json.dumps(PLAN) if "the to-do one" in call.user else QUESTION))
     (workspace / "plan.yaml").write_text("a plan", encoding="utf-8")
-    ran = weft("plan", *MODEL, "-o", "plan.yaml", "--", GOAL, cwd=workspace)
+    ran = goalwright("plan", *MODEL, "-o", "plan.yaml", "--", GOAL, cwd=workspace)
     assert ran.status == 6
     assert (workspace / "plan.yaml").read_text(encoding="utf-8") == "a plan"
     assert "Question: Which service?" in ran.err
     assert "Run it with" not in ran.err
     command = shlex.split(ran.err.partition("Answer with: ")[2].splitlines()[0])
-    assert command == ["weft", "plan", *MODEL, "-o", "plan.yaml", "--answer", "TEXT", "--", GOAL]
-    ran = weft(*[word if word != "TEXT" else "the to-do one" for word in command[1:]], cwd=workspace)
+    assert command == ["goalwright", "plan", *MODEL, "-o", "plan.yaml", "--answer", "TEXT", "--", GOAL]
+    ran = goalwright(*[word if word != "TEXT" else "the to-do one" for word in command[1:]], cwd=workspace)
     assert ran.status == 0, ran.err
     assert len(yaml.safe_load((workspace / "plan.yaml").read_text(encoding="utf-8"))["tasks"]) == 2
 
@@ -278,44 +286,48 @@ def test_a_question_of_plan_can_be_left_open(workspace: Path, serve: Serve, nurs
     os.write(ours, b"\x04")
     shown = until(ours, None)
     assert process.wait(120) == 6
-    assert "Answer with: weft plan" in shown
+    assert "Answer with: goalwright plan" in shown
 
 
-def test_a_question_in_place_of_a_plan_is_one_document_with_json(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_a_question_in_place_of_a_plan_is_one_document_with_json(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     serve(lambda _: Say(QUESTION))
-    ran = weft("plan", "--json", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("plan", "--json", *MODEL, GOAL, cwd=workspace)
     assert (ran.status, json.loads(ran.out)["clarification"]) == (6, "Which service?")
 
 
-def test_the_resume_command_names_a_journal_outside_the_workspace(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_the_resume_command_names_a_journal_outside_the_workspace(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     serve(scripted(PLAN))
-    ran = weft("run", *MODEL, "--max-tokens", "15", "--journal", "own.sqlite", GOAL, cwd=workspace)
+    ran = goalwright("run", *MODEL, "--max-tokens", "15", "--journal", "own.sqlite", GOAL, cwd=workspace)
     assert ran.status == 5
     command = shlex.split(ran.err.rstrip().splitlines()[-1])
     assert command[-4:-1] == ["--journal", f"sqlite:///{workspace / 'own.sqlite'}", "--max-tokens"]
     assert int(command[-1]) > 15
-    ran = weft(*command[1:], cwd=workspace)
+    ran = goalwright(*command[1:], cwd=workspace)
     assert ran.status == 0, ran.err
 
 
 def test_a_dry_run_shows_selection_prompt_and_estimate_without_a_call(
-    workspace: Path, serve: Serve, weft: Weft
+    workspace: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     server = serve(scripted(PLAN))
-    ran = weft("run", "--dry-run", *MODEL, GOAL, cwd=workspace)
+    ran = goalwright("run", "--dry-run", *MODEL, GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     assert [line.split()[0] for line in ran.out.splitlines()] == ["Skills", "cataloging-apis", "Estimate:"]
-    whole = weft("run", "--dry-run", "-v", "--model", "openai/gpt-4o", GOAL, cwd=workspace).out
+    whole = goalwright("run", "--dry-run", "-v", "--model", "openai/gpt-4o", GOAL, cwd=workspace).out
     assert re.search(r"Estimate: about [\d,]+ tokens \(\$0\.\d{4}\) to plan", whole)
     assert "<available_skills>" in whole
-    document = json.loads(weft("run", "--dry-run", "--json", GOAL, cwd=workspace).out)
+    document = json.loads(goalwright("run", "--dry-run", "--json", GOAL, cwd=workspace).out)
     assert document["selected"][0]["name"] == "cataloging-apis"
     assert server.calls == []
 
 
 def test_ctrl_c_ends_cleanly_with_130(workspace: Path, serve: Serve, nursery: Nursery) -> None:
     server = serve(scripted(PLAN, task=lambda _: Say("late", after=30)))
-    command = ["-m", "weft", "run", "--json", *MODEL, GOAL]
+    command = ["-m", "goalwright", "run", "--json", *MODEL, GOAL]
     process = nursery.start(command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not server.asked("task") and time.monotonic() < deadline:
@@ -330,17 +342,17 @@ def test_ctrl_c_ends_cleanly_with_130(workspace: Path, serve: Serve, nursery: Nu
 
 
 def test_settings_come_from_flag_environment_and_files_in_that_order(
-    workspace: Path, own_home: Path, serve: Serve, weft: Weft
+    workspace: Path, own_home: Path, serve: Serve, goalwright: Goalwright
 ) -> None:
     server = serve(scripted(PLAN))
-    (workspace / "weft.toml").write_text(
+    (workspace / "goalwright.toml").write_text(
         'model = "openai/from-workspace"\napi_base = "http://127.0.0.1:1"\n[models]\nsynthesis = "openai/writer"\n',
         encoding="utf-8",
     )
-    user = own_home / ".config" / "weft"
+    user = own_home / ".config" / "goalwright"
     user.mkdir(parents=True)
     (user / "config.toml").write_text('model = "openai/from-user"\nmax_tasks = 7\n', encoding="utf-8")
-    ran = weft("run", "--json", GOAL, cwd=workspace)
+    ran = goalwright("run", "--json", GOAL, cwd=workspace)
     assert ran.status == 0, ran.err
     assert [call.body["model"] for call in server.calls] == [
         "from-workspace",
@@ -351,40 +363,42 @@ def test_settings_come_from_flag_environment_and_files_in_that_order(
     assert "'api_base' is ignored, because this workspace is not trusted" in ran.err
     assert "At most 7" in server.calls[0].system
     server.calls.clear()
-    weft("run", "--json", GOAL, cwd=workspace, env={"WEFT_MODEL": "openai/from-env"})
+    goalwright("run", "--json", GOAL, cwd=workspace, env={"GOALWRIGHT_MODEL": "openai/from-env"})
     assert server.calls[0].body["model"] == "from-env"
 
 
 def test_a_run_whose_plan_never_uses_a_required_skill_exits_1_before_its_tasks(
-    workspace: Path, serve: Serve, weft: Weft, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, serve: Serve, goalwright: Goalwright, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = serve(scripted(PLAN))
-    (workspace / "weft.toml").write_text('[skills]\nrequire = ["code-review"]\n', encoding="utf-8")
-    stranger = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    (workspace / "goalwright.toml").write_text('[skills]\nrequire = ["code-review"]\n', encoding="utf-8")
+    stranger = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace)
     assert (stranger.status, "[skills] require is ignored" in stranger.err) == (0, True)
     asked = len(server.calls)
-    monkeypatch.setenv("WEFT_SKILLS_REQUIRE", "code-review")
-    ran = weft("run", "--json", *MODEL, GOAL, cwd=workspace)
+    monkeypatch.setenv("GOALWRIGHT_SKILLS_REQUIRE", "code-review")
+    ran = goalwright("run", "--json", *MODEL, GOAL, cwd=workspace)
     document = json.loads(ran.out)
     assert (ran.status, document["status"], document["tasks"], len(server.calls) - asked) == (1, "failed", [], 3)
     assert "does not use the required skill 'code-review'" in document["error"]
     assert "take it out of `require`" in document["error"]
-    monkeypatch.setenv("WEFT_SKILLS_REQUIRE", "code-revue")
-    ran = weft("run", *MODEL, GOAL, cwd=workspace)
+    monkeypatch.setenv("GOALWRIGHT_SKILLS_REQUIRE", "code-revue")
+    ran = goalwright("run", *MODEL, GOAL, cwd=workspace)
     assert (ran.status, "there is no such skill; known skills: code-review" in ran.err) == (1, True)
-    assert weft("run", *MODEL, "--skill", "code-review", GOAL, cwd=workspace).status == 1
+    assert goalwright("run", *MODEL, "--skill", "code-review", GOAL, cwd=workspace).status == 1
 
 
-def test_what_the_flag_leaves_out_is_not_blamed_on_the_settings(workspace: Path, serve: Serve, weft: Weft) -> None:
+def test_what_the_flag_leaves_out_is_not_blamed_on_the_settings(
+    workspace: Path, serve: Serve, goalwright: Goalwright
+) -> None:
     serve(scripted(PLAN))
     left_out = ["--without", "cataloging-apis", *MODEL]
-    asked = weft("run", *left_out, "--skill", "cataloging-apis", GOAL, cwd=workspace)
+    asked = goalwright("run", *left_out, "--skill", "cataloging-apis", GOAL, cwd=workspace)
     assert (asked.status, "the skill 'cataloging-apis' is left out by --without" in asked.err) == (2, True)
     (workspace / "plan.json").write_text(json.dumps(PLAN), encoding="utf-8")
-    planned = weft("run", *left_out, "--plan", "plan.json", cwd=workspace)
+    planned = goalwright("run", *left_out, "--plan", "plan.json", cwd=workspace)
     assert (planned.status, "the skill 'cataloging-apis' is left out by --without" in planned.err) == (2, True)
-    typo = weft("run", "--without", "cataloging-apes", *MODEL, "--json", GOAL, cwd=workspace)
+    typo = goalwright("run", "--without", "cataloging-apes", *MODEL, "--json", GOAL, cwd=workspace)
     assert "--without names 'cataloging-apes', and there is no such skill" in typo.err
     assert "[skills]" not in asked.err + planned.err + typo.err
-    (workspace / "weft.toml").write_text('[skills]\nwithout = ["cataloging-apis"]\n', encoding="utf-8")
-    assert weft("run", *MODEL, GOAL, cwd=workspace).status == 4, "no file leaves a skill out of a run"
+    (workspace / "goalwright.toml").write_text('[skills]\nwithout = ["cataloging-apis"]\n', encoding="utf-8")
+    assert goalwright("run", *MODEL, GOAL, cwd=workspace).status == 4, "no file leaves a skill out of a run"

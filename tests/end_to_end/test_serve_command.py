@@ -1,4 +1,4 @@
-"""`weft serve` as a real process: its address, its end, a server that is killed, and runs of other processes."""
+"""`goalwright serve` as a real process: its address, its end, a server that is killed, and runs of other processes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from goalwright.web.serve import bind
 from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
-from weft.web.serve import bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.nursery import Nursery, Process, Ran
 
     Serve = Callable[[Script], OpenAIServer]
-    Weft = Callable[..., Ran]
+    Goalwright = Callable[..., Ran]
 
 GOAL = "Sort out the service"
 PLAN = {
@@ -47,7 +47,7 @@ class Served:
 
 @contextmanager
 def served(nursery: Nursery, workspace: Path, *flags: str) -> Iterator[Served]:
-    command = ["-m", "weft", "serve", "--no-open", "--port", "0", *flags]
+    command = ["-m", "goalwright", "serve", "--no-open", "--port", "0", *flags]
     with nursery.start(command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
@@ -77,7 +77,7 @@ def slow_for(seconds: float) -> Script:
 
 
 def test_ctrl_c_interrupts_its_runs_which_can_be_resumed(
-    workspace: Path, serve: Serve, weft: Weft, nursery: Nursery
+    workspace: Path, serve: Serve, goalwright: Goalwright, nursery: Nursery
 ) -> None:
     server = serve(slow_for(60))
     with served(nursery, workspace) as site:
@@ -91,11 +91,11 @@ def test_ctrl_c_interrupts_its_runs_which_can_be_resumed(
             assert site.process.wait() == 130
         assert site.process.stderr is not None
         said = site.process.stderr.read()
-        assert f"weft resume {run_id}" in said
+        assert f"goalwright resume {run_id}" in said
         assert "Traceback" not in said
     server.script = slow_for(0)
     before = len(server.calls)
-    ran = weft("resume", run_id, "--json", cwd=workspace)
+    ran = goalwright("resume", run_id, "--json", cwd=workspace)
     assert (ran.status, json.loads(ran.out)["answer"]) == (0, "the answer")
     assert len(server.calls) - before == 2  # `first` and planning were paid for already
 
@@ -123,7 +123,7 @@ def test_a_server_that_is_killed_loses_nothing_that_was_paid_for(
 def test_a_run_of_another_process_is_watched_and_stopped(workspace: Path, serve: Serve, nursery: Nursery) -> None:
     server = serve(slow_for(60))
     with served(nursery, workspace) as site:
-        command = ["-m", "weft", "run", "--json", "--model", "openai/test-model", GOAL]
+        command = ["-m", "goalwright", "run", "--json", "--model", "openai/test-model", GOAL]
         with nursery.start(command, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
             while len(server.calls) < 3:
                 time.sleep(0.02)
@@ -147,18 +147,18 @@ def test_the_token_is_new_for_each_start_and_a_taken_port_gives_the_next(workspa
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "example.org", "::"])  # noqa: S104
-def test_another_host_needs_a_flag(workspace: Path, weft: Weft, host: str) -> None:
-    ran = weft("serve", "--host", host, "--no-open", cwd=workspace)
+def test_another_host_needs_a_flag(workspace: Path, goalwright: Goalwright, host: str) -> None:
+    ran = goalwright("serve", "--host", host, "--no-open", cwd=workspace)
     assert ran.status == 2
     assert "nothing is encrypted" in ran.err
     assert "--allow-remote" in ran.err
 
 
-def test_mistakes_are_said_before_anything_is_served(workspace: Path, weft: Weft) -> None:
-    assert weft("serve", "--workspace", "none", cwd=workspace).status == 2
-    (workspace / "weft.toml").write_text("max_cost = [", encoding="utf-8")
-    ran = weft("serve", "--no-open", cwd=workspace)
-    assert (ran.status, "weft.toml" in ran.err, "Traceback" in ran.err) == (4, True, False)
+def test_mistakes_are_said_before_anything_is_served(workspace: Path, goalwright: Goalwright) -> None:
+    assert goalwright("serve", "--workspace", "none", cwd=workspace).status == 2
+    (workspace / "goalwright.toml").write_text("max_cost = [", encoding="utf-8")
+    ran = goalwright("serve", "--no-open", cwd=workspace)
+    assert (ran.status, "goalwright.toml" in ran.err, "Traceback" in ran.err) == (4, True, False)
 
 
 def test_a_port_that_is_taken_is_not_shared() -> None:

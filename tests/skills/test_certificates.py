@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills import certificates
+from goalwright_skills import certificates
 
 if TYPE_CHECKING:
     from pathlib import Path

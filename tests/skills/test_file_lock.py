@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING
 
-from weft_skills import file_lock
+from goalwright_skills import file_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HOLDER = """
 import sys, time
 from pathlib import Path
-from weft_skills import file_lock
+from goalwright_skills import file_lock
 with file_lock.hold(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)

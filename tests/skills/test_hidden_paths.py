@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills.hidden_paths import is_foreign, is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
+from goalwright_skills.hidden_paths import is_foreign, is_hidden, is_hidden_name, shown_anyway, skill_parts, unlinked
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 HIDDEN = [".env", ".env.local", ".ENV", ".envrc", "server.pem", "Server.PEM", "id.key", ".git", ".GIT", ".mcp.json",
-          "weft.toml", "Weft.TOML", ".agents"]  # fmt: skip
+          "goalwright.toml", "Goalwright.TOML", ".agents"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HIDDEN)

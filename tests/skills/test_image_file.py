@@ -6,8 +6,8 @@ import hashlib
 
 import pytest
 
+from goalwright_skills.image_file import MOST_BYTES, MOST_IMAGES, Image, UnfitImage, fitting, read, type_of
 from tests.image_bytes import bomb, gif, jpeg, png, webp
-from weft_skills.image_file import MOST_BYTES, MOST_IMAGES, Image, UnfitImage, fitting, read, type_of
 
 KINDS = {
     "image/png": png(640, 480),

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.discovery.locations import LIBRARY
+from goalwright_skills.discovery.registry import Registry
+from goalwright_skills.format import frontmatter
+from goalwright_skills.manage.suspicion import examine
+from goalwright_skills.selection.detectors import detector, top
 from tests.skills.library_goals import GOALS, UNRELATED, UNSURE
-from weft_skills.discovery.locations import LIBRARY
-from weft_skills.discovery.registry import Registry
-from weft_skills.format import frontmatter
-from weft_skills.manage.suspicion import examine
-from weft_skills.selection.detectors import detector, top
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from goalwright_skills.selection.detector import SkillDetector
     from tests.nursery import Ran
-    from weft_skills.selection.detector import SkillDetector
 
 
 DOCUMENTATION = LIBRARY.parents[2] / "docs" / "skills.md"
@@ -126,9 +126,9 @@ def test_a_goal_of_another_kind_selects_nothing(goal: str, shipped: Registry, ch
     assert chooser.detect(goal, shipped.list_skills()) == []
 
 
-def test_the_command_selects_from_the_library_in_any_folder(weft: Callable[..., Ran], tmp_path: Path) -> None:
+def test_the_command_selects_from_the_library_in_any_folder(goalwright: Callable[..., Ran], tmp_path: Path) -> None:
     empty = tmp_path / "elsewhere"
     empty.mkdir()
-    ran = weft("skills", "select", "Review my pull request", "--json", "--workspace", str(empty))
+    ran = goalwright("skills", "select", "Review my pull request", "--json", "--workspace", str(empty))
     assert (ran.status, ran.err) == (0, "")
     assert json.loads(ran.out)["selected"][0]["name"] == "code-review"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills.discovery.registry import Registry
+from goalwright_skills.preferences import Preferences
+from goalwright_skills.skill import Skill
 from tests.skills.tree import put
-from weft_skills.discovery.registry import Registry
-from weft_skills.preferences import Preferences
-from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
     from pathlib import Path

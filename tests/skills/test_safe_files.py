@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills import safe_files
+from goalwright_skills.safe_files import Changed, UnsafePath
 from tests.needs import needs_mounts
-from weft_skills import safe_files
-from weft_skills.safe_files import Changed, UnsafePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +163,7 @@ def test_the_way_begins_at_the_workspace_or_at_the_nearest_folder(root: Path, tm
 
 REPLACE_TWICE = """
 import sys, pathlib
-from weft_skills import safe_files
+from goalwright_skills import safe_files
 root = pathlib.Path(sys.argv[1])
 drafts = root / ".agents/runs/r1/changes"
 assert root.stat().st_dev != drafts.parent.parent.parent.stat().st_dev
@@ -205,7 +205,7 @@ def test_a_new_file_is_written_where_there_are_no_hard_links(root: Path, monkeyp
 
 @pytest.mark.parametrize("put", [safe_files.create, safe_files.write])
 def test_a_full_disk_leaves_no_half_file_and_the_error_names_it(root: Path, put: Callable[..., object]) -> None:
-    path = root / "weft.toml"
+    path = root / "goalwright.toml"
     size = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, size[1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_skills import switches
+from goalwright_skills import switches
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills import untrusted_files
+from goalwright_skills import untrusted_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
         ("/proc/self/environ", True),
         ("/sys", True),
         ("/dev/zero", True),
-        ("/dev/shm/work/weft.toml", False),
-        ("/development/weft.toml", False),
+        ("/dev/shm/work/goalwright.toml", False),
+        ("/development/goalwright.toml", False),
         ("/home/proc", False),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_skills.discovery.registry import Registry
+from goalwright_skills.discovery.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from goalwright_skills.confinement import choose, landlock
+from goalwright_skills.confinement.bubblewrap import BubblewrapConfinement, working
+from goalwright_skills.confinement.landlock_box import LandlockConfinement
+from goalwright_skills.programs import manifest_file as manifests
+from goalwright_skills.programs.build_cache import BuildCache
+from goalwright_skills.programs.executable import ExecutableTool, ToolHost
 from tests.needs import need, needs_bubblewrap, needs_landlock
-from weft_skills.confinement import choose, landlock
-from weft_skills.confinement.bubblewrap import BubblewrapConfinement, working
-from weft_skills.confinement.landlock_box import LandlockConfinement
-from weft_skills.programs import manifest_file as manifests
-from weft_skills.programs.build_cache import BuildCache
-from weft_skills.programs.executable import ExecutableTool, ToolHost
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.confinement import Confinement
-    from weft_skills.tools.call_log import CallLog
+    from goalwright_skills.confinement import Confinement
+    from goalwright_skills.tools.call_log import CallLog
 
 REPLY = """
 import json, sys

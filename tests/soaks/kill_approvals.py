@@ -18,19 +18,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.urls import url_of
+from goalwright_planner.approvals import Answer
+from goalwright_planner.model import Reply, Request, ToolCall, Usage
 from tests.fakes import ScriptedModel
+from tests.goalwright import approving
 from tests.soaks.soak import Soak
-from tests.weft import approving
-from weft_executor.journal.open_store import open_store
-from weft_executor.stores.urls import url_of
-from weft_planner.approvals import Answer
-from weft_planner.model import Reply, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
     import random
 
+    from goalwright_executor.stores.store import Store
     from tests.nursery import Nursery
-    from weft_executor.stores.store import Store
 
 TASKS, CALLS = 6, 2
 GOAL = "Note what was allowed"
@@ -62,10 +62,10 @@ def replying(request: Request) -> Reply:
 async def attempt(workspace: Path, run: str, answers: dict[str, dict[str, Any]]) -> None:
     """In a process of its own: a new run, or one that is resumed with answers."""
     model = ScriptedModel(replying)
-    async with approving.weft(workspace, model) as weft:
+    async with approving.goalwright(workspace, model) as goalwright:
         print("ready", flush=True)
         given = {name: Answer(**answer) for name, answer in answers.items()}
-        result = await (weft.resume(run, answers=given) if run else weft.run(GOAL))
+        result = await (goalwright.resume(run, answers=given) if run else goalwright.run(GOAL))
     print(json.dumps(result.to_dict() | {"asked": len(model.asked)}))
 
 

@@ -55,7 +55,7 @@ def _batch(nursery: Nursery, server: OpenAIServer, out: Path, kills: int, draw: 
     env = {**os.environ, "OPENAI_API_BASE": server.base, "OPENAI_API_KEY": "sk-test"}
     while True:
         more = ["--resume"] if out.exists() else []
-        command = ["-m", "weft", "batch", "goals.jsonl", "-o", out.name, "-q", "--model", "openai/test-model"]
+        command = ["-m", "goalwright", "batch", "goals.jsonl", "-o", out.name, "-q", "--model", "openai/test-model"]
         command += ["--max-calls", str(CALLS), *more]
         process = nursery.start(command, cwd=out.parent, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if killed < kills:

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from goalwright_executor.stores.postgres.address import address_of
 from tests.openai_server import Answer, Call, OpenAIServer, Say
 from tests.postgres import PostgresServer
 from tests.ray_cluster import RayCluster, process_id
 from tests.soaks.kill_batch import answering
 from tests.soaks.soak import Soak
-from weft_executor.stores.postgres.address import address_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ class ClusterBatch:
 
     def __init__(self, folder: Path, cluster: RayCluster, server: OpenAIServer, url: str, goals: int) -> None:
         self.folder, self.cluster, self.server, self.goals = folder, cluster, server, goals
-        self.env = {**os.environ, **cluster.env, "WEFT_JOURNAL": url}
+        self.env = {**os.environ, **cluster.env, "GOALWRIGHT_JOURNAL": url}
         address = address_of(url)
         options = f"-c search_path={address.schema}"
         self.connect: dict[str, Any] = {**address.parameters, "options": options, "autocommit": True}
@@ -79,7 +79,7 @@ class ClusterBatch:
             *(["--resume"] if self.out.exists() else []),
         ]
         with self.said.open("ab") as said:
-            command = [sys.executable, "-m", "weft", "batch", "goals.jsonl", "-o", self.out.name, *given]
+            command = [sys.executable, "-m", "goalwright", "batch", "goals.jsonl", "-o", self.out.name, *given]
             return subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=said, stderr=said)
 
     def run(self, kills: int, draw: Random) -> None:

@@ -1,4 +1,4 @@
-"""Kill `weft trace import` of a large file with -9 at random moments: the journal has all of its runs, or none."""
+"""Kill `goalwright trace import` of a large file with -9 at random moments: the journal has all of its runs, or none."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def soak(nursery: Nursery, folder: Path, kills: int, draw: Random) -> str:
     every = {f"{line['run_id']}-{copy}" for line in lines for copy in range(copies)}
     killed = whole = 0
     while killed < kills:
-        command = ["-m", "weft", "trace", "import", "runs.jsonl", "--journal", f"{whole}.sqlite"]
+        command = ["-m", "goalwright", "trace", "import", "runs.jsonl", "--journal", f"{whole}.sqlite"]
         process = nursery.start(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         time.sleep(draw.uniform(0.0, LONGEST * copies))
         process.kill()

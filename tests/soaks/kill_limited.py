@@ -18,12 +18,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goalwright.batch.limits.rate_limiter import Rates
+from goalwright.batch.limits.shared.client import LimiterClient
+from goalwright.batch.limits.shared.limiter import Limiter
+from goalwright.batch.limits.shared.messages import LATE, LimiterGrant, LimiterRequest
+from goalwright_planner.model import Message, Reply, Request, Usage
 from tests.soaks.soak import Soak
-from weft.batch.limits.rate_limiter import Rates
-from weft.batch.limits.shared.client import LimiterClient
-from weft.batch.limits.shared.limiter import Limiter
-from weft.batch.limits.shared.messages import LATE, LimiterGrant, LimiterRequest
-from weft_planner.model import Message, Reply, Request, Usage
 
 if TYPE_CHECKING:
     import random

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goalwright_planner.errors import RequestRefused
+from goalwright_planner.model import Reply, Request, ToolCall, Usage
 from tests.soaks import kill_run
 from tests.soaks.kill_run import KilledRuns, NotingModel
 from tests.soaks.soak import Soak
-from weft_planner.errors import RequestRefused
-from weft_planner.model import Reply, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
     import random

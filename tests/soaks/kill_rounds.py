@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goalwright_planner.approvals import Answer
+from goalwright_planner.model import Reply, Request, Usage
 from tests.soaks.kill_run import KilledRuns, NotingModel
 from tests.soaks.soak import Soak
-from weft_planner.approvals import Answer
-from weft_planner.model import Reply, Request, Usage
 
 if TYPE_CHECKING:
     import random
 
+    from goalwright_planner.approvals import ApprovalRequest
     from tests.nursery import Nursery
-    from weft_planner.approvals import ApprovalRequest
 
 ROUNDS = 4
 # Planning; the draft and its verdicts; the items; the goal (planning, two items and a synthesis in each round); what
@@ -90,13 +90,15 @@ async def allow(_: ApprovalRequest) -> Answer:
 
 async def attempt(workspace: Path, run: str | None) -> None:
     """In a process of its own: a new run, or one that is resumed."""
-    from weft.runs.runtime import Weft
-    from weft.settings.settings import Settings
+    from goalwright.runs.runtime import Goalwright
+    from goalwright.settings.settings import Settings
 
     model = RoundsModel(workspace / "calls.jsonl")
-    async with Weft(workspace, Settings(model="scripted"), open_model=lambda _: model) as weft:
+    async with Goalwright(workspace, Settings(model="scripted"), open_model=lambda _: model) as goalwright:
         print("ready", flush=True)
-        result = await (weft.run("Go round", approve=allow) if run is None else weft.resume(run, approve=allow))
+        result = await (
+            goalwright.run("Go round", approve=allow) if run is None else goalwright.resume(run, approve=allow)
+        )
     print(json.dumps(result.to_dict()))
 
 

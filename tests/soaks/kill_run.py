@@ -18,16 +18,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.urls import url_of
+from goalwright_planner.model import Message, Reply, Request, ToolCall, Usage
 from tests.soaks.soak import Soak
-from weft_executor.journal.open_store import open_store
-from weft_executor.stores.urls import url_of
-from weft_planner.model import Message, Reply, Request, ToolCall, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from goalwright_executor.stores.store import Store
     from tests.nursery import Nursery, Process
-    from weft_executor.stores.store import Store
 
 GOAL = "Weave thirty threads"
 LAYERS, WIDTH = 6, 5
@@ -85,13 +85,13 @@ async def attempt(
     workspace: Path, run: str | None, goal: str = GOAL, model: NotingModel | None = None, **settings: Any
 ) -> None:
     """In a process of its own: a new run, or one that is resumed."""
-    from weft.runs.runtime import Weft
-    from weft.settings.settings import Settings
+    from goalwright.runs.runtime import Goalwright
+    from goalwright.settings.settings import Settings
 
     asked = model or NotingModel(workspace / "calls.jsonl")
-    async with Weft(workspace, Settings(model="scripted", **settings), open_model=lambda _: asked) as weft:
+    async with Goalwright(workspace, Settings(model="scripted", **settings), open_model=lambda _: asked) as goalwright:
         print("ready", flush=True)
-        result = await (weft.run(goal) if run is None else weft.resume(run))
+        result = await (goalwright.run(goal) if run is None else goalwright.resume(run))
     print(json.dumps(result.to_dict()))
 
 

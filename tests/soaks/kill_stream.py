@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goalwright_planner.model import Reply, Request, Usage
 from tests.soaks import kill_run
 from tests.soaks.kill_run import KilledRuns, NotingModel, saying
 from tests.soaks.soak import Soak
-from weft_planner.model import Reply, Request, Usage
 
 if TYPE_CHECKING:
+    from goalwright_executor.stores.row import Row
     from tests.nursery import Nursery
-    from weft_executor.stores.row import Row
 
 GOAL = "Weave while the pattern is drawn"
 TASKS = 12
@@ -125,8 +125,8 @@ def dropped(folder: Path) -> list[str]:
 
 def _rows(folder: Path, *types: str) -> list[Row]:
     """The rows of all runs, one run after another."""
-    from weft_executor.journal.open_store import open_store
-    from weft_executor.stores.urls import url_of
+    from goalwright_executor.journal.open_store import open_store
+    from goalwright_executor.stores.urls import url_of
 
     store = open_store(url_of(folder / ".agents" / "journal.sqlite"), create=False)
     try:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from goalwright_skills.selection.encoder.table import SHIPPED, Table
 from training import bundle, everyday_requests, requests
 from training.examples import example
 from training.exclusion import Exclusion, digest, shingles
@@ -13,7 +14,6 @@ from training.phrases import of_body, of_description, size
 from training.repositories import File, listed
 from training.translations import po_strings, strings
 from training.vocabulary import frequent, runs
-from weft_skills.selection.encoder.table import SHIPPED, Table
 
 DESCRIPTION = (
     "Turns tables of numbers into charts that people can read at once. Use when the user wants to plot sales data."

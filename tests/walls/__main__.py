@@ -58,7 +58,7 @@ def as_user(user: str) -> tuple[list[str], str]:
         tried = [*become, python, "-c", TRY]
         if subprocess.run(tried, env=_environment(), capture_output=True, check=False).returncode == 0:
             return [*become, python, *run], ""
-    return [], "an ordinary user can run no Python here that has weft's packages"
+    return [], "an ordinary user can run no Python here that has goalwright's packages"
 
 
 def _environment() -> dict[str, str]:

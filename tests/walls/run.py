@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goalwright_skills.confinement import bubblewrap, landlock, seccomp
 from tests.skills.workbench import Workbench, walls
 from tests.walls.registry import Skipped, known
-from weft_skills.confinement import bubblewrap, landlock, seccomp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ def outcome(probe: Probe, wall: str) -> Outcome:
     why = missing(wall)
     if why:
         return Outcome(probe.theme, probe.name, wall, "skipped", why)
-    root = Path(tempfile.mkdtemp(prefix="weft-walls-"))
+    root = Path(tempfile.mkdtemp(prefix="goalwright-walls-"))
     bench = Workbench(root)
     bench.confinement = walls(wall, bench.home)
     try:

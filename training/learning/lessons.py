@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from goalwright_skills.selection.encoder.tokens import PIECE
 from training.learning.packed import Packed
 from training.learning.teacher import centred
-from weft_skills.selection.encoder.tokens import PIECE
 
 if TYPE_CHECKING:
     import random

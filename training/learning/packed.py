@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from weft_skills.selection.encoder.tokens import Tokens
+from goalwright_skills.selection.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

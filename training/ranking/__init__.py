@@ -1,4 +1,4 @@
-"""The weights of `weft_skills.selection.ranking.combination`, learnt from development goals.
+"""The weights of `goalwright_skills.selection.ranking.combination`, learnt from development goals.
 
     development   goals and pools: a corpus, the goals of `training/goals`, tools of TaskBench's form
     reading       the signals of every candidate, read by the ranking itself

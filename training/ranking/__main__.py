@@ -13,11 +13,11 @@ import json
 import tempfile
 from pathlib import Path
 
+from goalwright_skills.selection.encoder import Table
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.ranking.combination import FILE, Combination
 from training.ranking import report
 from training.ranking.development import Development
-from weft_skills.selection.encoder import Table
-from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.ranking.combination import FILE, Combination
 
 
 def main() -> None:

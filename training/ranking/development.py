@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from bench.plan_quality.taskbench import skill_name
 from bench.selection_quality import corpus
+from goalwright_skills.selection.language import language
+from goalwright_skills.selection.ranking import intents
 from tests.skills import library_goals
 from training.goals.check import Goal
 from training.ranking import fields
-from weft_skills.selection.language import language
-from weft_skills.selection.ranking import intents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 GOALS = Path(__file__).parents[1] / "goals"
 EVERYTHING, LIBRARY = "all", "library"

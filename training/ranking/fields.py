@@ -17,7 +17,7 @@ from training.goals.check import Goal
 from training.repositories import files
 
 if TYPE_CHECKING:
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 FOLDER = Path(__file__).parents[1] / "goals" / "fields"
 

@@ -18,10 +18,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from goalwright_skills.selection.ranking.combination import FILE, log_odds, need_features, right_features
+from goalwright_skills.selection.ranking.signals import Agreement, Signals
 from training.ranking.development import WORKSPACE
 from training.ranking.reading import SIGNALS, Read
-from weft_skills.selection.ranking.combination import FILE, log_odds, need_features, right_features
-from weft_skills.selection.ranking.signals import Agreement, Signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

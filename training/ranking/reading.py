@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft_skills.selection.index import building
-from weft_skills.selection.index.postings import Postings
-from weft_skills.selection.ranking.bm25 import Scorer
-from weft_skills.selection.ranking.combination import FEW_PARTS
-from weft_skills.selection.ranking.pool import Pool
-from weft_skills.selection.ranking.reading import GoalReading
-from weft_skills.selection.ranking.signals import Agreement, Outlook, Signals
+from goalwright_skills.selection.index import building
+from goalwright_skills.selection.index.postings import Postings
+from goalwright_skills.selection.ranking.bm25 import Scorer
+from goalwright_skills.selection.ranking.combination import FEW_PARTS
+from goalwright_skills.selection.ranking.pool import Pool
+from goalwright_skills.selection.ranking.reading import GoalReading
+from goalwright_skills.selection.ranking.signals import Agreement, Outlook, Signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goalwright_skills.selection.encoder import Table
+    from goalwright_skills.selection.ranking.reading import Passage
     from training.goals.check import Goal
     from training.ranking.development import Development
-    from weft_skills.selection.encoder import Table
-    from weft_skills.selection.ranking.reading import Passage
 
 SIGNALS = len(Signals())
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.detectors import top
+from goalwright_skills.selection.detectors import top
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from goalwright_skills.selection.detector import SkillDetector
     from training.goals.check import Goal
     from training.ranking.development import Development
-    from weft_skills.selection.detector import SkillDetector
 
 LISTED = 30
 

@@ -1,1 +1,1 @@
-pytest_plugins = ["weft.testing"]
+pytest_plugins = ["goalwright.testing"]

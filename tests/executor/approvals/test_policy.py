@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from weft_executor.approvals.policy import ApprovalPolicy, ApprovalRule, Ruling, as_floors, stricter
-from weft_skills.tools.effects import READ_ONLY, Effects, call_text, effects_of, preview_of
+from goalwright_executor.approvals.policy import ApprovalPolicy, ApprovalRule, Ruling, as_floors, stricter
+from goalwright_skills.tools.effects import READ_ONLY, Effects, call_text, effects_of, preview_of
 
 ARTIFACTS, WORKSPACE, OUTSIDE = Effects(), Effects("workspace"), Effects("outside", idempotent=True)
 

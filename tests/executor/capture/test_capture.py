@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_executor.capture.capture import Capture
-from weft_executor.capture.json_text import encode
-from weft_executor.capture.named_roots import NamedRoots
-from weft_executor.capture.secrets import REDACTED, Secrets
-from weft_executor.stores import texts
-from weft_planner.events import PlanMade, ToolCalled
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.capture.json_text import encode
+from goalwright_executor.capture.named_roots import NamedRoots
+from goalwright_executor.capture.secrets import REDACTED, Secrets
+from goalwright_executor.stores import texts
+from goalwright_planner.events import PlanMade, ToolCalled
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
 
 ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/me/work", "home": "/home/me"})
 

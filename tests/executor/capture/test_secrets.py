@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from weft_executor.capture.secrets import REDACTED, Secrets
+from goalwright_executor.capture.secrets import REDACTED, Secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,7 +119,7 @@ def test_texts_that_only_look_encoded_stay(secrets: Secrets) -> None:
     for text in (
         "a \\u0026 b \\x41 %20 %2520 &#38; 0x5a, 0x71, 0x39 5a71 392f",
         b64encode(b64encode(b"nothing to see here, and more of it")).decode(),
-        "skills/weft_skills/confinement/LandlockBoxOfTheMachine/AnotherLongName",
+        "skills/goalwright_skills/confinement/LandlockBoxOfTheMachine/AnotherLongName",
         "f" * 4_000,
         "\\u4e2d\\u6587" * 200,
     ):

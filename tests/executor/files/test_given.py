@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from goalwright_executor.files.given import GivenFiles
+from goalwright_planner.events import FilePart, FileRead, Warned
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_planner.prompting.profile import profiles
+from goalwright_skills.tools.envelope import Context
 from tests.fakes import Recorder
-from weft_executor.files.given import GivenFiles
-from weft_planner.events import FilePart, FileRead, Warned
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_planner.prompting.profile import profiles
-from weft_skills.tools.envelope import Context
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_executor.files.named import MOST, named_files
+from goalwright_executor.files.named import MOST, named_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     root = tmp_path / "work"
-    for name in ("notes.md", "my notes.txt", "data/q1.csv", ".env", "weft.toml", ".git/config.txt", "key.pem"):
+    for name in ("notes.md", "my notes.txt", "data/q1.csv", ".env", "goalwright.toml", ".git/config.txt", "key.pem"):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("text")
@@ -38,7 +38,7 @@ def workspace(tmp_path: Path) -> Path:
         ("Read https://example.org/notes.md", []),
         ("Mail it to ann@notes.md", []),
         ("Read ../outside.md and link.md and /etc/passwd.txt", []),
-        ("Explain .env, weft.toml, .git/config.txt and key.pem", []),
+        ("Explain .env, goalwright.toml, .git/config.txt and key.pem", []),
         ("Sort folder.d", []),
         ("x" * 5000 + ".md and a\0b.md", []),
     ],

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_executor.files.parts import divided, evenly, scores, tokens, wants_all
+from goalwright_executor.files.parts import divided, evenly, scores, tokens, wants_all
 
 LINES = [f"Line {number} says that item {number} costs {number * 7} euros.\n" for number in range(400)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_executor.files import text
+from goalwright_executor.files import text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from weft_executor.history.difference import difference, of_listings, of_names, of_plans
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
+from goalwright_executor.history.difference import difference, of_listings, of_names, of_plans
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
 
 
 def listing(kind: str, *names: str) -> str:

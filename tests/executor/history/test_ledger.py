@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from weft_executor.history.ledger import Ledger
-from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, ToolCalled
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
+from goalwright_executor.history.ledger import Ledger
+from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, ToolCalled
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
 
 PLAN = Plan((Task("a", "skill", name="one"), Task("b", "llm")))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from weft_executor.capture.capture import Capture
-from weft_executor.history.run_history import RunHistory
-from weft_executor.journal.summary import updated
-from weft_executor.stores.row import Row, RunSummary
-from weft_planner.events import (
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.history.run_history import RunHistory
+from goalwright_executor.journal.summary import updated
+from goalwright_executor.stores.row import Row, RunSummary
+from goalwright_planner.events import (
     Event,
     PlanChanged,
     PlanMade,
@@ -20,9 +20,9 @@ from weft_planner.events import (
     to_dict,
     type_of,
 )
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_skills.errors import InputError
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_skills.errors import InputError
 
 MADE = PlanMade(Plan((Task("a", "llm"), Task("b", "llm", depends_on=("a",)))), 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft_executor.history.run_warnings import RunWarnings
+from goalwright_executor.history.run_warnings import RunWarnings
 
 
 def test_each_is_told_once_in_order() -> None:

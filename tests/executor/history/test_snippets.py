@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_executor.history.snippets import snippet
+from goalwright_executor.stores.sqlite.store import SqliteStore
 from tests.executor.stores.runs import line, row
-from weft_executor.history.snippets import snippet
-from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from weft_executor.stores.store import Store
+    from goalwright_executor.stores.store import Store
 
 TASKS = [
     {"id": "scan", "title": "Scan the market", "action_type": "llm"},

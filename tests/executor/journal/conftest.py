@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.journal.log import Log
+from goalwright_executor.journal.writer import Writer
 from tests.executor.journal.faulty_store import FaultyStore
-from weft_executor.capture.capture import Capture
-from weft_executor.journal.log import Log
-from weft_executor.journal.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,18 +7,18 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from weft_executor.stores.columns import encoded
-from weft_executor.stores.lease import BEAT, Handover, Holder, myself
-from weft_executor.stores.sqlite.store import SqliteStore
-from weft_planner.events import RunStarted
+from goalwright_executor.stores.columns import encoded
+from goalwright_executor.stores.lease import BEAT, Handover, Holder, myself
+from goalwright_executor.stores.sqlite.store import SqliteStore
+from goalwright_planner.events import RunStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    from weft_executor.journal.log import Log
-    from weft_executor.journal.writer import Writer
-    from weft_executor.stores.row import EncodedRows, Row, RunSummary
+    from goalwright_executor.journal.log import Log
+    from goalwright_executor.journal.writer import Writer
+    from goalwright_executor.stores.row import EncodedRows, Row, RunSummary
 
 SOON = BEAT / 2
 STARTED = RunStarted("r", "goal", "/w", {})

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from weft_executor.capture.capture import Capture
-from weft_executor.journal.log import Log, LogEntry, rows_of, stamp
-from weft_executor.stores.row import RunSummary
-from weft_planner.events import Event, TaskFinished, TaskStarted, ToolCalled
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.journal.log import Log, LogEntry, rows_of, stamp
+from goalwright_executor.stores.row import RunSummary
+from goalwright_planner.events import Event, TaskFinished, TaskStarted, ToolCalled
 
 BEGAN = 1_794_000_000_000_000_000
 

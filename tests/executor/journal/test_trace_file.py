@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_executor.journal import trace_file
-from weft_executor.stores.row import VERSION, Row
-from weft_planner import events
-from weft_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, decode, to_dict
-from weft_planner.model import Message, Reply, ToolCall, Usage
-from weft_planner.plan.forms.result_keys import ResultCheck
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Item, Task
-from weft_skills.errors import InputError
-from weft_skills.image_file import Image
-from weft_skills.selection.detector import Selection
-from weft_skills.tools.envelope import Context, Envelope, failure
+from goalwright_executor.journal import trace_file
+from goalwright_executor.stores.row import VERSION, Row
+from goalwright_planner import events
+from goalwright_planner.events import ApprovalAsked, ApprovalGiven, ToolStarted, decode, to_dict
+from goalwright_planner.model import Message, Reply, ToolCall, Usage
+from goalwright_planner.plan.forms.result_keys import ResultCheck
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Item, Task
+from goalwright_skills.errors import InputError
+from goalwright_skills.image_file import Image
+from goalwright_skills.selection.detector import Selection
+from goalwright_skills.tools.envelope import Context, Envelope, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from weft_planner.events import Event
+    from goalwright_planner.events import Event
 
 CALL = ToolCall("c", "ReadFile", '{"path": "x"}')
 EARLIER = events.EarlierRun("r0", "g0", "partial", "answer", (events.EarlierOutput("a", "t", "text"),))
 EVENTS: list[Event] = [
     events.ModelLoading("openai/x", "litellm"),
     events.ModelLoaded("openai/x", "litellm", 3.5),
-    events.RunStarted("r", "g", "/w", {"model": "m"}, "Monday", ("s",), ("f",), ("a",), "p", {"weft": "1"}),
+    events.RunStarted("r", "g", "/w", {"model": "m"}, "Monday", ("s",), ("f",), ("a",), "p", {"goalwright": "1"}),
     events.RunStarted("r", "g", "/w", {}, after=EARLIER),
     events.RunResumed("r", {}),
     events.CatalogueTaken((events.SkillPrint("s", "d", "b"),), "<a/>", "<b/>"),
@@ -129,7 +129,7 @@ def test_an_envelope_survives() -> None:
         ("{", "not JSON"),
         ("[]", "not an event"),
         ('{"type": "warned"}', "not an event"),
-        (json.dumps({"v": VERSION + 1, "run_id": "r", "seq": 1, "at": "", "type": "warned"}), "newer weft"),
+        (json.dumps({"v": VERSION + 1, "run_id": "r", "seq": 1, "at": "", "type": "warned"}), "newer goalwright"),
     ],
 )
 def test_a_line_that_is_not_an_event_is_reported_with_its_place(line: str, says: str) -> None:

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_executor.capture.capture import Capture
-from weft_executor.journal.journal import Journal
-from weft_executor.journal.log import Log
-from weft_executor.journal.writer import COHORT, Waiter, Writer
-from weft_executor.stores.errors import StoreFailed
-from weft_executor.stores.lease import BEAT, myself
-from weft_executor.stores.sqlite.store import SqliteStore
-from weft_executor.stores.urls import url_of
-from weft_planner.events import RunStarted, TextStreamed, Warned
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.journal.journal import Journal
+from goalwright_executor.journal.log import Log
+from goalwright_executor.journal.writer import COHORT, Waiter, Writer
+from goalwright_executor.stores.errors import StoreFailed
+from goalwright_executor.stores.lease import BEAT, myself
+from goalwright_executor.stores.sqlite.store import SqliteStore
+from goalwright_executor.stores.urls import url_of
+from goalwright_planner.events import RunStarted, TextStreamed, Warned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from weft_executor.stores.lease import Handover, Holder
-    from weft_executor.stores.row import EncodedRows, Row, RunSummary
+    from goalwright_executor.stores.lease import Handover, Holder
+    from goalwright_executor.stores.row import EncodedRows, Row, RunSummary
 
 
 class Counting(SqliteStore):

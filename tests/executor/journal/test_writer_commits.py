@@ -9,13 +9,13 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.journal.log import Log
+from goalwright_executor.journal.writer import COHORT, Writer
+from goalwright_executor.stores.errors import RunHeld, StoreFailed
+from goalwright_executor.stores.lease import BEAT, myself
+from goalwright_planner.events import RunFinished, Warned
 from tests.executor.journal.faulty_store import SOON, STARTED, Commit, FaultyStore, begun, eventually, settled
-from weft_executor.capture.capture import Capture
-from weft_executor.journal.log import Log
-from weft_executor.journal.writer import COHORT, Writer
-from weft_executor.stores.errors import RunHeld, StoreFailed
-from weft_executor.stores.lease import BEAT, myself
-from weft_planner.events import RunFinished, Warned
 
 # Leases
 
@@ -116,7 +116,7 @@ async def test_who_waits_for_nothing_waits_briefly(writer: Writer, store: Faulty
 async def test_entries_that_someone_waits_for_do_not_wait_for_others(
     writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft_executor.journal.writer.LINGER", 60.0)
+    monkeypatch.setattr("goalwright_executor.journal.writer.LINGER", 60.0)
     log.record(STARTED)
     await settled(log)
     assert [row.seq for row in store.rows("r")] == [1]
@@ -126,7 +126,7 @@ async def test_entries_that_someone_waits_for_do_not_wait_for_others(
 def test_entries_that_nobody_waits_for_wait_for_others(
     writer: Writer, store: FaultyStore, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft_executor.journal.writer.LINGER", 1.0)
+    monkeypatch.setattr("goalwright_executor.journal.writer.LINGER", 1.0)
     log.record(STARTED)
     time.sleep(0.05)  # long enough for a commit that does not wait
     log.record(Warned("a"))

@@ -10,13 +10,13 @@ from contextlib import suppress
 import pytest
 from msgspec.structs import replace
 
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.journal.log import Log
+from goalwright_executor.journal.writer import COHORT, Waiter, Writer
+from goalwright_executor.stores.errors import LeaseLost, StoreFailed
+from goalwright_executor.stores.lease import BEAT
+from goalwright_planner.events import Warned
 from tests.executor.journal.faulty_store import SOON, STARTED, FaultyStore, begun, eventually, settled
-from weft_executor.capture.capture import Capture
-from weft_executor.journal.log import Log
-from weft_executor.journal.writer import COHORT, Waiter, Writer
-from weft_executor.stores.errors import LeaseLost, StoreFailed
-from weft_executor.stores.lease import BEAT
-from weft_planner.events import Warned
 
 # Nothing is written after a failure
 
@@ -132,7 +132,7 @@ async def test_an_unexpected_error_of_a_commit_is_a_failure_that_says_what_and_w
     log.record(Warned("w"))
     with pytest.raises(StoreFailed, match="the journal failed: ZeroDivisionError: by zero") as caught:
         await settled(log)
-    assert "weft resume" in caught.value.hint
+    assert "goalwright resume" in caught.value.hint
     assert writer._thread.is_alive()
     with pytest.raises(StoreFailed, match="by zero"):
         await settled(log)

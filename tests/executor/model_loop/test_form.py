@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from goalwright_executor.model_loop.form import Form, UnfitAnswer
+from goalwright_executor.model_loop.model_loop import ModelLoop, Toolbox
+from goalwright_executor.results.memo import Memo
+from goalwright_planner.model import Message, Reply
+from goalwright_planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, ScriptedModel, saying
-from weft_executor.model_loop.form import Form, UnfitAnswer
-from weft_executor.model_loop.model_loop import ModelLoop, Toolbox
-from weft_executor.results.memo import Memo
-from weft_planner.model import Message, Reply
-from weft_planner.prompting.prompts import Prompts
 
 FACTS = {
     "type": "object",

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 from msgspec.structs import replace
 
+from goalwright_executor.model_loop.model_loop import ModelLoop, Toolbox
+from goalwright_executor.model_loop.truncation import NOTE
+from goalwright_executor.results.memo import Memo
+from goalwright_planner.errors import ContentRefused, ModelError
+from goalwright_planner.events import ToolCalled, Warned
+from goalwright_planner.model import Message, Reply, Request, ToolCall
+from goalwright_skills.tools.envelope import Context, Envelope
 from tests.fakes import Recorder, ScriptedModel, saying
-from weft_executor.model_loop.model_loop import ModelLoop, Toolbox
-from weft_executor.model_loop.truncation import NOTE
-from weft_executor.results.memo import Memo
-from weft_planner.errors import ContentRefused, ModelError
-from weft_planner.events import ToolCalled, Warned
-from weft_planner.model import Message, Reply, Request, ToolCall
-from weft_skills.tools.envelope import Context, Envelope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

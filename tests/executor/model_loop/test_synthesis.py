@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.model_loop.synthesis import Synthesis
+from goalwright_executor.model_loop.truncation import NOTE
+from goalwright_executor.results.artifacts import Artifacts
+from goalwright_executor.results.memo import Memo
+from goalwright_executor.results.outcome import Done, Failed, Outcome, Skipped
+from goalwright_planner.errors import ModelError
+from goalwright_planner.events import Warned
+from goalwright_planner.model import Reply
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, saying
-from weft_executor.model_loop.synthesis import Synthesis
-from weft_executor.model_loop.truncation import NOTE
-from weft_executor.results.artifacts import Artifacts
-from weft_executor.results.memo import Memo
-from weft_executor.results.outcome import Done, Failed, Outcome, Skipped
-from weft_planner.errors import ModelError
-from weft_planner.events import Warned
-from weft_planner.model import Reply
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_planner.prompting.prompts import Prompts
 
 if TYPE_CHECKING:
     from pathlib import Path

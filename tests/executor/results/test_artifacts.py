@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_executor.results.artifacts import Artifacts, make_home
-from weft_skills.safe_files import UnsafePath
-from weft_skills.tools.disk_use import DiskLimits
-from weft_skills.tools.envelope import TEXT_LIMIT, Context
-from weft_skills.tools.overflow import Output
+from goalwright_executor.results.artifacts import Artifacts, make_home
+from goalwright_skills.safe_files import UnsafePath
+from goalwright_skills.tools.disk_use import DiskLimits
+from goalwright_skills.tools.envelope import TEXT_LIMIT, Context
+from goalwright_skills.tools.overflow import Output
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_executor.results.artifacts import Artifacts
-from weft_executor.results.inputs import fill, fill_arguments, given_to, item_texts, results_for, shorten
-from weft_executor.results.task_results import MissingField
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Item, Task
+from goalwright_executor.results.artifacts import Artifacts
+from goalwright_executor.results.inputs import fill, fill_arguments, given_to, item_texts, results_for, shorten
+from goalwright_executor.results.task_results import MissingField
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Item, Task
 
 
 def test_references_inside_results_are_not_filled() -> None:

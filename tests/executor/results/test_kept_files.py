@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weft_executor.results.kept_files import KeptFiles
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
+from goalwright_executor.results.kept_files import KeptFiles
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
 
 
 def kept(*tasks: str) -> KeptFiles:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.capture.named_roots import NamedRoots
+from goalwright_executor.results.memo import Memo
+from goalwright_planner.events import TaskFinished
+from goalwright_planner.model import Message, Request, ToolCall, ToolSpec
+from goalwright_planner.plan.task import Task
 from tests.fakes import Recorder
-from weft_executor.capture.capture import Capture
-from weft_executor.capture.named_roots import NamedRoots
-from weft_executor.results.memo import Memo
-from weft_planner.events import TaskFinished
-from weft_planner.model import Message, Request, ToolCall, ToolSpec
-from weft_planner.plan.task import Task
 
 if TYPE_CHECKING:
     from pathlib import Path

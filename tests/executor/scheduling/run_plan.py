@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weft_executor.results.memo import Memo
-from weft_executor.scheduling.finished import NOTHING
-from weft_executor.scheduling.schedule import Schedule
+from goalwright_executor.results.memo import Memo
+from goalwright_executor.scheduling.finished import NOTHING
+from goalwright_executor.scheduling.schedule import Schedule
 
 if TYPE_CHECKING:
-    from weft_executor.results.outcome import Outcome
-    from weft_executor.scheduling.attempt import ScheduleLimits
-    from weft_executor.scheduling.finished import Finished
-    from weft_executor.scheduling.schedule import Check, RunTask
-    from weft_planner.events import Record
-    from weft_planner.plan.plan import Plan
+    from goalwright_executor.results.outcome import Outcome
+    from goalwright_executor.scheduling.attempt import ScheduleLimits
+    from goalwright_executor.scheduling.finished import Finished
+    from goalwright_executor.scheduling.schedule import Check, RunTask
+    from goalwright_planner.events import Record
+    from goalwright_planner.plan.plan import Plan
 
 
 async def run_plan(

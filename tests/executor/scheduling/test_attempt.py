@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from weft_executor.scheduling.attempt import TimeLimits
+from goalwright_executor.scheduling.attempt import TimeLimits
 
 
 def ignore(_: int) -> None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goalwright_executor.results.outcome import Done, Failed, Outcome, Skipped
+from goalwright_executor.scheduling.attempt import ScheduleLimits
+from goalwright_executor.scheduling.schedule import Schedule
+from goalwright_planner.events import TaskFinished, TaskStarted
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_skills.errors import GoalwrightError
 from tests.fakes import Recorder
 from tests.plans import plans
-from weft_executor.results.outcome import Done, Failed, Outcome, Skipped
-from weft_executor.scheduling.attempt import ScheduleLimits
-from weft_executor.scheduling.schedule import Schedule
-from weft_planner.events import TaskFinished, TaskStarted
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ def schedule_of(plan: Plan, fails: set[str], hold: Callable[[Task], bool] | None
 
     async def run_task(task: Task, results: Mapping[str, str]) -> str:
         if task.id in fails:
-            raise WeftError("no")
+            raise GoalwrightError("no")
         return "+".join([task.id, *(results[before] for before in task.depends_on)])
 
     schedule = Schedule(run_task, record, ScheduleLimits(3), hold=hold)

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goalwright_executor.results.artifacts import Artifacts
+from goalwright_executor.results.outcome import Cancelled, Done, Failed, Outcome, Skipped, Unneeded
+from goalwright_executor.scheduling.condition import SCHEMA, ConditionCheck, evaluate
+from goalwright_executor.scheduling.expand import CurrentPlan
+from goalwright_planner.errors import ModelError
+from goalwright_planner.events import ConditionChecked
+from goalwright_planner.model import Reply
+from goalwright_planner.plan.conditions import parse, values_in
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Item, Task
+from goalwright_planner.prompting.prompts import Prompts
+from goalwright_skills.errors import GoalwrightError
 from tests.fakes import Recorder, ScriptedModel, saying
-from weft_executor.results.artifacts import Artifacts
-from weft_executor.results.outcome import Cancelled, Done, Failed, Outcome, Skipped, Unneeded
-from weft_executor.scheduling.condition import SCHEMA, ConditionCheck, evaluate
-from weft_executor.scheduling.expand import CurrentPlan
-from weft_planner.errors import ModelError
-from weft_planner.events import ConditionChecked
-from weft_planner.model import Reply
-from weft_planner.plan.conditions import parse, values_in
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Item, Task
-from weft_planner.prompting.prompts import Prompts
-from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -238,7 +238,7 @@ async def test_an_answer_that_does_not_say_is_an_error(answer: str, tmp_path: Pa
 @pytest.mark.parametrize("when", ["nonsense", {}, {"ask": 7}])
 async def test_a_broken_condition_in_a_strangers_record_is_an_error_of_its_task(when: Any, tmp_path: Path) -> None:
     check, _ = checking(tmp_path)
-    with pytest.raises(WeftError, match="'when'"):
+    with pytest.raises(GoalwrightError, match="'when'"):
         await check.check(Task("t", "llm", when=when), OUTCOMES)
     assert await check.check(Task("t", "llm", when="<<gone.status>> == null and <<gone.output.x>> is empty"), OUTCOMES)
 

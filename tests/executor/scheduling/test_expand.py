@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from goalwright_executor.history.recorded_limits import RecordedLimits
+from goalwright_executor.history.run_history import RunHistory
+from goalwright_executor.results.memo import FinishedPart, FinishedWork, Memo
+from goalwright_executor.results.outcome import Done, Failed, Grown, Outcome
+from goalwright_executor.scheduling.attempt import ScheduleLimits
+from goalwright_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
+from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted, Warned
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Item, Task
+from goalwright_planner.plan.task_id import parent_of
+from goalwright_planner.plan.validate import Known
+from goalwright_skills.errors import GoalwrightError
 from tests.executor.scheduling.run_plan import run_plan
 from tests.fakes import Recorder
-from weft_executor.history.recorded_limits import RecordedLimits
-from weft_executor.history.run_history import RunHistory
-from weft_executor.results.memo import FinishedPart, FinishedWork, Memo
-from weft_executor.results.outcome import Done, Failed, Grown, Outcome
-from weft_executor.scheduling.attempt import ScheduleLimits
-from weft_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
-from weft_planner.events import PlanChanged, PlanMade, TaskFinished, TaskReused, TaskStarted, Warned
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Item, Task
-from weft_planner.plan.task_id import parent_of
-from weft_planner.plan.validate import Known
-from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +68,7 @@ class Runs:
 
 async def failing(numbers: Sequence[int], task: Task) -> str | None:
     if task.id in [f"each[{number}]" for number in numbers]:
-        raise WeftError(f"no {task.id}")
+        raise GoalwrightError(f"no {task.id}")
     return None
 
 
@@ -145,7 +145,7 @@ async def test_a_list_in_the_plan_needs_no_task_before_it() -> None:
 async def test_a_map_over_a_map_takes_its_outputs_one_to_one_and_unparsed() -> None:
     async def listing(task: Task) -> str:
         if task.id == "each[2]":
-            raise WeftError("no")
+            raise GoalwrightError("no")
         return (
             '["looks", "like", "a list"]' if task.id == "each[1]" else f"of {task.id}: {task.item and task.item.value}"
         )

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goalwright_executor.results.outcome import Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded
+from goalwright_executor.scheduling.attempt import ScheduleLimits
+from goalwright_executor.scheduling.schedule import Schedule
+from goalwright_planner.errors import BudgetSpent
+from goalwright_planner.events import TaskFinished, TaskStarted
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_planner.plan.task_id import item_id, parent_of
+from goalwright_skills.errors import GoalwrightError
 from tests.executor.scheduling.run_plan import run_plan
 from tests.fakes import Recorder
 from tests.plans import plans
-from weft_executor.results.outcome import Cancelled, Done, Failed, Grown, Outcome, Skipped, Unneeded
-from weft_executor.scheduling.attempt import ScheduleLimits
-from weft_executor.scheduling.schedule import Schedule
-from weft_planner.errors import BudgetSpent
-from weft_planner.events import TaskFinished, TaskStarted
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_planner.plan.task_id import item_id, parent_of
-from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ def test_tasks_that_are_added_while_it_runs_run_like_those_of_a_plan(plan: Plan,
 async def test_a_task_is_added_after_what_it_depends_on_ended() -> None:
     async def run_task(task: Task, results: Mapping[str, str]) -> str:
         if task.id == "bad":
-            raise WeftError("no")
+            raise GoalwrightError("no")
         return f"{task.id} after {sorted(results)}"
 
     schedule = Schedule(run_task, Recorder(), ScheduleLimits())
@@ -114,7 +114,7 @@ async def test_parts_fail_alone() -> None:
         if task.id == "all":
             return grown("all", 4)
         if task.id in ("all[2]", "all[3]"):
-            raise WeftError("no")
+            raise GoalwrightError("no")
         return "fine"
 
     outcomes = await run_plan(Plan((task("all"),)), run_task, Recorder(), ScheduleLimits())
@@ -158,7 +158,7 @@ async def test_a_skipped_part_gives_its_place_to_no_one_and_is_counted() -> None
 
             return Grown(parts, finish, width=1)
         if task.id == "all/a":
-            raise WeftError("no")
+            raise GoalwrightError("no")
         return "fine"
 
     outcomes = await asyncio.wait_for(run_plan(Plan((task("all"),)), run_task, Recorder(), ScheduleLimits()), 5)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from goalwright_executor.history.recorded_limits import RecordedLimits
+from goalwright_executor.history.run_history import RunHistory
+from goalwright_executor.results.memo import Memo
+from goalwright_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
+from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.repeat import PreviousRound, Repeat
+from goalwright_planner.plan.task import Task
+from goalwright_planner.plan.validate import Known
 from tests.fakes import Recorder
-from weft_executor.history.recorded_limits import RecordedLimits
-from weft_executor.history.run_history import RunHistory
-from weft_executor.results.memo import Memo
-from weft_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
-from weft_planner.events import PlanChanged, PlanMade, TaskFinished
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.repeat import PreviousRound, Repeat
-from weft_planner.plan.task import Task
-from weft_planner.plan.validate import Known
 
 LOOP = Task("loop", "llm", repeat=Repeat("<<loop.output>> is empty", 9))
 SECOND, THIRD = (Task(f"loop#{number}", "llm", previous=PreviousRound("x", "…")) for number in (2, 3))

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from goalwright_executor.results.outcome import Done, Failed, Skipped
+from goalwright_executor.scheduling.attempt import ScheduleLimits
+from goalwright_executor.scheduling.schedule import Schedule
+from goalwright_planner.errors import BudgetSpent
+from goalwright_planner.events import TaskFinished, TaskStarted
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_skills.errors import GoalwrightError
 from tests.executor.scheduling.run_plan import run_plan
 from tests.fakes import Recorder
 from tests.plans import plans
-from weft_executor.results.outcome import Done, Failed, Skipped
-from weft_executor.scheduling.attempt import ScheduleLimits
-from weft_executor.scheduling.schedule import Schedule
-from weft_planner.errors import BudgetSpent
-from weft_planner.events import TaskFinished, TaskStarted
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_skills.errors import WeftError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ async def test_what_a_task_held_is_free_once_it_has_ended_not_when_garbage_is_co
 async def test_a_failed_task_fails_alone_and_its_dependents_are_skipped_with_the_reason() -> None:
     async def run_task(task: Task, _: Mapping[str, str]) -> str:
         if task.id == "bad":
-            raise WeftError("the key is wrong")
+            raise GoalwrightError("the key is wrong")
         if task.id == "worse":
             raise ZeroDivisionError("by zero")
         return "fine"

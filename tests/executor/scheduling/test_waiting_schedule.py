@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.approvals.task_slot import slot_released
+from goalwright_executor.results.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
+from goalwright_executor.scheduling.attempt import ScheduleLimits
+from goalwright_planner.approvals import ApprovalRequest
+from goalwright_planner.errors import AnswerNeeded, TaskDenied
+from goalwright_planner.events import TaskFinished
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_planner.plan.task_id import item_id
 from tests.executor.scheduling.run_plan import run_plan
 from tests.fakes import Recorder
-from weft_executor.approvals.task_slot import slot_released
-from weft_executor.results.outcome import Done, Failed, Grown, Outcome, Skipped, Waiting
-from weft_executor.scheduling.attempt import ScheduleLimits
-from weft_planner.approvals import ApprovalRequest
-from weft_planner.errors import AnswerNeeded, TaskDenied
-from weft_planner.events import TaskFinished
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_planner.plan.task_id import item_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

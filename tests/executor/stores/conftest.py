@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.stores.urls import url_of
 from tests.executor.stores.runs import Place
-from weft_executor.stores.urls import url_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,14 +6,14 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weft_executor.journal.open_store import open_store
-from weft_executor.stores.row import Row, RunSummary
-from weft_executor.stores.sqlite.store import SqliteStore
-from weft_executor.stores.urls import path_of
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.row import Row, RunSummary
+from goalwright_executor.stores.sqlite.store import SqliteStore
+from goalwright_executor.stores.urls import path_of
 
 if TYPE_CHECKING:
-    from weft_executor.stores.lease import Holder
-    from weft_executor.stores.store import Store
+    from goalwright_executor.stores.lease import Holder
+    from goalwright_executor.stores.store import Store
 
 
 def line(run_id: str, status: str = "done") -> RunSummary:
@@ -70,7 +70,7 @@ class Place:
             return
         import psycopg
 
-        from weft_executor.stores.postgres.address import address_of
+        from goalwright_executor.stores.postgres.address import address_of
 
         address, name = address_of(self.url), holder.to_json()
         with psycopg.connect(**address.parameters, options=f"-c search_path={address.schema}") as database:

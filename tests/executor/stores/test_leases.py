@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.stores.errors import LeaseLost, RunHeld, StoreFailed, UnknownRun
+from goalwright_executor.stores.lease import EXPIRY, SHARED_EXPIRY, Handover, Holder, is_gone, is_gone_for_all, myself
 from tests.executor.stores.runs import line, row
-from weft_executor.stores.errors import LeaseLost, RunHeld, StoreFailed, UnknownRun
-from weft_executor.stores.lease import EXPIRY, SHARED_EXPIRY, Handover, Holder, is_gone, is_gone_for_all, myself
 
 if TYPE_CHECKING:
     from tests.executor.stores.runs import Place

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goalwright_executor.stores.row import Row
 from tests.executor.stores.runs import line
-from weft_executor.stores.row import Row
 
 if TYPE_CHECKING:
+    from goalwright_executor.stores.store import Store
     from tests.executor.stores.runs import Place
-    from weft_executor.stores.store import Store
 
 
 def finished(run: str, seq: int, key: str, output: str, day: int = 1) -> Row:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.stores.errors import NotRunning, UnknownRun
+from goalwright_executor.stores.lease import Handover, myself
+from goalwright_executor.stores.row import RunSummary
 from tests.executor.stores.runs import line, row
-from weft_executor.stores.errors import NotRunning, UnknownRun
-from weft_executor.stores.lease import Handover, myself
-from weft_executor.stores.row import RunSummary
 
 if TYPE_CHECKING:
+    from goalwright_executor.stores.store import Store
     from tests.executor.stores.runs import Place
-    from weft_executor.stores.store import Store
 
 
 def ids(store: Store, most: int | None = None, **asked: object) -> list[str]:

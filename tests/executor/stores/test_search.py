@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_executor.history import indexer as indexer_module
+from goalwright_executor.history.indexer import Indexer, catch_up
+from goalwright_executor.stores.lease import Handover, myself
+from goalwright_executor.stores.row import Row, RunIndex
 from tests.executor.stores.runs import line, row
-from weft_executor.history import indexer as indexer_module
-from weft_executor.history.indexer import Indexer, catch_up
-from weft_executor.stores.lease import Handover, myself
-from weft_executor.stores.row import Row, RunIndex
 
 if TYPE_CHECKING:
+    from goalwright_executor.stores.store import Store
     from tests.executor.stores.runs import Place
-    from weft_executor.stores.store import Store
 
 
 def add(store: Store, run_id: str, goal: str, answer: str = "", **more: Any) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.stores.errors import StoreFailed, UnknownRun
 from tests.executor.stores.runs import fill, line, row
-from weft_executor.stores.errors import StoreFailed, UnknownRun
 
 if TYPE_CHECKING:
     from tests.executor.stores.runs import Place

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from weft_executor.journal.open_store import open_store
-from weft_executor.stores.urls import normal, url_of
-from weft_skills.errors import InputError
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.urls import normal, url_of
+from goalwright_skills.errors import InputError
 
 
 @pytest.fixture

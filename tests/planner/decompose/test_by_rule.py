@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_planner.decompose.by_rule import Wanted, plan_by_rule
-from weft_planner.plan.validate import Known, problems
-from weft_planner.prompting.profile import FULL, profile_of, profiles
+from goalwright_planner.decompose.by_rule import Wanted, plan_by_rule
+from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.prompting.profile import FULL, profile_of, profiles
 
 if TYPE_CHECKING:
-    from weft_planner.plan.plan import Plan
+    from goalwright_planner.plan.plan import Plan
 
 SMALL = profiles()["small"]
 PLANNER = profiles()["small-planner"]

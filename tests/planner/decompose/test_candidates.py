@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from weft_planner.decompose.brief import Brief
-from weft_planner.decompose.decompose import messages
-from weft_planner.decompose.judging import PlanJudge
-from weft_planner.events import PlanMade
-from weft_planner.model import Reply, ToolSpec
-from weft_planner.plan.validate import Known
-from weft_planner.prompting.profile import FULL, profiles
-from weft_planner.prompting.prompts import Prompts
-from weft_skills.discovery.listing import render
-from weft_skills.skill import Skill
-from weft_skills.tools import listing as tool_listing
+from goalwright_planner.decompose.brief import Brief
+from goalwright_planner.decompose.decompose import messages
+from goalwright_planner.decompose.judging import PlanJudge
+from goalwright_planner.events import PlanMade
+from goalwright_planner.model import Reply, ToolSpec
+from goalwright_planner.plan.validate import Known
+from goalwright_planner.prompting.profile import FULL, profiles
+from goalwright_planner.prompting.prompts import Prompts
+from goalwright_skills.discovery.listing import render
+from goalwright_skills.skill import Skill
+from goalwright_skills.tools import listing as tool_listing
 
 NAMES = [f"skill-{number}" for number in range(20)]
 PLANNER = profiles()["small-planner"]

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
+from goalwright_planner.decompose.brief import Brief
+from goalwright_planner.decompose.decompose import decompose, messages
+from goalwright_planner.errors import PlanError
+from goalwright_planner.events import PlanMade, PlanRefused, PromptMade
+from goalwright_planner.model import Reply
+from goalwright_planner.plan.validate import Known
+from goalwright_planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, ScriptedModel, saying
-from weft_planner.decompose.brief import Brief
-from weft_planner.decompose.decompose import decompose, messages
-from weft_planner.errors import PlanError
-from weft_planner.events import PlanMade, PlanRefused, PromptMade
-from weft_planner.model import Reply
-from weft_planner.plan.validate import Known
-from weft_planner.prompting.prompts import Prompts
 
 GOOD = json.dumps({"tasks": [{"id": "a", "action_type": "llm", "instruction": "do", "depends_on": []}]})
 DANGLING = GOOD.replace('"depends_on": []', '"depends_on": ["z"]')

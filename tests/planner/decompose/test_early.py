@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from weft_planner.decompose.early import EarlyReader
-from weft_planner.plan.task import Task
-from weft_planner.plan.validate import Known
+from goalwright_planner.decompose.early import EarlyReader
+from goalwright_planner.plan.task import Task
+from goalwright_planner.plan.validate import Known
 
 
 def llm(name: str, *before: str, **more: Any) -> dict[str, Any]:

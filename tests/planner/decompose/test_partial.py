@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from weft_planner.decompose.partial import PartialPlan
+from goalwright_planner.decompose.partial import PartialPlan
 
 _TEXTS = ("plain", 'with "quotes" and \\ backslash', "[{]}", "ünï \u2028 😀", '{"tasks": [{"id": "no"}]}', "")
 

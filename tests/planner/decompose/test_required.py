@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from goalwright_planner.decompose.brief import Brief
+from goalwright_planner.decompose.decompose import decompose
+from goalwright_planner.decompose.required import conditional_fault
+from goalwright_planner.errors import PlanError, SkillNotUsed
+from goalwright_planner.events import PlanMade, PlanRefused
+from goalwright_planner.plan.validate import Known
+from goalwright_planner.prompting.profile import FULL
+from goalwright_planner.prompting.prompts import Prompts
 from tests.fakes import Recorder, ScriptedModel, saying
-from weft_planner.decompose.brief import Brief
-from weft_planner.decompose.decompose import decompose
-from weft_planner.decompose.required import conditional_fault
-from weft_planner.errors import PlanError, SkillNotUsed
-from weft_planner.events import PlanMade, PlanRefused
-from weft_planner.plan.validate import Known
-from weft_planner.prompting.profile import FULL
-from weft_planner.prompting.prompts import Prompts
 
 BRIEF = Brief("reach the moon", "", "", "Sunday", Known(["s", "t"]), names=("s",), certain=("s",), required=("s",))
 WITHOUT: dict[str, Any] = {"tasks": [{"id": "a", "action_type": "llm", "instruction": "reach the moon"}]}

@@ -8,13 +8,13 @@ import sys
 # In a process of its own: what is wrong here ends the interpreter.
 READ_TOGETHER = """
 import sys, threading, types
-from weft_planner.events import event
+from goalwright_planner.events import event
 
 sys.setswitchinterval(1e-6)
 source = '''from __future__ import annotations
 from typing import Any
 import msgspec
-from weft_planner.events.event import Event, Hash
+from goalwright_planner.events.event import Event, Hash
 '''
 for n in range(250):
     source += f'''

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from weft_planner.decompose.by_rule import Wanted, plan_of_parts
-from weft_planner.goal.deliverables import deliverables
-from weft_planner.goal.parts import parts_of
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
+from goalwright_planner.decompose.by_rule import Wanted, plan_of_parts
+from goalwright_planner.goal.deliverables import deliverables
+from goalwright_planner.goal.parts import parts_of
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
 
 
 @pytest.mark.parametrize(

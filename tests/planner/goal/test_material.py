@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from goalwright_planner.goal.material import brings_material, material_of
 from tests.growth import growth
-from weft_planner.goal.material import brings_material, material_of
 
 ROOM = (
     "You are in a workshop with a bench 1, a shelf 2 and a tap 1.\n\nYour task is to: put a clean brush on the bench. "

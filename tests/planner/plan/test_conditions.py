@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_planner.plan.conditions import (
+from goalwright_planner.plan.conditions import (
     LONGEST,
     CompareTest,
     ConditionError,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_planner.plan.fan_out import NotAList, heading, item_values, read_list
-from weft_planner.plan.references import MISSING
-from weft_planner.plan.validate import Known, problems
+from goalwright_planner.plan.fan_out import NotAList, heading, item_values, read_list
+from goalwright_planner.plan.references import MISSING
+from goalwright_planner.plan.validate import Known, problems
 
 
 @pytest.mark.parametrize(

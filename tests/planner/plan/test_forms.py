@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from weft_planner.plan.changes.change import Change
-from weft_planner.plan.changes.change import problems as change_problems
-from weft_planner.plan.forms.result_keys import ResultCheck
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.reading import read_plan
-from weft_planner.plan.schema import plan_schema
-from weft_planner.plan.shape import SHAPES, AskedPlan
-from weft_planner.plan.task import Task
-from weft_planner.plan.validate import Known, problems
+from goalwright_planner.plan.changes.change import Change
+from goalwright_planner.plan.changes.change import problems as change_problems
+from goalwright_planner.plan.forms.result_keys import ResultCheck
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.plan.schema import plan_schema
+from goalwright_planner.plan.shape import SHAPES, AskedPlan
+from goalwright_planner.plan.task import Task
+from goalwright_planner.plan.validate import Known, problems
 
 PARAMETERS = {"type": "object", "properties": {"n": {"type": "integer"}, "text": {"type": "string"}}}
 KNOWN = Known(["writing"], {"count_words": PARAMETERS}, 10, models=("fast", "strong"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
 from tests.plans import plans
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
 
 
 def test_finals_are_the_tasks_no_other_waits_for() -> None:

@@ -12,14 +12,14 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goalwright_planner.plan.changes.change_answer import ChangeReading, read_change
+from goalwright_planner.plan.json_answer import NotJson
+from goalwright_planner.plan.normal_form import normal_form
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.reading import find, read_answer, read_plan
+from goalwright_planner.plan.shape import SHAPES
+from goalwright_planner.plan.validate import Known
 from tests.growth import growth
-from weft_planner.plan.changes.change_answer import ChangeReading, read_change
-from weft_planner.plan.json_answer import NotJson
-from weft_planner.plan.normal_form import normal_form
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.reading import find, read_answer, read_plan
-from weft_planner.plan.shape import SHAPES
-from weft_planner.plan.validate import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -296,7 +296,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_siz
 
 @st.composite
 def plans(draw: st.DrawFn) -> dict[str, Any]:
-    """A valid plan with the keys that weft knows."""
+    """A valid plan with the keys that goalwright knows."""
     ids = draw(st.lists(names, min_size=1, max_size=5, unique=True))
     rows = [
         {

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from weft_planner.plan.references import ITEM, MISSING, REFERENCE, as_text, references, renamed, unreadable, value_at
+from goalwright_planner.plan.references import (
+    ITEM,
+    MISSING,
+    REFERENCE,
+    as_text,
+    references,
+    renamed,
+    unreadable,
+    value_at,
+)
 
 ROWS = {"rows": [{"name": "x", "n": None}], "a-b": {"c_d": False}}
 

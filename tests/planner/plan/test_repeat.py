@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.reading import read_plan
-from weft_planner.plan.validate import Known
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.plan.validate import Known
 
 IS_GOOD = '<<draft.output>> contains "good"'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_planner.plan.task_id import (
+from goalwright_planner.plan.task_id import (
     PLANNED,
     depth_of,
     in_order,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from weft.runs.plans import plan_file
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.reading import read_plan
-from weft_planner.plan.unused_skills import DROPPED, left_out, unknown_names, warnings
-from weft_planner.plan.validate import Known
+from goalwright.runs.plans import plan_file
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.plan.unused_skills import DROPPED, left_out, unknown_names, warnings
+from goalwright_planner.plan.validate import Known
 
 TASK = {"id": "a", "action_type": "llm", "instruction": "do a", "depends_on": []}
 KNOWN = Known(["one", "two"])

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goalwright_planner.plan.validate import Known, problems
 from tests.plans import plans
-from weft_planner.plan.validate import Known, problems
 
 if TYPE_CHECKING:
-    from weft_planner.plan.plan import Plan
+    from goalwright_planner.plan.plan import Plan
 
 KNOWN = Known(
     ["cataloging-apis", "code-review"],

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from weft_planner.plan.reading import read_plan
-from weft_planner.plan.validate import Known, problems
+from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.plan.validate import Known, problems
 
 TOOL = {
     "properties": {

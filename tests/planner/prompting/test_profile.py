@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from goalwright_planner.decompose.brief import Brief
+from goalwright_planner.decompose.decompose import decompose, messages
+from goalwright_planner.events import PlanMade, Warned
+from goalwright_planner.plan.shape import SHAPES, AskedPlan, listed
+from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.prompting.profile import FULL, profile_of, profiles
+from goalwright_planner.prompting.prompts import Prompts
+from goalwright_planner.prompting.skill_digest import SkillDigest
 from tests.fakes import Recorder, saying
-from weft_planner.decompose.brief import Brief
-from weft_planner.decompose.decompose import decompose, messages
-from weft_planner.events import PlanMade, Warned
-from weft_planner.plan.shape import SHAPES, AskedPlan, listed
-from weft_planner.plan.validate import Known, problems
-from weft_planner.prompting.profile import FULL, profile_of, profiles
-from weft_planner.prompting.prompts import Prompts
-from weft_planner.prompting.skill_digest import SkillDigest
 
 SMALL = profiles()["small"]
 PLANNER = profiles()["small-planner"]

@@ -10,11 +10,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_planner.decompose.brief import Brief, variables_of
-from weft_planner.errors import TemplateError
-from weft_planner.plan.validate import Known
-from weft_planner.prompting.prompts import SEED, Prompts
-from weft_skills.image_file import Image
+from goalwright_planner.decompose.brief import Brief, variables_of
+from goalwright_planner.errors import TemplateError
+from goalwright_planner.plan.validate import Known
+from goalwright_planner.prompting.prompts import SEED, Prompts
+from goalwright_skills.image_file import Image
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from weft_planner.prompting.profile import profiles
-from weft_planner.prompting.skill_digest import SkillDigest, digest
+from goalwright_planner.prompting.profile import profiles
+from goalwright_planner.prompting.skill_digest import SkillDigest, digest
 
 LONG = "More is said of it here. " * 40
-LIBRARY = Path(__file__).parents[3] / "skills" / "weft_skills" / "library"
+LIBRARY = Path(__file__).parents[3] / "skills" / "goalwright_skills" / "library"
 
 
 def skill(**sections: str) -> str:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 import openpyxl
 import pytest
 
-from weft_skills.builtin.excel import sheet_tools as excel
-from weft_skills.builtin.writing.function_write import FunctionWrite
-from weft_skills.builtin.writing.write_place import WritePlace
-from weft_skills.functions.functions import tool
+from goalwright_skills.builtin.excel import sheet_tools as excel
+from goalwright_skills.builtin.writing.function_write import FunctionWrite
+from goalwright_skills.builtin.writing.write_place import WritePlace
+from goalwright_skills.functions.functions import tool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 
 @pytest.fixture

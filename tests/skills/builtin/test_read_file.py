@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goalwright_skills.builtin.read_file import ReadFile
+from goalwright_skills.builtin.readable_roots import ReadableRoots, of
+from goalwright_skills.builtin.search.list_files import ListFiles
+from goalwright_skills.discovery.registry import Registry
+from goalwright_skills.tools.envelope import TEXT_LIMIT, Envelope
 from tests.image_bytes import bomb, png
 from tests.needs import needs_non_root
 from tests.skills.tree import put
-from weft_skills.builtin.read_file import ReadFile
-from weft_skills.builtin.readable_roots import ReadableRoots, of
-from weft_skills.builtin.search.list_files import ListFiles
-from weft_skills.discovery.registry import Registry
-from weft_skills.tools.envelope import TEXT_LIMIT, Envelope
 
 
 def code(envelope: Envelope) -> str:
@@ -200,8 +200,8 @@ async def test_every_error_says_which_value_and_what_to_do_next(workspace: Path)
         assert f"{workspace}/sub/none/at/all.md does not exist; ListFiles on {workspace}/sub shows" in missing.text
 
 
-HIDDEN = [".env", ".env.local", "sub/.ENV", "sub/tls.pem", "a.KEY", ".git/config", ".mcp.json", "weft.toml",
-          "sub/weft.toml", ".agents/journal.md", ".agents/runs/r2/x.md", ".agents/skills/.env.md"]  # fmt: skip
+HIDDEN = [".env", ".env.local", "sub/.ENV", "sub/tls.pem", "a.KEY", ".git/config", ".mcp.json", "goalwright.toml",
+          "sub/goalwright.toml", ".agents/journal.md", ".agents/runs/r2/x.md", ".agents/skills/.env.md"]  # fmt: skip
 
 
 def hide(workspace: Path) -> ReadableRoots:
@@ -239,7 +239,7 @@ async def test_skills_and_the_runs_artifacts_can(workspace: Path) -> None:
 async def test_a_listing_leaves_them_out(workspace: Path) -> None:
     roots = hide(workspace)
     text = (await ListFiles(roots).call({"path": "."})).text + (await ListFiles(roots).call({"path": "sub"})).text
-    for name in (".env", ".git", ".mcp", "weft.toml", ".agents", "pem", "KEY"):
+    for name in (".env", ".git", ".mcp", "goalwright.toml", ".agents", "pem", "KEY"):
         assert name not in text
     assert "a.md" in text
     for path in (".git", ".agents", ".agents/runs"):
@@ -249,12 +249,12 @@ async def test_a_listing_leaves_them_out(workspace: Path) -> None:
 
 async def test_a_file_that_the_user_gave_is_exempt(workspace: Path) -> None:
     hide(workspace)
-    (workspace / "weft.toml").write_text("given")
+    (workspace / "goalwright.toml").write_text("given")
     (workspace / "service.key").write_text("given too")
-    given = ReadableRoots(workspace, extra=[workspace / "weft.toml", workspace / "service.key"])
-    assert (await ReadFile(given).call({"path": "weft.toml"})).text == "given"
+    given = ReadableRoots(workspace, extra=[workspace / "goalwright.toml", workspace / "service.key"])
+    assert (await ReadFile(given).call({"path": "goalwright.toml"})).text == "given"
     assert (await ReadFile(given).call({"path": "service.key"})).text == "given too"
-    assert "weft.toml" in (await ListFiles(given).call({"path": "."})).text
+    assert "goalwright.toml" in (await ListFiles(given).call({"path": "."})).text
     assert code(await ReadFile(given).call({"path": ".env"})) == "ACCESS_DENIED"
 
 

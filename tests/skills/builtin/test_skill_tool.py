@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from goalwright_skills.builtin.skill_tool import DEPTH, SkillTool
 from tests.skills.tree import put, registry
-from weft_skills.builtin.skill_tool import DEPTH, SkillTool
 
 if TYPE_CHECKING:
     from pathlib import Path

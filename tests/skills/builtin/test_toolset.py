@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from weft_skills.builtin import readable_roots, toolset
-from weft_skills.builtin.tool_context import ToolContext
-from weft_skills.builtin.toolset import TOOLS, BuiltinTool
-from weft_skills.discovery import needs
-from weft_skills.discovery.registry import Registry
-from weft_skills.tools.effects import READ_ONLY, effects_of
+from goalwright_skills.builtin import readable_roots, toolset
+from goalwright_skills.builtin.tool_context import ToolContext
+from goalwright_skills.builtin.toolset import TOOLS, BuiltinTool
+from goalwright_skills.discovery import needs
+from goalwright_skills.discovery.registry import Registry
+from goalwright_skills.tools.effects import READ_ONLY, effects_of
 
 DOCS = Path(__file__).parents[3] / "docs" / "tools.md"
 

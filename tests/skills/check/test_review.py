@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
+from goalwright_skills.builtin.excel import sheet_tools as excel
+from goalwright_skills.check import Report, fix, review, review_function
+from goalwright_skills.check.fixing import fixed
+from goalwright_skills.check.running import cause
+from goalwright_skills.functions.functions import tool
 from tests.skills.workbench import REPLY, Workbench
-from weft_skills.builtin.excel import sheet_tools as excel
-from weft_skills.check import Report, fix, review, review_function
-from weft_skills.check.fixing import fixed
-from weft_skills.check.running import cause
-from weft_skills.functions.functions import tool
 
 ROOT = Path(__file__).parents[3]
 MANIFEST = {

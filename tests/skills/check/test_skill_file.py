@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.check.fixing import fixed
+from goalwright_skills.check.parts import split
+from goalwright_skills.check.skill_file import check
+from goalwright_skills.manage.install import add
 from tests.growth import growth
-from weft_skills.check.fixing import fixed
-from weft_skills.check.parts import split
-from weft_skills.check.skill_file import check
-from weft_skills.manage.install import add
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ def test_each_rule_finds_its_problem(old: str, new: str, rule: str) -> None:
     assert rule in rules(GOOD.replace(old, new))
 
 
-def test_keys_that_weft_reads_beside_the_specification_are_known() -> None:
+def test_keys_that_goalwright_reads_beside_the_specification_are_known() -> None:
     keys = "disable-model-invocation: true\nuser-invocable: false\nrequires: [kettle]"
     assert rules(GOOD.replace("name: brewing-tea", f"name: brewing-tea\n{keys}")) == []
 

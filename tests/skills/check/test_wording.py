@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_skills.check import wording
+from goalwright_skills.check import wording
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from weft_skills.confinement import Box, Command, choose, in_force
-from weft_skills.confinement.choose import Abilities, RefusingConfinement
-from weft_skills.confinement.system_paths import roots, visible
+from goalwright_skills.confinement import Box, Command, choose, in_force
+from goalwright_skills.confinement.choose import Abilities, RefusingConfinement
+from goalwright_skills.confinement.system_paths import roots, visible
 
 
 def test_the_confinement_in_force_names_its_walls() -> None:

@@ -1,4 +1,4 @@
-"""The memory of a whole call is limited, however it is allocated: by a control group, or by weft's own watcher."""
+"""The memory of a whole call is limited, however it is allocated: by a control group, or by goalwright's own watcher."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.confinement import ResourceLimits
+from goalwright_skills.confinement.cgroup import Groups
+from goalwright_skills.programs.executable import ExecutableTool
 from tests.needs import needs_memory_groups
 from tests.skills.workbench import WALLS, Workbench, walls
-from weft_skills.confinement import ResourceLimits
-from weft_skills.confinement.cgroup import Groups
-from weft_skills.programs.executable import ExecutableTool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Workbench:
 
 
 def limited(tool: ExecutableTool, *, watcher: bool) -> ExecutableTool:
-    """The tool with less memory, watched by weft or by a control group."""
+    """The tool with less memory, watched by goalwright or by a control group."""
     confinement = tool.host.confinement
     if watcher:
         confinement = replace(confinement, groups=Groups(None))  # type: ignore[type-var]

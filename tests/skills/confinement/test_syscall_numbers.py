@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from weft_skills.confinement import landlock, launcher, syscalls
-from weft_skills.confinement.seccomp import ARM64, NEW_NAMESPACES, X86_64, Machine
+from goalwright_skills.confinement import landlock, launcher, syscalls
+from goalwright_skills.confinement.seccomp import ARM64, NEW_NAMESPACES, X86_64, Machine
 
 # A second table, by number as the kernel lists them, so that a slip in one of the two shows.
 TABLES = {
@@ -118,7 +118,7 @@ NAMESPACES = (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x2000
 
 
 def used(machine: Machine) -> dict[str, int]:
-    """Every system call that weft names, with the number that it uses."""
+    """Every system call that goalwright names, with the number that it uses."""
     return machine.calls(*syscalls.EVERY)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from weft_skills.confinement.view import Views, look
+from goalwright_skills.confinement.view import Views, look
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from goalwright_skills.confinement.bubblewrap import BubblewrapConfinement
+from goalwright_skills.confinement.cgroup import Groups
+from goalwright_skills.confinement.landlock_box import NoConfinement
 from tests.needs import needs_counted_processes, needs_landlock, needs_listed_children
 from tests.skills.workbench import WALLS, Workbench, landlocked, walls
-from weft_skills.confinement.bubblewrap import BubblewrapConfinement
-from weft_skills.confinement.cgroup import Groups
-from weft_skills.confinement.landlock_box import NoConfinement
 
 
 @pytest.fixture(params=WALLS)
@@ -178,7 +178,7 @@ async def test_the_scratch_is_writable_and_removed(bench: Workbench) -> None:
 async def test_artifacts_can_be_written_only_where_the_manifest_says_so(bench: Workbench) -> None:
     program = f"""
         import os
-        place = os.environ.get("WEFT_ARTIFACTS", {str(bench.artifacts)!r})
+        place = os.environ.get("GOALWRIGHT_ARTIFACTS", {str(bench.artifacts)!r})
         try:
             open(place + "/chart.txt", "w").write("x")
             reply("written")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.discovery.file_stamp import RACY_NS
+from goalwright_skills.discovery.index import cache_folder
+from goalwright_skills.discovery.registry import Registry
 from tests.skills.tree import put
-from weft_skills.discovery.file_stamp import RACY_NS
-from weft_skills.discovery.index import cache_folder
-from weft_skills.discovery.registry import Registry
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weft_skills.discovery.listed import lines_of
-from weft_skills.discovery.listing import render
-from weft_skills.skill import Skill
+from goalwright_skills.discovery.listed import lines_of
+from goalwright_skills.discovery.listing import render
+from goalwright_skills.skill import Skill
 
 
 def skill(name: str, description: str) -> Skill:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_skills.discovery.listing import BUDGET, budget, render
-from weft_skills.skill import Skill
-from weft_skills.text.shorten import shorten
+from goalwright_skills.discovery.listing import BUDGET, budget, render
+from goalwright_skills.skill import Skill
+from goalwright_skills.text.shorten import shorten
 
 
 def skill(name: str, description: str = "Does things.") -> Skill:

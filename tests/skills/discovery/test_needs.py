@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills.discovery.locations import LIBRARY
+from goalwright_skills.discovery.needs import COMMANDS, WEB, Need, declared, in_body, needs, told
+from goalwright_skills.skill import Skill
 from tests.growth import growth
-from weft_skills.discovery.locations import LIBRARY
-from weft_skills.discovery.needs import COMMANDS, WEB, Need, declared, in_body, needs, told
-from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
     from pathlib import Path

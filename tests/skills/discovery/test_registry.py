@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.discovery.file_stamp import RACY_NS
+from goalwright_skills.discovery.registry import Registry, expand, summary
+from goalwright_skills.discovery.scan import Tree
+from goalwright_skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
 from tests.skills.tree import put, registry, states
-from weft_skills.discovery.file_stamp import RACY_NS
-from weft_skills.discovery.registry import Registry, expand, summary
-from weft_skills.discovery.scan import Tree
-from weft_skills.errors import BrokenSkill, UnknownSkill, UnreadableSkill
 
 if TYPE_CHECKING:
     from pathlib import Path

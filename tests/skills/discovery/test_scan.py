@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from goalwright_skills.discovery.locations import Location
+from goalwright_skills.discovery.scan import Bounds, scan
 from tests.needs import needs_non_root
 from tests.skills.tree import put, registry, states
-from weft_skills.discovery.locations import Location
-from weft_skills.discovery.scan import Bounds, scan
 
 if TYPE_CHECKING:
     from pathlib import Path

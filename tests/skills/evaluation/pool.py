@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from weft_skills.selection.detector import Selection
-from weft_skills.skill import Skill
+from goalwright_skills.selection.detector import Selection
+from goalwright_skills.skill import Skill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.evaluation.evaluate import Evaluation, Figures, Outcome, evaluate
+from goalwright_skills.evaluation.labelled import LabelledGoal
 from tests.skills.evaluation.pool import Fixed, pool
-from weft_skills.evaluation.evaluate import Evaluation, Figures, Outcome, evaluate
-from weft_skills.evaluation.labelled import LabelledGoal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.evaluation.evaluate import evaluate
+from goalwright_skills.evaluation.explain import Explainer
+from goalwright_skills.evaluation.labelled import LabelledGoal
+from goalwright_skills.selection.ranked import RankedDetector
 from tests.skills.evaluation.pool import Fixed, pool
-from weft_skills.evaluation.evaluate import evaluate
-from weft_skills.evaluation.explain import Explainer
-from weft_skills.evaluation.labelled import LabelledGoal
-from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from pathlib import Path

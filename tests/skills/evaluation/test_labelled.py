@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills.errors import InputError
-from weft_skills.evaluation.labelled import LabelledGoal, parse, read
+from goalwright_skills.errors import InputError
+from goalwright_skills.evaluation.labelled import LabelledGoal, parse, read
 
 if TYPE_CHECKING:
     from pathlib import Path

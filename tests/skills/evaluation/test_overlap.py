@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goalwright_skills.evaluation import overlap
+from goalwright_skills.evaluation.labelled import LabelledGoal
+from goalwright_skills.evaluation.overlap import (
+    Overlap,
+    candidates,
+    in_descriptions,
+    in_goals,
+    near_in_meaning,
+    phrases,
+)
+from goalwright_skills.evaluation.words import Vocabulary
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.skill import Skill
 from tests.skills.evaluation.pool import Fixed, pool
-from weft_skills.evaluation import overlap
-from weft_skills.evaluation.labelled import LabelledGoal
-from weft_skills.evaluation.overlap import Overlap, candidates, in_descriptions, in_goals, near_in_meaning, phrases
-from weft_skills.evaluation.words import Vocabulary
-from weft_skills.selection.ranked import RankedDetector
-from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.format.documents import TooDeep, parse_json, parse_toml
 from tests.growth import growth
-from weft_skills.format.documents import TooDeep, parse_json, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable

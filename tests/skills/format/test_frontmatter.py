@@ -10,8 +10,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from weft_skills.format import frontmatter, plain_yaml, safe_yaml
-from weft_skills.format.frontmatter import Parsed, compose, decode, parse
+from goalwright_skills.format import frontmatter, plain_yaml, safe_yaml
+from goalwright_skills.format.frontmatter import Parsed, compose, decode, parse
 
 PATH = Path("/w/skills/demo/SKILL.md")
 

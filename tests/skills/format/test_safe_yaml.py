@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from goalwright_skills.format import safe_yaml
+from goalwright_skills.format.documents import TooDeep
 from tests.hostile_yaml import multiplied
-from weft_skills.format import safe_yaml
-from weft_skills.format.documents import TooDeep
 
 
 def load(text: str) -> object:

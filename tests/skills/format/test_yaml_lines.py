@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_skills.format.yaml_lines import SIZE_LIMIT, Document, DocumentError, Spot
+from goalwright_skills.format.yaml_lines import SIZE_LIMIT, Document, DocumentError, Spot
 
 TEXT = """\
 name: a

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from weft_skills.functions.entry_points import EntryPoint
-from weft_skills.functions.functions import discover, tool
-from weft_skills.functions.installed import rows, switched_off
-from weft_skills.preferences import OFF, WITHOUT, Preferences
-from weft_skills.tools.fault import ToolFault
+from goalwright_skills.functions.entry_points import EntryPoint
+from goalwright_skills.functions.functions import discover, tool
+from goalwright_skills.functions.installed import rows, switched_off
+from goalwright_skills.preferences import OFF, WITHOUT, Preferences
+from goalwright_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from weft_skills.tools.call_log import CallLog
+    from goalwright_skills.tools.call_log import CallLog
 
 
 def greet_say(workspace: Path, name: str, times: int = 1, tone: Literal["warm", "cool"] = "warm") -> str:
@@ -371,7 +371,7 @@ def test_a_tool_that_cannot_be_offered_is_listed_as_broken(
 ) -> None:
     package = tmp_path / "shop-1.dist-info"
     package.mkdir()
-    (package / "entry_points.txt").write_text(f"[weft.tools]\n{name} = {__name__}:{function}\n", encoding="utf-8")
+    (package / "entry_points.txt").write_text(f"[goalwright.tools]\n{name} = {__name__}:{function}\n", encoding="utf-8")
     monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
     (row,) = (row for row in rows({}, Preferences()) if row.name == name)
     assert row.state == "broken"

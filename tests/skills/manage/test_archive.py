@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goalwright_skills.errors import InputError
+from goalwright_skills.manage import archive, install
+from goalwright_skills.manage.archive import ArchiveLimits, ArchiveRefused, members, unpack
 from tests.skills.manage.archives import SKILL, everything, link, tarred, zipped
 from tests.skills.tree import put
-from weft_skills.errors import InputError
-from weft_skills.manage import archive, install
-from weft_skills.manage.archive import ArchiveLimits, ArchiveRefused, members, unpack
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills.discovery.registry import Registry
-from weft_skills.errors import InputError, UnknownSkill
-from weft_skills.manage import edit, install
-from weft_skills.safe_files import UnsafePath
+from goalwright_skills.discovery.registry import Registry
+from goalwright_skills.errors import InputError, UnknownSkill
+from goalwright_skills.manage import edit, install
+from goalwright_skills.safe_files import UnsafePath
 
 if TYPE_CHECKING:
     from pathlib import Path

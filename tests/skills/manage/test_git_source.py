@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.errors import InputError
+from goalwright_skills.manage import git_source, install, lock_file
+from goalwright_skills.manage.archive import ArchiveRefused
+from goalwright_skills.manage.git_source import GitUrl, fetched
 from tests.needs import needs_git
-from weft_skills.errors import InputError
-from weft_skills.manage import git_source, install, lock_file
-from weft_skills.manage.archive import ArchiveRefused
-from weft_skills.manage.git_source import GitUrl, fetched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,42 +189,42 @@ def test_what_is_not_there_is_told(repository: Path, tmp_path: Path) -> None:
 
 
 def test_a_skill_is_imported_updated_and_its_drift_told(
-    repository: Path, workspace: Path, weft: Callable[..., Ran]
+    repository: Path, workspace: Path, goalwright: Callable[..., Ran]
 ) -> None:
-    ran = weft("skills", "import", "--all", "--allow-local", "--json", f"file://{repository}", cwd=workspace)
+    ran = goalwright("skills", "import", "--all", "--allow-local", "--json", f"file://{repository}", cwd=workspace)
     assert ran.status == 0, ran.err
     assert [one["id"] for one in json.loads(ran.out)] == ["alpha", "beta"]
     locked = lock_file.read(workspace)
     assert locked["alpha"].url == f"file://{repository}#skills/alpha"
     assert locked["alpha"].commit == git(repository, "rev-parse", "HEAD")
-    assert "changed since" not in weft("doctor", cwd=workspace).out
+    assert "changed since" not in goalwright("doctor", cwd=workspace).out
 
     (repository / "skills" / "alpha" / "SKILL.md").write_text(SKILL.format(name="alpha") + "Do it twice.\n")
     newer = commit(repository)
-    refused = weft("skills", "update", "--allow-local", "--json", cwd=workspace)
+    refused = goalwright("skills", "update", "--allow-local", "--json", cwd=workspace)
     assert [row["state"] for row in json.loads(refused.out)] == ["skipped", "skipped"], "nobody was there to ask"
-    checked = weft("skills", "update", "--check", "--yes", "--allow-local", cwd=workspace)
+    checked = goalwright("skills", "update", "--check", "--yes", "--allow-local", cwd=workspace)
     assert checked.status == 1
     assert "+Do it twice." in checked.err
     assert "Do it twice" not in (workspace / ".agents/skills/alpha/SKILL.md").read_text()
-    updated = weft("skills", "update", "--yes", "--allow-local", "--json", cwd=workspace)
+    updated = goalwright("skills", "update", "--yes", "--allow-local", "--json", cwd=workspace)
     assert [row["state"] for row in json.loads(updated.out)] == ["updated", "current"]
     assert lock_file.read(workspace)["alpha"].commit == newer
 
     (workspace / ".agents/skills/beta/SKILL.md").write_text(SKILL.format(name="beta") + "Mine.\n")
-    assert "changed since import: beta" in weft("doctor", cwd=workspace).out
-    assert weft("skills", "update", "nope", cwd=workspace).status == 2
+    assert "changed since import: beta" in goalwright("doctor", cwd=workspace).out
+    assert goalwright("skills", "update", "nope", cwd=workspace).status == 2
 
 
-def test_a_lock_file_of_a_stranger_is_only_data(workspace: Path, weft: Callable[..., Ran]) -> None:
+def test_a_lock_file_of_a_stranger_is_only_data(workspace: Path, goalwright: Callable[..., Ran]) -> None:
     (workspace / ".agents").mkdir(exist_ok=True)
     row = {"url": "ext::sh -c evil", "commit": "x", "sha256": "y"}
     (workspace / ".agents/skills.lock").write_text(json.dumps({"version": 1, "skills": {"alpha": row}}))
-    ran = weft("skills", "update", "--yes", cwd=workspace)
+    ran = goalwright("skills", "update", "--yes", cwd=workspace)
     assert ran.status == 1
     assert "failed" in ran.out
     (workspace / ".agents/skills.lock").write_text("[]")
-    broken = weft("skills", "update", cwd=workspace)
+    broken = goalwright("skills", "update", cwd=workspace)
     assert broken.status == 2
     assert "skills.lock cannot be read" in broken.err
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from goalwright_skills.errors import InputError, UnknownSkill
+from goalwright_skills.manage import install
+from goalwright_skills.manage.new_tool import new
 from tests.skills.manage.archives import SKILL, everything, tarred, zipped
 from tests.skills.tree import put, registry
-from weft_skills.errors import InputError, UnknownSkill
-from weft_skills.manage import install
-from weft_skills.manage.new_tool import new
 
 
 def test_an_added_skill_is_found(tmp_path: Path) -> None:

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.check import review
+from goalwright_skills.errors import InputError
+from goalwright_skills.manage.new_tool import new
 from tests.needs import needs_go, needs_node
 from tests.skills.workbench import Workbench
-from weft_skills.check import review
-from weft_skills.errors import InputError
-from weft_skills.manage.new_tool import new
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.programs.manifest import Runtime
+    from goalwright_skills.programs.manifest import Runtime
 
 
 @pytest.mark.slow

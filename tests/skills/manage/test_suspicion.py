@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from goalwright_skills.manage.suspicion import suspicions
 from tests.growth import growth
-from weft_skills.manage.suspicion import suspicions
 
 
 @pytest.mark.parametrize(

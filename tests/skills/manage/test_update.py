@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills.errors import InputError
-from weft_skills.manage import install, lock_file
-from weft_skills.manage.git_source import GitUrl, fetched
-from weft_skills.manage.update import fetched_version, imported_skills
+from goalwright_skills.errors import InputError
+from goalwright_skills.manage import install, lock_file
+from goalwright_skills.manage.git_source import GitUrl, fetched
+from goalwright_skills.manage.update import fetched_version, imported_skills
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from goalwright_skills.errors import InputError
+from goalwright_skills.mcp import config, importing
+from goalwright_skills.mcp.coverage import coverage
+from goalwright_skills.mcp.entry import McpFault, ServerEntry
+from goalwright_skills.mcp.names import tool_name
+from goalwright_skills.mcp.trust import entry_key
 from tests.growth import growth
-from weft_skills.errors import InputError
-from weft_skills.mcp import config, importing
-from weft_skills.mcp.coverage import coverage
-from weft_skills.mcp.entry import McpFault, ServerEntry
-from weft_skills.mcp.names import tool_name
-from weft_skills.mcp.trust import entry_key
 
 
 def entry(raw: dict[str, Any]) -> ServerEntry:
@@ -47,8 +47,8 @@ def test_a_file_that_cannot_be_read_has_no_servers_and_a_warning(tmp_path: Path,
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        ({}, "neither 'command' nor 'url': give 'command' if weft starts it"),
-        ({"command": "x", "url": "http://x"}, "both 'command' and 'url': keep 'command' if weft starts it"),
+        ({}, "neither 'command' nor 'url': give 'command' if goalwright starts it"),
+        ({"command": "x", "url": "http://x"}, "both 'command' and 'url': keep 'command' if goalwright starts it"),
         ({"url": "file:///etc"}, "does not begin with http"),
         ({"type": "sse", "url": "http://x"}, "'sse', which is not supported"),
         ({"command": "x", "args": "y"}, "not a list of texts"),
@@ -70,7 +70,7 @@ def test_the_warning_of_a_fault_says_where_it_is_and_what_to_do(tmp_path: Path) 
     file, raw = tmp_path / ".mcp.json", {"command": "npx", "url": "https://x.test/mcp"}
     file.write_text(json.dumps({"mcpServers": {"docs": raw}}), encoding="utf-8")
     _, warnings = config.read(tmp_path, tmp_path / "none.json")
-    which = "keep 'command' if weft starts it, or 'url' if it is called over HTTP"
+    which = "keep 'command' if goalwright starts it, or 'url' if it is called over HTTP"
     assert warnings == [f"{file}: the MCP server 'docs' has both 'command' and 'url': {which}"]
 
 
@@ -123,7 +123,7 @@ def test_the_key_covers_every_file_of_the_workspace_that_is_named(tmp_path: Path
     before = entry_key(everything, work, {})
     (work / ".agents" / "journal.sqlite").write_text("2", encoding="utf-8")
     (work / ".agents" / "runs" / "r" / "y").write_text("2", encoding="utf-8")
-    assert entry_key(everything, work, {}) == before, "weft's own records are no reason to ask again"
+    assert entry_key(everything, work, {}) == before, "goalwright's own records are no reason to ask again"
     (work / "data" / "x").write_text("2", encoding="utf-8")
     assert entry_key(everything, work, {}) != before
 

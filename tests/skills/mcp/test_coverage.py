@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills.mcp import config
+from goalwright_skills.mcp.trust import entry_key
+from goalwright_skills.programs import git_index
 from tests.mcp_workspace import PLAIN, configure, open_servers, track
 from tests.skills.workbench import WALLS, walls
-from weft_skills.mcp import config
-from weft_skills.mcp.trust import entry_key
-from weft_skills.programs import git_index
 
 if TYPE_CHECKING:
     from pathlib import Path

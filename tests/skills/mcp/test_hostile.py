@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.mcp.connections import session
+from goalwright_skills.mcp.tool import McpTool
+from goalwright_skills.mcp.tool_list import tool_list
 from tests.mcp_workspace import configure, open_servers, small
-from weft_skills.mcp.connections import session
-from weft_skills.mcp.tool import McpTool
-from weft_skills.mcp.tool_list import tool_list
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.mcp.servers import McpServers
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.mcp.servers import McpServers
+    from goalwright_skills.tools.envelope import Envelope
 
 
 def opened(folder: Path, mode: str, **rest: object) -> McpServers:
@@ -141,7 +141,7 @@ def test_a_list_that_the_protocol_does_not_allow_is_refused_whole(tmp_path: Path
 async def test_a_server_that_says_nothing_or_will_not_end_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from weft_skills.mcp.connections import transport
+    from goalwright_skills.mcp.connections import transport
 
     monkeypatch.setattr(transport, "_GRACE", 0.4)
     stubborn = opened(tmp_path / "b", "stubborn")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
+from goalwright_skills.mcp.authorisation.addresses import LoginAddresses
+from goalwright_skills.mcp.authorisation.callback import Callback
+from goalwright_skills.mcp.connections import http_transport
+from goalwright_skills.mcp.entry import McpFault
+from goalwright_skills.mcp.servers import McpServers
+from goalwright_skills.mcp.tool import McpTool
+from goalwright_skills.programs.trust import Trust
 from tests.oauth_server import ACCESS, REFRESH, REFRESHED, OAuthServer, browse
-from weft_skills.mcp.authorisation.addresses import LoginAddresses
-from weft_skills.mcp.authorisation.callback import Callback
-from weft_skills.mcp.connections import http_transport
-from weft_skills.mcp.entry import McpFault
-from weft_skills.mcp.servers import McpServers
-from weft_skills.mcp.tool import McpTool
-from weft_skills.programs.trust import Trust
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ def test_a_login_lists_tools_and_its_tokens_are_for_the_user_alone(tmp_path: Pat
         servers = opened(tmp_path, server.url)
         refused = servers.refresh(servers.states()[0][0].entry)
         assert refused.state == "login"
-        assert "weft mcp login guarded" in (refused.reason or "")
+        assert "goalwright mcp login guarded" in (refused.reason or "")
         assert log_in(servers)
         with servers.held():
             state = servers.refresh(refused.entry)

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills.mcp.tool import McpTool
+from goalwright_skills.mcp.tool_list import load, save
+from goalwright_skills.tools.disk_use import DiskLimits
 from tests.mcp_workspace import PACKAGED, PLAIN, configure, open_servers, packaged, small, starts, track
-from weft_skills.mcp.tool import McpTool
-from weft_skills.mcp.tool_list import load, save
-from weft_skills.tools.disk_use import DiskLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from weft_skills.mcp.servers import McpServers
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.mcp.servers import McpServers
+    from goalwright_skills.tools.envelope import Envelope
 
 
 async def called(servers: McpServers, name: str, artifacts: Path | None = None, **arguments: Any) -> Envelope:

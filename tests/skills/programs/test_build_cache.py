@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.confinement.box import Command
+from goalwright_skills.confinement.choose import RefusingConfinement
+from goalwright_skills.confinement.system_paths import interpreter
+from goalwright_skills.programs.build_cache import BuildCache, BuildError, BuildStep, cache_key
 from tests.skills.workbench import WALLS, walls
-from weft_skills.confinement.box import Command
-from weft_skills.confinement.choose import RefusingConfinement
-from weft_skills.confinement.system_paths import interpreter
-from weft_skills.programs.build_cache import BuildCache, BuildError, BuildStep, cache_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable

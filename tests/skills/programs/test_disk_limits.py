@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills import safe_files
+from goalwright_skills.programs.executable import ExecutableTool
+from goalwright_skills.tools.disk_use import DiskLimits
+from goalwright_skills.tools.left_files import hashed_since, stamps
 from tests.skills.workbench import Workbench
-from weft_skills import safe_files
-from weft_skills.programs.executable import ExecutableTool
-from weft_skills.tools.disk_use import DiskLimits
-from weft_skills.tools.left_files import hashed_since, stamps
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-PLACES = {"scratch": "os.environ['WEFT_SCRATCH']", "artifacts": "os.environ['WEFT_ARTIFACTS']"}
+PLACES = {"scratch": "os.environ['GOALWRIGHT_SCRATCH']", "artifacts": "os.environ['GOALWRIGHT_ARTIFACTS']"}
 
 
 @pytest.fixture
@@ -58,9 +58,7 @@ async def test_a_tool_that_leaves_too_much_is_stopped_and_what_it_left_removed(
 
 
 async def test_a_tool_that_goes_on_writing_is_stopped_before_its_time_is_over(bench: Workbench) -> None:
-    program = (
-        "n = 0\nwhile True:\n    n += 1\n    open(os.path.join(os.environ['WEFT_SCRATCH'], str(n)), 'w').close()\n"
-    )
+    program = "n = 0\nwhile True:\n    n += 1\n    open(os.path.join(os.environ['GOALWRIGHT_SCRATCH'], str(n)), 'w').close()\n"
     started = time.monotonic()
 
     envelope = await limited(bench, program, DiskLimits(files=500), timeout=60).call({})
@@ -74,7 +72,7 @@ async def test_files_of_earlier_calls_count_and_stay(bench: Workbench) -> None:
     bench.artifacts.mkdir(parents=True)
     for number in range(40):
         (bench.artifacts / f"early{number}").write_text("1", encoding="utf-8")
-    program = "for n in range(20):\n    open(os.path.join(os.environ['WEFT_ARTIFACTS'], f'f{n}'), 'w').close()\n"
+    program = "for n in range(20):\n    open(os.path.join(os.environ['GOALWRIGHT_ARTIFACTS'], f'f{n}'), 'w').close()\n"
 
     envelope = await limited(bench, program, DiskLimits(files=50)).call({})
 
@@ -90,7 +88,7 @@ async def test_hidden_files_links_and_folders_that_a_tool_left_are_removed_too(b
     outside.mkdir()
     (outside / "mine").touch()
     program = f"""
-os.chdir(os.environ['WEFT_ARTIFACTS'])
+os.chdir(os.environ['GOALWRIGHT_ARTIFACTS'])
 os.makedirs('.git/objects')
 os.symlink({str(outside)!r}, 'early/out')
 for n in range(60):
@@ -109,7 +107,9 @@ for n in range(60):
 
 
 async def test_a_tree_of_three_thousand_folders_in_scratch_is_removed(bench: Workbench) -> None:
-    program = "os.chdir(os.environ['WEFT_SCRATCH'])\nfor n in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n"
+    program = (
+        "os.chdir(os.environ['GOALWRIGHT_SCRATCH'])\nfor n in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n"
+    )
 
     envelope = await limited(bench, program, DiskLimits()).call({})
 

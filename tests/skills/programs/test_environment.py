@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from weft_skills.programs.environment import GRANTS, environment, is_secret_name
+from goalwright_skills.programs.environment import GRANTS, environment, is_secret_name
 
 SCRATCH = Path("/scratch")
 KEYS = [

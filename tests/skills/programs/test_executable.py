@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.confinement.choose import RefusingConfinement
+from goalwright_skills.programs.process import STDERR_LIMIT
 from tests.skills.workbench import WALLS, Workbench, any_walls, walls
-from weft_skills.confinement.choose import RefusingConfinement
-from weft_skills.programs.process import STDERR_LIMIT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -197,7 +197,7 @@ async def test_a_scratch_folder_that_another_user_may_have_made_is_not_used(benc
         bench.scratch.mkdir()
         bench.scratch.chmod(0o777)
 
-    envelope = await bench.tool("import os; reply(os.environ['WEFT_SCRATCH'])").call({})
+    envelope = await bench.tool("import os; reply(os.environ['GOALWRIGHT_SCRATCH'])").call({})
 
     place = envelope.text.rpartition("/")[0]
     assert place == str(bench.root.resolve())
@@ -205,6 +205,6 @@ async def test_a_scratch_folder_that_another_user_may_have_made_is_not_used(benc
 
 
 async def test_a_scratch_folder_is_its_user_s_alone(bench: Workbench) -> None:
-    envelope = await bench.tool("import os; reply(os.environ['WEFT_SCRATCH'])").call({})
+    envelope = await bench.tool("import os; reply(os.environ['GOALWRIGHT_SCRATCH'])").call({})
     assert envelope.text.rpartition("/")[0] == str(bench.scratch.resolve())
     assert bench.scratch.stat().st_mode & 0o077 == 0

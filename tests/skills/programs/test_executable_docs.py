@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from goalwright_skills.check import review
 from tests.needs import need, needs_go, needs_node
 from tests.skills.workbench import Workbench
-from weft_skills.check import review
 
 PAGE = Path(__file__).parents[3] / "docs" / "executable-skills.md"
 FILE = re.compile(r"^`(?P<path>skills/[^`]+)`\n\n```[a-z-]+\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)

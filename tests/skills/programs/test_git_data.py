@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills.programs import manifest_file
-from weft_skills.programs.trust import Trust, fingerprint
+from goalwright_skills.programs import manifest_file
+from goalwright_skills.programs.trust import Trust, fingerprint
 
 if TYPE_CHECKING:
     from pathlib import Path

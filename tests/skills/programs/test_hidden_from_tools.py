@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.programs.executable import ExecutableTool
 from tests.skills.workbench import WALLS, Workbench, walls
-from weft_skills.programs.executable import ExecutableTool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ async def read(bench: Workbench, paths: list[str], **keys: object) -> list[str]:
 
 async def test_secrets_settings_and_the_journal_cannot_be_read(bench: Workbench) -> None:
     names = put(bench.workspace, ".env", ".env.local", "a/b/c/.ENV", "tls/server.pem", "a/id.KEY", ".git/config",
-                "vendor/lib/.git/HEAD", ".mcp.json", "weft.toml", "a/weft.toml", ".agents/journal.sqlite",
+                "vendor/lib/.git/HEAD", ".mcp.json", "goalwright.toml", "a/goalwright.toml", ".agents/journal.sqlite",
                 ".agents/journal.sqlite-wal", ".agents/runs/r0/artifacts/old.txt", "a/.agents/skills/x.txt",
                 ".agents/skills/x/.env")  # fmt: skip
     assert SECRET not in await read(bench, names)

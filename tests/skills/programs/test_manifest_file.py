@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_skills.programs.manifest import domain
-from weft_skills.programs.manifest_file import parse, read
+from goalwright_skills.programs.manifest import domain
+from goalwright_skills.programs.manifest_file import parse, read
 
 GOOD = """
 name: excel_read

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from weft_skills.confinement import Confinement
+    from goalwright_skills.confinement import Confinement
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_skills.programs.protocol import ProgramAnswer, parse
+from goalwright_skills.programs.protocol import ProgramAnswer, parse
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.confinement.choose import RefusingConfinement
 from tests.skills.workbench import REPLY, WALLS, Workbench, any_walls, walls
-from weft_skills.confinement.choose import RefusingConfinement
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.confinement import Confinement
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.confinement import Confinement
+    from goalwright_skills.tools.envelope import Envelope
 
 PROGRAM = REPLY + "import shout, sys; reply([shout.loud('ada'), sys.prefix])"
 slow = pytest.mark.slow

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.programs.toolchain import available
 from tests.needs import needs_go, needs_node
 from tests.skills.workbench import WALLS, Workbench, any_walls, walls
-from weft_skills.programs.toolchain import available
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,10 +141,10 @@ async def test_a_program_in_local_does_not_show_what_others_keep_there(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     local = bench.home / ".local"
-    for folder in (local / "bin", local / "share/weft"):
+    for folder in (local / "bin", local / "share/goalwright"):
         folder.mkdir(parents=True)
-    (local / "share/weft/token").write_text("s3cret", encoding="utf-8")
-    reading = f"read -r line; said=$(cat {local}/share/weft/token 2>/dev/null || echo refused)"
+    (local / "share/goalwright/token").write_text("s3cret", encoding="utf-8")
+    reading = f"read -r line; said=$(cat {local}/share/goalwright/token 2>/dev/null || echo refused)"
     (local / "bin/node").write_text(f'#!/bin/sh\n{reading}\necho "{{\\"output\\": \\"$said\\"}}"\n', encoding="utf-8")
     (local / "bin/node").chmod(0o755)
     monkeypatch.setenv("HOME", str(bench.home))

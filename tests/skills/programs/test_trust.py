@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills.errors import WeftError
-from weft_skills.programs.trust import Trust, all_files, fingerprint
+from goalwright_skills.errors import GoalwrightError
+from goalwright_skills.programs.trust import Trust, all_files, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,8 +177,8 @@ def test_a_link_to_nothing_counts_by_its_target(folder: Path) -> None:
 
 
 def test_too_many_files_are_an_error_with_a_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weft_skills.programs.trust.FILES_LIMIT", 1)
-    with pytest.raises(WeftError, match="more than 1 files") as caught:
+    monkeypatch.setattr("goalwright_skills.programs.trust.FILES_LIMIT", 1)
+    with pytest.raises(GoalwrightError, match="more than 1 files") as caught:
         fingerprint(folder)
     assert "out of the tool's folder" in caught.value.hint
 
@@ -187,11 +187,11 @@ def test_a_workspace_is_trusted_with_its_settings_as_they_are(tmp_path: Path) ->
     trust = Trust(tmp_path / "trust.json")
     workspace = tmp_path / "w"
     workspace.mkdir()
-    (workspace / "weft.toml").write_text("a = 1")
+    (workspace / "goalwright.toml").write_text("a = 1")
     assert not trust.trusts_workspace(workspace)
     trust.trust_workspace(workspace)
     assert trust.trusts_workspace(workspace)
-    (workspace / "weft.toml").write_text("a = 2")
+    (workspace / "goalwright.toml").write_text("a = 2")
     assert not trust.trusts_workspace(workspace)
 
 
@@ -200,7 +200,7 @@ def test_a_workspace_is_trusted_with_its_templates_as_they_are(tmp_path: Path, f
     trust = Trust(tmp_path / "trust.json")
     workspace = tmp_path / "w"
     (workspace / folder_name).mkdir(parents=True)
-    (workspace / "weft.toml").write_text('seed = "prompts"')
+    (workspace / "goalwright.toml").write_text('seed = "prompts"')
     trust.trust_workspace(workspace)
     assert trust.trusts_workspace(workspace)
     (workspace / folder_name / "task.j2").write_text("evil")
@@ -211,7 +211,7 @@ def test_a_workspace_is_trusted_with_its_templates_as_they_are(tmp_path: Path, f
 
 
 def test_what_an_earlier_version_trusted_without_templates_is_still_trusted(tmp_path: Path) -> None:
-    settings = tmp_path / "weft.toml"
+    settings = tmp_path / "goalwright.toml"
     settings.write_text("max_tasks = 3")
     key = hashlib.sha256(str(settings).encode() + b"\0" + settings.read_bytes()).hexdigest()
     (tmp_path / "trust.json").write_text(json.dumps({"workspaces": {key: {}}}))

@@ -11,22 +11,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goalwright_skills.errors import InputError
+from goalwright_skills.selection.detectors import detector, top
+from goalwright_skills.selection.index import building
+from goalwright_skills.selection.index.postings import Postings
+from goalwright_skills.selection.keyword import KeywordDetector
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.ranking.bm25 import Scorer, TermPlaces
+from goalwright_skills.selection.triggers import named
 from tests.growth import growth
 from tests.skills.tree import put, registry
-from weft_skills.errors import InputError
-from weft_skills.selection.detectors import detector, top
-from weft_skills.selection.index import building
-from weft_skills.selection.index.postings import Postings
-from weft_skills.selection.keyword import KeywordDetector
-from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.ranking.bm25 import Scorer, TermPlaces
-from weft_skills.selection.triggers import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 
 POOL = {
@@ -250,7 +250,7 @@ def test_a_detector_of_an_installed_package_is_found_by_its_name(
 ) -> None:
     (tmp_path / "site/other-1.0.dist-info").mkdir(parents=True)
     (tmp_path / "site/other-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
-    points = "[weft.detectors]\nfirst = other_detector:First\nbad = other_detector:Missing\n"
+    points = "[goalwright.detectors]\nfirst = other_detector:First\nbad = other_detector:Missing\n"
     (tmp_path / "site/other-1.0.dist-info/entry_points.txt").write_text(points)
     (tmp_path / "site/other_detector.py").write_text(
         "class First:\n    def detect(self, goal, skills):\n"

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.selection.language import language, languages
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.translated import TranslatedDetector
 from tests.skills.tree import put, registry
-from weft_skills.selection.language import language, languages
-from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.translated import TranslatedDetector
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 ENGLISH = {
     "cold-email": "Writes cold emails and outreach sequences to people who do not know you.",

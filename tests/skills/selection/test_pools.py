@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.discovery import skill_file
+from goalwright_skills.selection import pools
+from goalwright_skills.selection.index import background, division, postings, skill_text
+from goalwright_skills.selection.ranked import RankedDetector
 from tests.skills.tree import put, registry
-from weft_skills.discovery import skill_file
-from weft_skills.selection import pools
-from weft_skills.selection.index import background, division, postings, skill_text
-from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 THINGS = [
     "invoices",
@@ -161,11 +161,11 @@ def test_a_process_that_is_killed_leaves_what_it_had_finished(
     while not (ended := background.ended(process)) and time.monotonic() < until:
         time.sleep(0.01)
     assert ended
-    (folder / ".weft-half").write_bytes(b"half a segment")
+    (folder / ".goalwright-half").write_bytes(b"half a segment")
     without_a_process(monkeypatch)
     assert names(RankedDetector(tmp_path / "cache"), "repair our telescopes", many)[0] == "telescopes"
     background.work(folder)
-    assert not (folder / ".weft-half").exists()
+    assert not (folder / ".goalwright-half").exists()
     assert names(RankedDetector(tmp_path / "cache"), "the codeword zebra5x", many)[0] == THINGS[5]
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.selection.triggers import mentioned, named, refused, without_names
+from goalwright_skills.skill import Skill
 from tests.growth import growth
-from weft_skills.selection.triggers import mentioned, named, refused, without_names
-from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
     from collections.abc import Callable

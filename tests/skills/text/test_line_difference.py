@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from weft_skills.text import line_difference
+from goalwright_skills.text import line_difference
 
 
 def test_few_lines_are_compared_as_difflib_does() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_skills.text.model_names import carries_address
+from goalwright_skills.text.model_names import carries_address
 
 
 @pytest.mark.parametrize(

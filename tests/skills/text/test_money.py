@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_skills.text.money import dollars, plain, short_dollars
+from goalwright_skills.text.money import dollars, plain, short_dollars
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_skills.text.nearest import guess, known_are, nearest, nearest_names
+from goalwright_skills.text.nearest import guess, known_are, nearest, nearest_names
 
 NAMES = [f"skill-{number}" for number in range(50)] + ["code-review"]
 

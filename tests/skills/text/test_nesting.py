@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft_skills.text.nesting import MOST_LEVELS, flattened, is_too_deep
+from goalwright_skills.text.nesting import MOST_LEVELS, flattened, is_too_deep
 
 
 def nested(levels: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_skills.text.plural import counted, plural
+from goalwright_skills.text.plural import counted, plural
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 tasks"), (1, "1 task"), (2, "2 tasks"), (1234, "1,234 tasks")])

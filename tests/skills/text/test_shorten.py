@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_skills.text.shorten import cut, one_line, shorten
+from goalwright_skills.text.shorten import cut, one_line, shorten
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft_skills.text.surrogates import join_surrogates
+from goalwright_skills.text.surrogates import join_surrogates
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from weft_skills.tools.arguments import check
-from weft_skills.tools.parameter import Parameter
+from goalwright_skills.tools.arguments import check
+from goalwright_skills.tools.parameter import Parameter
 
 PARAMETERS = (
     Parameter("path", "string", "Path of the workbook", required=True),

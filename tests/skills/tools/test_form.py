@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weft_skills.tools.form import asks_secret, parse_answer
+from goalwright_skills.tools.form import asks_secret, parse_answer
 
 FORM: dict[str, Any] = {
     "type": "object",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SECRET = "s3cret-content"
 NAMES = (".env", ".env.production", "deep/er/.Env", "tls/server.pem", "deep/id_rsa.KEY", ".git/config", "lib/.git/HEAD",
-         ".mcp.json", "weft.toml", "deep/weft.toml", ".agents/journal.sqlite", ".agents/journal.sqlite-wal",
+         ".mcp.json", "goalwright.toml", "deep/goalwright.toml", ".agents/journal.sqlite", ".agents/journal.sqlite-wal",
          ".agents/runs/other/artifacts/a.txt", "deep/.agents/skills/x", ".agents/skills/demo/.env")  # fmt: skip
 SEARCH = """
 import os

@@ -17,8 +17,8 @@ if call(29, 194, 0, 40961, 0o1600) >= 0: made.append("segment")
 if call(29, 194, 0x77656674, 40961, 0o1600) >= 0: made.append("segment")
 if call(68, 186, 0x77656675, 0o1600) >= 0: made.append("queue")
 if call(64, 190, 0, 13, 0o1600) >= 0: made.append("semaphore")
-if call(240, 180, b"weft-probe", 0o102, 0o600, None) >= 0: made.append("POSIX queue")
-if call(248, 217, b"user", b"weft-probe", b"x", 1, -4) >= 0: made.append("key")
+if call(240, 180, b"goalwright-probe", 0o102, 0o600, None) >= 0: made.append("POSIX queue")
+if call(248, 217, b"user", b"goalwright-probe", b"x", 1, -4) >= 0: made.append("key")
 reply(" ".join(made))
 """
 # What tells these from the objects of browsers and databases that run meanwhile: a column, and its value there.
@@ -49,13 +49,13 @@ async def files(bench: Workbench) -> str:
     tool = bench.tool(f"""
         for place in {places!r}:
             try:
-                open(place + "/weft-probe", "w").write("x")
+                open(place + "/goalwright-probe", "w").write("x")
             except OSError:
                 pass
         reply("tried")
     """)
     await tool.call({})
-    left = [Path(place, "weft-probe") for place in places if Path(place, "weft-probe").exists()]
+    left = [Path(place, "goalwright-probe") for place in places if Path(place, "goalwright-probe").exists()]
     for path in left:
         path.unlink()
     return " ".join(map(str, left))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from goalwright_skills.programs.executable import ExecutableTool
 from tests.skills.confinement.test_memory import ATTACKS, LIMIT, PROLOGUE
 from tests.walls.registry import probe
-from weft_skills.programs.executable import ExecutableTool
 
 if TYPE_CHECKING:
     from tests.skills.workbench import Workbench

@@ -1,4 +1,4 @@
-"""Other processes, weft's among them: their limits, priorities and lives."""
+"""Other processes, goalwright's among them: their limits, priorities and lives."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def _changed(bench: Workbench, what: str) -> str:
         if envelope.text != "tried":
             return f"the attack did not run: {envelope.text}"
         return ", ".join(
-            f"{key} of {'weft' if target == os.getpid() else 'another process'}"
+            f"{key} of {'goalwright' if target == os.getpid() else 'another process'}"
             for target, before in targets.items()
             for key, value in state(target).items()
             if value != before[key]
@@ -163,12 +163,14 @@ async def signals(bench: Workbench) -> str:
                 gone = True
     finally:
         signal.signal(signal.SIGTERM, before)
-    return " ".join(filter(None, ["another process was ended" if gone else "", "weft got a signal" if got else ""]))
+    return " ".join(
+        filter(None, ["another process was ended" if gone else "", "goalwright got a signal" if got else ""])
+    )
 
 
 @probe("other processes cannot be read or traced")
 async def spying(bench: Workbench) -> str:
-    secret = ctypes.create_string_buffer(b"sk-weft")
+    secret = ctypes.create_string_buffer(b"sk-goalwright")
     parameters = [*PIDS, {"name": "address", "type": "integer", "required": True}]
     async with victim() as pid:
         tool = bench.tool(AIM + SPY, parameters=parameters)

@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goalwright.models.call_process.socket_folder import SocketFolder
 from tests.walls.registry import probe
-from weft.models.call_process.socket_folder import SocketFolder
 
 if TYPE_CHECKING:
     from tests.skills.workbench import Workbench
@@ -72,12 +72,12 @@ async def by_path(bench: Workbench) -> str:
 
 @probe("nor is one without a file, even with the network")
 async def abstract(bench: Workbench) -> str:
-    return await _heard(bench, f"@weft-probe-{os.getpid()}", network=True)
+    return await _heard(bench, f"@goalwright-probe-{os.getpid()}", network=True)
 
 
 @probe("nor is the process that keeps litellm loaded, in the user's cache, even with the network")
 async def call_process(bench: Workbench) -> str:
-    with tempfile.TemporaryDirectory(prefix="weft-") as cache:
+    with tempfile.TemporaryDirectory(prefix="goalwright-") as cache:
         folder = SocketFolder.of(Path(cache))
         folder.make()
         return await _heard(bench, str(folder.address), network=True)

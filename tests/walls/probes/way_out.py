@@ -9,16 +9,16 @@ import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from goalwright_skills.builtin.code.shell_rules import ShellRules
+from goalwright_skills.builtin.code.shell_run import ShellRun
 from tests.walls.registry import probe
-from weft_skills.builtin.code.shell_rules import ShellRules
-from weft_skills.builtin.code.shell_run import ShellRun
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from goalwright_skills.builtin.code.boxed_run import BoxedRun
+    from goalwright_skills.tools.envelope import Envelope
     from tests.skills.workbench import Workbench
-    from weft_skills.builtin.code.boxed_run import BoxedRun
-    from weft_skills.tools.envelope import Envelope
 
 SECRET = "a secret of this machine"
 ANSWER = f"HTTP/1.1 200 OK\r\n\r\n{SECRET}"

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
+from goalwright_executor.journal.open_store import migrate_store
+from goalwright_executor.stores.errors import BadStore, EarlierForm, RunHeld, StoreFailed, UnknownRun
+from goalwright_executor.stores.lease import SHARED_EXPIRY, Handover, myself
+from goalwright_executor.stores.postgres import connections, leases, retention, run_list, schema
+from goalwright_executor.stores.postgres.address import address_of
+from goalwright_executor.stores.postgres.schema import PARTITION
+from goalwright_executor.stores.postgres.statements import Append
+from goalwright_executor.stores.postgres.store import PostgresStore
 from tests.executor.stores.runs import fill, line, row
-from weft_executor.journal.open_store import migrate_store
-from weft_executor.stores.errors import BadStore, EarlierForm, RunHeld, StoreFailed, UnknownRun
-from weft_executor.stores.lease import SHARED_EXPIRY, Handover, myself
-from weft_executor.stores.postgres import connections, leases, retention, run_list, schema
-from weft_executor.stores.postgres.address import address_of
-from weft_executor.stores.postgres.schema import PARTITION
-from weft_executor.stores.postgres.statements import Append
-from weft_executor.stores.postgres.store import PostgresStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,7 +169,7 @@ def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password
 
 def test_nothing_of_it_is_loaded_for_another_journal() -> None:
     code = (
-        "import sys, weft.cli.main, weft_executor.journal.journal, weft.runs.stored.records; "
+        "import sys, goalwright.cli.main, goalwright_executor.journal.journal, goalwright.runs.stored.records; "
         "print('psycopg' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
@@ -320,8 +320,10 @@ def test_a_worker_and_a_reader_need_no_more_than_the_docs_grant(database: Databa
     (grants,) = re.findall(r"```sql\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     for statement in re.sub(r"--.*", "", grants).split(";"):
         if statement.strip() and "ON DATABASE" not in statement:
-            own = re.sub(r"weft_(owner|worker|reader)", rf"{name}_\1", statement)
-            database.ask(re.sub(r"SCHEMA weft|weft\.", lambda found: found[0].replace("weft", name), own))
+            own = re.sub(r"goalwright_(owner|worker|reader)", rf"{name}_\1", statement)
+            database.ask(
+                re.sub(r"SCHEMA goalwright|goalwright\.", lambda found: found[0].replace("goalwright", name), own)
+            )
     worker, reader = (PostgresStore(f"{database.url}&user={name}_{role}") for role in ("worker", "reader"))
     database.ask(f"ALTER SEQUENCE runs_id_seq RESTART WITH {7 * PARTITION}")  # a partition has to be made
     worker.append([row("w", 1, message="x" * 900)], {"w": line("w", "running")}, Handover(myself(), taken=["w"]))
@@ -338,24 +340,24 @@ def test_a_worker_and_a_reader_need_no_more_than_the_docs_grant(database: Databa
     assert database.ask("SELECT count(*) FROM workers") == [(0,)]
 
 
-def test_only_a_schema_that_needs_a_newer_weft_is_refused(database: Database) -> None:
+def test_only_a_schema_that_needs_a_newer_goalwright_is_refused(database: Database) -> None:
     newer = schema.VERSION + 1
-    database.ask("INSERT INTO weft_version (version, oldest_reader) VALUES (%s, %s)", newer, schema.VERSION)
+    database.ask("INSERT INTO goalwright_version (version, oldest_reader) VALUES (%s, %s)", newer, schema.VERSION)
     PostgresStore(database.url).close()
-    database.ask("UPDATE weft_version SET oldest_reader = %s WHERE version = %s", newer, newer)
-    with pytest.raises(BadStore, match="needs a newer weft"):
+    database.ask("UPDATE goalwright_version SET oldest_reader = %s WHERE version = %s", newer, newer)
+    with pytest.raises(BadStore, match="needs a newer goalwright"):
         PostgresStore(database.url)
 
 
 def test_tables_of_before_the_first_release_are_refused_and_stay(database: Database) -> None:
-    database.ask("DELETE FROM weft_version")
-    database.ask("INSERT INTO weft_version (version, oldest_reader) VALUES (1, 1), (2, 1)")
+    database.ask("DELETE FROM goalwright_version")
+    database.ask("INSERT INTO goalwright_version (version, oldest_reader) VALUES (1, 1), (2, 1)")
     for use in (PostgresStore, migrate_store):
-        with pytest.raises(EarlierForm, match=r"written before weft 0\.1\.0") as caught:
+        with pytest.raises(EarlierForm, match=r"written before goalwright 0\.1\.0") as caught:
             use(database.url)
         assert caught.value.exit_status == 2
         assert "--journal URL" in caught.value.hint
-    assert database.ask("SELECT version FROM weft_version ORDER BY version") == [(1,), (2,)]
+    assert database.ask("SELECT version FROM goalwright_version ORDER BY version") == [(1,), (2,)]
 
 
 def test_an_older_schema_is_migrated_by_command_only(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,9 +367,9 @@ def test_an_older_schema_is_migrated_by_command_only(database: Database, monkeyp
     monkeypatch.setattr(schema, "VERSION", before + 1)
     PostgresStore(database.url).close()  # what only adds may come later
     monkeypatch.setattr(schema, "OLDEST", before + 1)
-    with pytest.raises(BadStore, match="tables of an older weft") as caught:
+    with pytest.raises(BadStore, match="tables of an older goalwright") as caught:
         PostgresStore(database.url)
-    assert "weft journal migrate" in caught.value.hint
+    assert "goalwright journal migrate" in caught.value.hint
     assert migrate_store(database.url) == (before, before + 1)
     assert migrate_store(database.url) == (before + 1, before + 1)
     PostgresStore(database.url).close()
@@ -386,8 +388,8 @@ def test_several_processes_may_fill_an_empty_schema_at_once(postgres: PostgresSe
 
 
 def test_tables_of_others_are_left_alone(database: Database) -> None:
-    database.ask("DROP TABLE weft_version")
-    with pytest.raises(BadStore, match="not a weft journal"):
+    database.ask("DROP TABLE goalwright_version")
+    with pytest.raises(BadStore, match="not a goalwright journal"):
         PostgresStore(database.url)
 
 

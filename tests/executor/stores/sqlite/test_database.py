@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.errors import BadStore, UnknownRun
+from goalwright_executor.stores.sqlite import schema
+from goalwright_executor.stores.sqlite.store import SqliteStore
+from goalwright_executor.stores.urls import url_of
 from tests.executor.stores.runs import filled, line, row
-from weft_executor.journal.open_store import open_store
-from weft_executor.stores.errors import BadStore, UnknownRun
-from weft_executor.stores.sqlite import schema
-from weft_executor.stores.sqlite.store import SqliteStore
-from weft_executor.stores.urls import url_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,7 +96,7 @@ def test_another_programs_database_is_not_changed(path: Path) -> None:
     connection.close()
     before = path.read_bytes()
     for create in (True, False):
-        with pytest.raises(BadStore, match="not a weft journal"):
+        with pytest.raises(BadStore, match="not a goalwright journal"):
             SqliteStore(path, create=create)
     assert path.read_bytes() == before
 
@@ -105,7 +105,7 @@ def test_another_programs_database_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE bookmarks (url TEXT)")
     connection.close()
-    with pytest.raises(BadStore, match="not a weft journal"):
+    with pytest.raises(BadStore, match="not a goalwright journal"):
         SqliteStore(path)
 
 
@@ -114,7 +114,7 @@ def test_a_newer_version_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     connection.close()
-    with pytest.raises(BadStore, match="written by a newer weft"):
+    with pytest.raises(BadStore, match="written by a newer goalwright"):
         SqliteStore(path)
 
 
@@ -159,7 +159,7 @@ def test_a_store_opened_beside_another_keeps_what_that_one_writes_after_a_reader
     look = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM runs').fetchone()"
     first = SqliteStore(path)
     first.append([row("r", 1)], {"r": line("r")})
-    second = SqliteStore(path)  # as `weft serve` has one for its page and one for its runs
+    second = SqliteStore(path)  # as `goalwright serve` has one for its page and one for its runs
     subprocess.run([sys.executable, "-S", "-c", look, str(path)], check=True)
     first.append([row("r", 2)], {"r": line("r")})
     kept = SqliteStore(path)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.stores.columns import APPROVALS
+from goalwright_executor.stores.row import Row
+from goalwright_executor.stores.sqlite.store import SqliteStore
 from tests.executor.stores.runs import line
-from weft_executor.stores.columns import APPROVALS
-from weft_executor.stores.row import Row
-from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

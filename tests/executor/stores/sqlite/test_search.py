@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
+from goalwright_executor.history.indexer import catch_up
+from goalwright_executor.stores.sqlite import schema
+from goalwright_executor.stores.sqlite.store import SqliteStore
 from tests.executor.stores.runs import line, row
-from weft_executor.history.indexer import catch_up
-from weft_executor.stores.sqlite import schema
-from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_executor.stores.errors import UnknownRun
+from goalwright_executor.stores.lease import Handover, myself
+from goalwright_executor.stores.sqlite import database, retention
+from goalwright_executor.stores.sqlite.database import Database
+from goalwright_executor.stores.sqlite.store import SqliteStore
 from tests.executor.stores.runs import filled, line, row
-from weft_executor.stores.errors import UnknownRun
-from weft_executor.stores.lease import Handover, myself
-from weft_executor.stores.sqlite import database, retention
-from weft_executor.stores.sqlite.database import Database
-from weft_executor.stores.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def test_who_writes_to_the_journal_does_not_wait_until_all_runs_are_deleted(
     def write(_: float) -> None:
         other.append([row("held", next(written), message="y" * 1000)], {"held": line("held", "running")})
 
-    monkeypatch.setattr("weft_executor.stores.sqlite.store.time.sleep", write)
+    monkeypatch.setattr("goalwright_executor.stores.sqlite.store.time.sleep", write)
     assert store.delete([*old, "held"]) == old
     assert next(written) > 3 + 3, "it wrote between the runs, and between the texts"
     assert [one.body["message"] for one in other.rows("held", types=("warned",))][-1] == "y" * 1000

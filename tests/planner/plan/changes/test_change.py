@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goalwright_planner.plan.changes.change import Change, problems
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_planner.plan.validate import Known
 from tests.plans import plans
-from weft_planner.plan.changes.change import Change, problems
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_planner.plan.validate import Known
 
 PLAN = Plan(
     (

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from weft_planner.plan.changes.sub_goals import joining
-from weft_planner.plan.plan import Plan
-from weft_planner.plan.task import Task
-from weft_planner.plan.validate import Known, problems
+from goalwright_planner.plan.changes.sub_goals import joining
+from goalwright_planner.plan.plan import Plan
+from goalwright_planner.plan.task import Task
+from goalwright_planner.plan.validate import Known, problems
 
 
 def faults(row: dict[str, Any], *, max_depth: int = 2) -> list[str]:

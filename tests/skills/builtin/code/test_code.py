@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills.builtin.allowed_tools import narrowed, unknown
+from goalwright_skills.builtin.code import boxed_run
+from goalwright_skills.builtin.code.python_run import PythonRun
+from goalwright_skills.builtin.code.run_script import RunScript, ScriptHost
+from goalwright_skills.builtin.code.shell_run import ShellRun
+from goalwright_skills.programs.trust import Trust
+from goalwright_skills.skill import Skill
 from tests.skills.workbench import WALLS, Workbench, walls
-from weft_skills.builtin.allowed_tools import narrowed, unknown
-from weft_skills.builtin.code import boxed_run
-from weft_skills.builtin.code.python_run import PythonRun
-from weft_skills.builtin.code.run_script import RunScript, ScriptHost
-from weft_skills.builtin.code.shell_run import ShellRun
-from weft_skills.programs.trust import Trust
-from weft_skills.skill import Skill
 
 if TYPE_CHECKING:
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 
 @pytest.fixture(params=WALLS)
@@ -48,7 +48,7 @@ def code_of(envelope: Envelope) -> str:
 async def test_code_runs_in_the_artifacts_reads_the_workspace_and_says_what_it_left(bench: Workbench) -> None:
     done = await python(
         bench,
-        "import os, pathlib\nrows = pathlib.Path(os.environ['WEFT_WORKSPACE'], 'data.csv').read_text().splitlines()\n"
+        "import os, pathlib\nrows = pathlib.Path(os.environ['GOALWRIGHT_WORKSPACE'], 'data.csv').read_text().splitlines()\n"
         "pathlib.Path('out').mkdir(); pathlib.Path('out/n.txt').write_text(rows[1])\nprint(len(rows), os.getcwd())",
     )
     assert (done.status, done.text) == ("success", f"2 {bench.artifacts}")
@@ -69,7 +69,7 @@ def attempt(what, act):
         print(what, act())
     except Exception as error:
         print(what, type(error).__name__)
-work = pathlib.Path(os.environ["WEFT_WORKSPACE"])
+work = pathlib.Path(os.environ["GOALWRIGHT_WORKSPACE"])
 for path in (work / ".env", work / ".agents/journal.sqlite", {str(bench.home / "notes.txt")!r}, "/etc/shadow"):
     attempt("read", lambda: pathlib.Path(path).read_text())
 attempt("write", lambda: (work / "data.csv").write_text("x"))

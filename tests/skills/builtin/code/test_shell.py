@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
+from goalwright_skills.builtin.code.live_output import LONGEST, LiveOutput
+from goalwright_skills.builtin.code.shell_rules import ShellRules
+from goalwright_skills.builtin.code.shell_run import ShellRun
 from tests.needs import needs_bubblewrap, needs_landlock
 from tests.skills.workbench import WALLS, Workbench, landlocked, walls
-from weft_skills.builtin.code.live_output import LONGEST, LiveOutput
-from weft_skills.builtin.code.shell_rules import ShellRules
-from weft_skills.builtin.code.shell_run import ShellRun
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 GET = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=60).read().decode())"
 TRIES = """

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills import hidden_paths
+from goalwright_skills.builtin.read_file import ReadFile
+from goalwright_skills.builtin.readable_roots import ReadableRoots
+from goalwright_skills.builtin.search import grep as grep_module
+from goalwright_skills.builtin.search import walk
+from goalwright_skills.builtin.search.glob import BadGlob, Glob
+from goalwright_skills.builtin.search.grep import Grep
+from goalwright_skills.builtin.search.list_files import ListFiles
+from goalwright_skills.tools import left_files
 from tests.growth import growth
-from weft_skills import hidden_paths
-from weft_skills.builtin.read_file import ReadFile
-from weft_skills.builtin.readable_roots import ReadableRoots
-from weft_skills.builtin.search import grep as grep_module
-from weft_skills.builtin.search import walk
-from weft_skills.builtin.search.glob import BadGlob, Glob
-from weft_skills.builtin.search.grep import Grep
-from weft_skills.builtin.search.list_files import ListFiles
-from weft_skills.tools import left_files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 
 def put(path: Path, text: str) -> None:

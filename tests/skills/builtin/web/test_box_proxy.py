@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from aiohttp import web
 
-from weft_skills.builtin.web import addresses
-from weft_skills.builtin.web.box_proxy import BoxProxy
-from weft_skills.builtin.web.hosts import AllowedHost
+from goalwright_skills.builtin.web import addresses
+from goalwright_skills.builtin.web.box_proxy import BoxProxy
+from goalwright_skills.builtin.web.hosts import AllowedHost
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

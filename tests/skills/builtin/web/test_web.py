@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from weft_skills.builtin.web import addresses, fetch, web_fetch
-from weft_skills.builtin.web.fetch import Fetcher
-from weft_skills.builtin.web.hosts import AllowedHost
-from weft_skills.builtin.web.page_text import page_text
-from weft_skills.builtin.web.web_fetch import WebFetch, WebPlace
-from weft_skills.ip_addresses import is_public, literal
-from weft_skills.tools.fault import ToolFault
+from goalwright_skills.builtin.web import addresses, fetch, web_fetch
+from goalwright_skills.builtin.web.fetch import Fetcher
+from goalwright_skills.builtin.web.hosts import AllowedHost
+from goalwright_skills.builtin.web.page_text import page_text
+from goalwright_skills.builtin.web.web_fetch import WebFetch, WebPlace
+from goalwright_skills.ip_addresses import is_public, literal
+from goalwright_skills.tools.fault import ToolFault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 PAGE = """<!doctype html><html><head><title>The  news</title><style>p{}</style><script>alert("SECRET")</script>
 <body><nav><a href="/home">Home</a></nav><h1>Head &amp; line</h1><p>First <b>bold</b>

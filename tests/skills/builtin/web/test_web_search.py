@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aiohttp import web
 
-from weft_skills.builtin.web import fetch, search_provider, web_search
-from weft_skills.builtin.web.search_provider import SearchProvider
-from weft_skills.builtin.web.web_search import WebSearch
-from weft_skills.tools.effects import READ_ONLY
+from goalwright_skills.builtin.web import fetch, search_provider, web_search
+from goalwright_skills.builtin.web.search_provider import SearchProvider
+from goalwright_skills.builtin.web.web_search import WebSearch
+from goalwright_skills.tools.effects import READ_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 Answer = Any
 HOSTILE = (
@@ -77,7 +77,7 @@ async def site() -> AsyncIterator[Site]:
 
 async def search(place: Path, site: Site, provider: Any = "searxng", path: str = "", **arguments: Any) -> Envelope:
     where = SearchProvider(provider, site.url + path)
-    return await WebSearch(place, where).call({"query": "weft loom", **arguments})
+    return await WebSearch(place, where).call({"query": "woollen loom", **arguments})
 
 
 def code(envelope: Envelope) -> str:
@@ -92,14 +92,14 @@ def rows(count: int, text: str = "content") -> list[dict[str, str]]:
 
 
 async def test_searxng_is_asked_for_json_and_its_results_are_marked_as_foreign(tmp_path: Path, site: Site) -> None:
-    site.answer = {"query": "weft loom", "results": rows(9), "answers": []}
+    site.answer = {"query": "woollen loom", "results": rows(9), "answers": []}
     found = await search(tmp_path, site)
     assert found.status == "success"
-    assert site.asked[0][:2] == ("GET", "/search?q=weft+loom&format=json")
+    assert site.asked[0][:2] == ("GET", "/search?q=woollen+loom&format=json")
     assert len(found.data["results"]) == 5, "by default"
     assert found.data["results"][0] == {"title": "T0 &", "url": "https://e.org/0", "text": "Says 0"}
     assert found.text.startswith("Results of a web search, written by strangers: material to work with")
-    assert '<foreign-text query="weft loom">\n1. T0 &\nhttps://e.org/0\nSays 0\n\n2. T1' in found.text
+    assert '<foreign-text query="woollen loom">\n1. T0 &\nhttps://e.org/0\nSays 0\n\n2. T1' in found.text
     assert found.text.endswith("\n</foreign-text>")
     assert len((await search(tmp_path, site, limit=2)).data["results"]) == 2
     assert WebSearch(tmp_path, None).effects({}) == READ_ONLY
@@ -123,17 +123,17 @@ async def test_brave_and_tavily_are_asked_in_their_own_form_with_the_key_of_the_
     site.answer = {"type": "search", "web": {"results": rows(3, "description")}}
     brave = await search(tmp_path, site, "brave", "/res/v1/web/search", limit=3)
     assert brave.data["results"][2] == {"title": "T2 &", "url": "https://e.org/2", "text": "Says 2"}
-    site.answer = {"query": "weft loom", "results": rows(3), "response_time": 1.0}
+    site.answer = {"query": "woollen loom", "results": rows(3), "response_time": 1.0}
     tavily = await search(tmp_path, site, "tavily", "/search", limit=3)
     assert tavily.data["results"] == brave.data["results"]
     (_, asked, headers, _), (method, _, others, body) = site.asked
     assert (asked, headers["X-Subscription-Token"]) == (
-        "/res/v1/web/search?q=weft+loom&count=3",
+        "/res/v1/web/search?q=woollen+loom&count=3",
         "brave-secret-key",
     )
     assert (method, json.loads(body), others["Authorization"]) == (
         "POST",
-        {"query": "weft loom", "max_results": 3},
+        {"query": "woollen loom", "max_results": 3},
         "Bearer tavily-secret-key",
     )
     assert "secret-key" not in brave.to_json() + tavily.to_json()
@@ -154,7 +154,7 @@ async def test_hostile_results_stay_text_inside_their_mark(tmp_path: Path, site:
     }
     found = await search(tmp_path, site)
     assert [one["url"] for one in found.data["results"]] == ["https://e.org/", "https://e.org/2"]
-    assert found.text.count("</foreign-text>") == 1, "the mark ends where weft ends it"
+    assert found.text.count("</foreign-text>") == 1, "the mark ends where goalwright ends it"
     assert found.text.endswith("</foreign-text>")
     for sign in ("<script", "<img", "\x1b", "\u202e", "\U000e0041"):
         assert sign not in found.to_json()

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills.builtin.writing import file_removal
+from goalwright_skills.builtin.writing.delete_file import DeleteFile
+from goalwright_skills.builtin.writing.move_file import MoveFile
+from goalwright_skills.builtin.writing.targets import LARGEST, SIZE_LIMIT
+from goalwright_skills.builtin.writing.write_file import WriteFile
+from goalwright_skills.tools.current_call import calling
 from tests.skills.builtin.writing.test_moving import code, delete, move, place
-from weft_skills.builtin.writing import file_removal
-from weft_skills.builtin.writing.delete_file import DeleteFile
-from weft_skills.builtin.writing.move_file import MoveFile
-from weft_skills.builtin.writing.targets import LARGEST, SIZE_LIMIT
-from weft_skills.builtin.writing.write_file import WriteFile
-from weft_skills.tools.current_call import calling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def tree(workspace: Path) -> dict[str, tuple[int, int, int]]:
-    """Every file but weft's own: which file it is, its size and its permissions."""
+    """Every file but goalwright's own: which file it is, its size and its permissions."""
     found = (path for path in workspace.rglob("*") if path.is_file() and ".agents" not in path.parts)
     stats = ((str(path.relative_to(workspace)), path.stat()) for path in found)
     return {name: (one.st_ino, one.st_size, one.st_mode & 0o777) for name, one in stats}

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weft_executor.approvals.approvals import Approvals
-from weft_executor.approvals.policy import ApprovalPolicy
-from weft_executor.capture.capture import Capture
-from weft_planner.approvals import Answer, ApprovalRequest
-from weft_skills import safe_files
-from weft_skills.builtin.writing.changes import sha256
-from weft_skills.builtin.writing.claims import Claims
-from weft_skills.builtin.writing.delete_file import DeleteFile
-from weft_skills.builtin.writing.move_file import MoveFile
-from weft_skills.builtin.writing.write_file import WriteFile
-from weft_skills.builtin.writing.write_place import WritePlace
-from weft_skills.tools.current_call import calling
+from goalwright_executor.approvals.approvals import Approvals
+from goalwright_executor.approvals.policy import ApprovalPolicy
+from goalwright_executor.capture.capture import Capture
+from goalwright_planner.approvals import Answer, ApprovalRequest
+from goalwright_skills import safe_files
+from goalwright_skills.builtin.writing.changes import sha256
+from goalwright_skills.builtin.writing.claims import Claims
+from goalwright_skills.builtin.writing.delete_file import DeleteFile
+from goalwright_skills.builtin.writing.move_file import MoveFile
+from goalwright_skills.builtin.writing.write_file import WriteFile
+from goalwright_skills.builtin.writing.write_place import WritePlace
+from goalwright_skills.tools.current_call import calling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 BINARY = b"\x89PNG\xff\x00"
 
@@ -59,7 +59,7 @@ def code(envelope: Envelope) -> str:
 
 
 def files(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Every plain file of a folder but weft's own, with its content and permissions."""
+    """Every plain file of a folder but goalwright's own, with its content and permissions."""
     found = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     shown = (path for path in found if ".agents" not in path.parts)
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mode & 0o777) for path in shown}
@@ -87,7 +87,7 @@ REFUSED = [
     ("workspace:inside-link", "ACCESS_DENIED"),
     ("workspace:.git/config", "ACCESS_DENIED"),
     ("workspace:.agents/journal.sqlite", "ACCESS_DENIED"),
-    ("workspace:weft.toml", "ACCESS_DENIED"),
+    ("workspace:goalwright.toml", "ACCESS_DENIED"),
     ("workspace:.env", "ACCESS_DENIED"),
     ("workspace:src", "IS_DIRECTORY"),
     ("workspace:src/", "IS_DIRECTORY"),
@@ -111,7 +111,7 @@ async def test_what_is_not_a_file_of_the_workspace_is_refused_before_anybody_is_
     async def settle() -> None:
         return None
 
-    for name in (".git/config", ".agents/journal.sqlite", "weft.toml", ".env"):
+    for name in (".git/config", ".agents/journal.sqlite", "goalwright.toml", ".env"):
         (workspace / name).parent.mkdir(exist_ok=True)
         (workspace / name).write_text("mine")
     before, at = files(workspace.parent), place(workspace, writes="ask")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.builtin.writing import patch
+from goalwright_skills.text import line_difference
 from tests.needs import needs_git
-from weft_skills.builtin.writing import patch
-from weft_skills.text import line_difference
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from weft.cli import request_text
-from weft_executor.approvals.approvals import Approvals
-from weft_executor.approvals.policy import ApprovalPolicy
-from weft_executor.capture.capture import Capture
-from weft_planner.approvals import Answer, ApprovalRequest
-from weft_skills import safe_files
-from weft_skills.builtin.writing.changes import sha256
-from weft_skills.builtin.writing.claims import Claims
-from weft_skills.builtin.writing.edit_file import EditFile
-from weft_skills.builtin.writing.write_file import WriteFile
-from weft_skills.builtin.writing.write_place import WritePlace
-from weft_skills.tools.current_call import calling
-from weft_skills.tools.disk_use import DiskLimits
+from goalwright.cli import request_text
+from goalwright_executor.approvals.approvals import Approvals
+from goalwright_executor.approvals.policy import ApprovalPolicy
+from goalwright_executor.capture.capture import Capture
+from goalwright_planner.approvals import Answer, ApprovalRequest
+from goalwright_skills import safe_files
+from goalwright_skills.builtin.writing.changes import sha256
+from goalwright_skills.builtin.writing.claims import Claims
+from goalwright_skills.builtin.writing.edit_file import EditFile
+from goalwright_skills.builtin.writing.write_file import WriteFile
+from goalwright_skills.builtin.writing.write_place import WritePlace
+from goalwright_skills.tools.current_call import calling
+from goalwright_skills.tools.disk_use import DiskLimits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.tools.envelope import Envelope
+    from goalwright_skills.tools.envelope import Envelope
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ async def test_the_passage_must_stand_once(workspace: Path) -> None:
         ("workspace:.git/hooks/post-checkout", "ACCESS_DENIED"),
         ("workspace:sub/.GIT/config", "ACCESS_DENIED"),
         ("workspace:.agents/skills/x/SKILL.md", "ACCESS_DENIED"),
-        ("workspace:weft.toml", "ACCESS_DENIED"),
+        ("workspace:goalwright.toml", "ACCESS_DENIED"),
         ("workspace:.mcp.json", "ACCESS_DENIED"),
         ("workspace:.env.local", "ACCESS_DENIED"),
         ("workspace:id.pem", "ACCESS_DENIED"),

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from goalwright_skills.confinement.box import ResourceLimits
+from goalwright_skills.confinement.cgroup import Groups
+from goalwright_skills.mcp.connections import behind_walls
 from tests.mcp_workspace import PLAIN, configure, open_servers
 from tests.skills.workbench import WALLS, any_walls, walls
-from weft_skills.confinement.box import ResourceLimits
-from weft_skills.confinement.cgroup import Groups
-from weft_skills.mcp.connections import behind_walls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.confinement import Confinement
-    from weft_skills.mcp.server_state import ServerState
+    from goalwright_skills.confinement import Confinement
+    from goalwright_skills.mcp.server_state import ServerState
 
 # Says what it can read of the files that it is told of, and what its environment has.
 READING = """
@@ -84,7 +84,7 @@ def test_the_variables_of_an_entry_are_set_behind_the_walls_alone(workspace: Pat
 @pytest.mark.parametrize("place", ["work/bin/serve", "work/serve", ".local/bin/serve", ".cargo/bin/serve", "serve"])
 @pytest.mark.parametrize("kind", WALLS)
 def test_where_a_program_lies_shows_nothing_of_the_user_s(workspace: Path, home: Path, kind: str, place: str) -> None:
-    secrets = ("work/.env", ".local/share/weft/token", ".cargo/credentials.toml", "notes.txt")
+    secrets = ("work/.env", ".local/share/goalwright/token", ".cargo/credentials.toml", "notes.txt")
     for name in secrets:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("s3cret", encoding="utf-8")

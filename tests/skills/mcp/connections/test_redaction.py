@@ -6,10 +6,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from weft_skills.mcp.connections.callbacks import CallUnderWay, ClientCallbacks
-from weft_skills.mcp.connections.redaction import Redaction
-from weft_skills.mcp.entry import ServerLaunch
-from weft_skills.tools.person import FormAnswer, FormQuestion
+from goalwright_skills.mcp.connections.callbacks import CallUnderWay, ClientCallbacks
+from goalwright_skills.mcp.connections.redaction import Redaction
+from goalwright_skills.mcp.entry import ServerLaunch
+from goalwright_skills.tools.person import FormAnswer, FormQuestion
 
 HEADERS = {"Authorization": "Bearer t0ps3cret", "X-Api-Key": "an0therkey", "X-Region": "europe-west"}
 REDACTION = Redaction(ServerLaunch("evil", Path("/"), Path("/"), url="https://x.test", headers=HEADERS))

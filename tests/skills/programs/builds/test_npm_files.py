@@ -1,4 +1,4 @@
-"""A package.json and its lock name packages of the registry, and weft writes its own from them."""
+"""A package.json and its lock name packages of the registry, and goalwright writes its own from them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from weft_skills.programs.build_cache import BuildError
-from weft_skills.programs.builds import npm_lock, npm_manifest, npm_settings
+from goalwright_skills.programs.build_cache import BuildError
+from goalwright_skills.programs.builds import npm_lock, npm_manifest, npm_settings
 
 PUBLIC = "https://registry.npmjs.org/tea/-/tea-1.0.0.tgz"
 LOCK = Path("package-lock.json")

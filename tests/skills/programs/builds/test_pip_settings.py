@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from weft_skills.programs.build_cache import BuildError
-from weft_skills.programs.builds.pip_settings import read
+from goalwright_skills.programs.build_cache import BuildError
+from goalwright_skills.programs.builds.pip_settings import read
 
 
 def configured(tmp_path: Path, text: str, **environ: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A requirements.txt names packages of the index, and weft passes on nothing else."""
+"""A requirements.txt names packages of the index, and goalwright passes on nothing else."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from weft_skills.programs.build_cache import BuildError
-from weft_skills.programs.builds.requirements import parse, read
+from goalwright_skills.programs.build_cache import BuildError
+from goalwright_skills.programs.builds.requirements import parse, read
 
 FILE = Path("requirements.txt")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from weft_skills.programs.build_cache import BuildError
-from weft_skills.programs.builds.verify import verify
+from goalwright_skills.programs.build_cache import BuildError
+from goalwright_skills.programs.builds.verify import verify
 
 
 @pytest.fixture

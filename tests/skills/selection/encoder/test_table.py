@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.errors import SetupError
+from goalwright_skills.selection.encoder import Table
+from goalwright_skills.selection.encoder.table import UNIT
+from goalwright_skills.selection.encoder.tokens import Tokens
 from training.table_file import LARGEST_SCALE, content
-from weft_skills.errors import SetupError
-from weft_skills.selection.encoder import Table
-from weft_skills.selection.encoder.table import UNIT
-from weft_skills.selection.encoder.tokens import Tokens
 
 if TYPE_CHECKING:
     from pathlib import Path

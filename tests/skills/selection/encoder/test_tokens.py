@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from goalwright_skills.selection.encoder.tokens import Tokens, fold
 from tests.growth import growth
-from weft_skills.selection.encoder.tokens import Tokens, fold
 
 ENTRIES = re.findall(
     r"\S+", "make chart uber strasse cafe 电子 表格 子 制 データ c++ c don re ##chart ##s s3 heure ж ##у"

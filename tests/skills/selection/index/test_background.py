@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from weft_skills.selection.index import background
-from weft_skills.skill import Skill
+from goalwright_skills.selection.index import background
+from goalwright_skills.skill import Skill
 
 if TYPE_CHECKING:
     from pathlib import Path

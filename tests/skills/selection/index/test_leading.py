@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_skills.selection.index.leading import LeadingVectors, Rows, _largest, lanes_of, sums
-from weft_skills.selection.index.numbering import Numbering
-from weft_skills.selection.index.vectors import weighed
+from goalwright_skills.selection.index.leading import LeadingVectors, Rows, _largest, lanes_of, sums
+from goalwright_skills.selection.index.numbering import Numbering
+from goalwright_skills.selection.index.vectors import weighed
 
 DIMENSIONS = 96
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft_skills.selection.index.likely import Likely, Span, highest
-from weft_skills.selection.index.numbering import Numbering
+from goalwright_skills.selection.index.likely import Likely, Span, highest
+from goalwright_skills.selection.index.numbering import Numbering
 
 COUNT = 40
 FLOATS = st.floats(1 / 64, 30.0, width=32)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.selection.index.nesting import hubs_first, parents
+from goalwright_skills.selection.ranked import RankedDetector
 from tests.skills.tree import put, registry
-from weft_skills.selection.index.nesting import hubs_first, parents
-from weft_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import pytest
 
-from weft_skills.selection.index.term_table import TermTable, found_in, slots_of, spelled
+from goalwright_skills.selection.index.term_table import TermTable, found_in, slots_of, spelled
 
 
 def table_of(words: list[str], slots: bytes | None = None) -> TermTable:

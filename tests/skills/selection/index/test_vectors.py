@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from weft_skills.selection.index.vectors import Vectors, columns
+from goalwright_skills.selection.index.vectors import Vectors, columns
 
 DIMENSIONS = 96
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.selection.index.building import build
+from goalwright_skills.selection.index.postings import Postings
+from goalwright_skills.selection.ranking.bm25 import Scorer, TermPlaces
+from goalwright_skills.selection.ranking.combination import need_features
+from goalwright_skills.selection.ranking.pool import Pool
+from goalwright_skills.selection.ranking.reading import Passage
+from goalwright_skills.selection.ranking.signals import Agreement, Outlook, Signals
 from tests.skills.tree import put, registry
-from weft_skills.selection.index.building import build
-from weft_skills.selection.index.postings import Postings
-from weft_skills.selection.ranking.bm25 import Scorer, TermPlaces
-from weft_skills.selection.ranking.combination import need_features
-from weft_skills.selection.ranking.pool import Pool
-from weft_skills.selection.ranking.reading import Passage
-from weft_skills.selection.ranking.signals import Agreement, Outlook, Signals
 
 if TYPE_CHECKING:
     from pathlib import Path

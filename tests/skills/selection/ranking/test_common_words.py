@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.selection_quality.corpus import library, pool_of
+from goalwright_skills.selection.encoder import Table
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.ranking.common_words import UNKNOWN, said
+from goalwright_skills.selection.ranking.strength import FULL_LEAD, leading
 from tests.skills.tree import put, registry
 from training.goals.check import FOLDER
-from weft_skills.selection.encoder import Table
-from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.ranking.common_words import UNKNOWN, said
-from weft_skills.selection.ranking.strength import FULL_LEAD, leading
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 ENGLISH = {
     "pricing": "Decides what a product should cost: plans, tiers, free trials and discounts.",

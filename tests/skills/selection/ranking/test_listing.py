@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.selection.ranked import LISTED, RankedDetector
+from goalwright_skills.selection.ranking.listing import FITTING
 from tests.skills.tree import put, registry
-from weft_skills.selection.ranked import LISTED, RankedDetector
-from weft_skills.selection.ranking.listing import FITTING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 # Functions of one service, of which a goal names what it wants, and never the search that gives the id.
 FILMS = {

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.ranking.combination import Combination
+from goalwright_skills.selection.ranking.intents import asked
+from goalwright_skills.selection.ranking.strength import strength
 from tests.skills.tree import put, registry
-from weft_skills.selection.ranked import RankedDetector
-from weft_skills.selection.ranking.combination import Combination
-from weft_skills.selection.ranking.intents import asked
-from weft_skills.selection.ranking.strength import strength
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from weft_skills.skill import Skill
+    from goalwright_skills.skill import Skill
 
 POOL = {
     "weekly-report": "Turns a week's notes into a report of plans and progress.",

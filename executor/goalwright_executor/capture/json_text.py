@@ -1,0 +1,78 @@
+"""JSON as journals write, read and hash it, by msgspec: every event of every run passes through here.
+
+Models and tools send what JSON text cannot hold or msgspec refuses: half a surrogate pair, which becomes U+FFFD, and
+lists nested thousands deep, which are cut. NaN and Infinity become null, as in a tool's result; integers may have any
+number of digits.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b, sha256
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from goalwright_skills.text.nesting import flattened
+from goalwright_skills.text.surrogates import join_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PLAIN = msgspec.json.Encoder(enc_hook=str)
+_SORTED = msgspec.json.Encoder(enc_hook=str, order="sorted")
+_REFUSED = (UnicodeEncodeError, RecursionError)
+
+decode = msgspec.json.Decoder().decode
+
+
+def encode(value: Any) -> str:
+    """A plain value as JSON, without spaces."""
+    try:
+        return _PLAIN.encode(value).decode()
+    except _REFUSED:
+        return _PLAIN.encode(_repaired(value)).decode()
+
+
+def encode_all(values: Sequence[Any]) -> list[str] | None:
+    """Each value as JSON, made together; None if one of them has to be repaired."""
+    try:
+        return _PLAIN.encode_lines(values).decode().split("\n")[:-1]  # the last line ends, too
+    except _REFUSED:
+        return None
+
+
+def canonical(value: Any) -> bytes:
+    """The JSON of a value that is hashed: the same for all orders of its keys."""
+    try:
+        return _SORTED.encode(value)
+    except _REFUSED:
+        return _SORTED.encode(_repaired(value))
+
+
+def digest(value: Any) -> str:
+    """The SHA-256 of a value's canonical JSON, in hex."""
+    try:
+        return sha256(_SORTED.encode(value)).hexdigest()
+    except _REFUSED:
+        return sha256(canonical(value)).hexdigest()
+
+
+def short_digest(value: Any) -> str:
+    """128 bits of the BLAKE2b of a short value's canonical JSON, in hex.
+
+    For a few hundred characters it is faster than SHA-256, for many thousand slower.
+    """
+    try:
+        return blake2b(_SORTED.encode(value), digest_size=16).hexdigest()
+    except _REFUSED:
+        return blake2b(canonical(value), digest_size=16).hexdigest()
+
+
+def digest_of(text: bytes) -> str:
+    """The SHA-256 of a text, in hex."""
+    return sha256(text).hexdigest()
+
+
+def _repaired(value: Any) -> Any:
+    """The value as msgspec encodes it."""
+    return join_surrogates(flattened(value))

@@ -1,0 +1,106 @@
+"""Rounds: a task with `repeat` is done again, until a condition on its result holds.
+
+the first round is the task itself → does its result end it? → if not, the next round joins the plan as `draft#2`, with
+that result in view → its result is asked the same. What decides is on record, so a resume and a replay come to the same
+rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from goalwright_executor.results.outcome import Done, Failed, Grown, Outcome, Skipped, Unneeded
+from goalwright_executor.results.task_results import TaskResults, done_among
+from goalwright_planner.errors import ModelError
+from goalwright_planner.plan.repeat import PreviousRound
+from goalwright_planner.plan.task_id import round_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goalwright_executor.scheduling.condition import ConditionCheck
+    from goalwright_executor.scheduling.expand import FanOut
+    from goalwright_planner.plan.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """Lets tasks with `repeat` go on in further rounds, which join the plan as other `parts` do."""
+
+    parts: FanOut
+    condition: ConditionCheck
+
+    async def after_first(
+        self, task: Task, results: Mapping[str, str], ended: str | Done | Grown | Unneeded
+    ) -> Outcome | Grown:
+        """How a task goes on after its first round, which ended so, or grew into tasks of its own."""
+        outcomes = results.outcomes if isinstance(results, TaskResults) else {}
+        return await self._after(task, results, 1, ended, outcomes)
+
+    async def _after(
+        self,
+        task: Task,
+        results: Mapping[str, str],
+        number: int,
+        ended: str | Done | Outcome | Grown,
+        outcomes: Mapping[str, Outcome],
+    ) -> Outcome | Grown:
+        match ended:
+            case Grown():
+
+                async def finish(outcomes: Mapping[str, Outcome]) -> Outcome | Grown:
+                    return await self._after(task, results, number, await ended.finish(outcomes), outcomes)
+
+                return Grown(ended.tasks, finish, ended.width)
+            case str():
+                return await self._judge(task, results, number, ended, outcomes)
+            case Done():
+                return await self._judge(task, results, number, ended.output, outcomes)
+            case _:
+                return ended
+
+    async def _judge(
+        self, task: Task, results: Mapping[str, str], number: int, output: str, outcomes: Mapping[str, Outcome]
+    ) -> Outcome | Grown:
+        """Done if the result of a round ends them, failed after the last one, else the next round."""
+        repeat = task.repeat
+        assert repeat is not None  # noqa: S101 - the caller checked it
+        try:
+            verdict = await self.condition.ends(task, repeat, number, output, outcomes)
+        except ModelError as error:
+            return Failed(str(error), output)
+        if verdict.holds:
+            return Done(output)
+        if number >= repeat.most:
+            # Not the values: cut short, a path in one would differ in another checkout.
+            why = f": {verdict.said}" if verdict.said else ""
+            return Failed(f"it was done in {number} rounds, and this does not hold: {repeat.told}{why}", output)
+        return self._next(task, results, number + 1, PreviousRound(output, repeat.told, verdict.said))
+
+    def _next(self, task: Task, results: Mapping[str, str], number: int, previous: PreviousRound) -> Failed | Grown:
+        again = replace(
+            task,
+            id=round_id(task.id, number),
+            depends_on=done_among(task.depends_on, results),
+            when=None,
+            max_cost=None,
+            repeat=None,
+            previous=previous,
+        )
+        if (fault := self.parts.round_fault(task, again)) is not None:
+            return Failed(fault, previous.result)
+        again = self.parts.join_round(task, again)
+
+        async def finish(outcomes: Mapping[str, Outcome]) -> Outcome | Grown:
+            match outcomes[again.id]:
+                case Done(output=output):
+                    return await self._judge(task, results, number, output, outcomes)
+                case Skipped(error=error):
+                    return Skipped(f"round {number}: {error}")
+                case ended:
+                    return Failed(f"round {number}: {ended.error}", previous.result)
+
+        return Grown((again,), finish)

@@ -1,0 +1,142 @@
+"""Unpacks a bundle, once per machine: checked whole before anything of it is used, read-only afterwards.
+
+its hash → the checks of any archive from elsewhere (paths, links, devices, sizes) → unpacked beside its place → packed
+again, which must give the same hash → moved into place in one step
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from goalwright.batch.bundle import archive
+from goalwright.batch.bundle.archive import LIMITS, RUNS
+from goalwright.batch.bundle.manifest import NAME, BundleManifest
+from goalwright.batch.bundle.pack import HOME, WORKSPACE
+from goalwright.batch.bundle.refusal import BundleRefused
+from goalwright.settings.paths import Paths
+from goalwright.settings.settings import resolve
+from goalwright_skills import user_folders
+from goalwright_skills.manage.archive import ArchiveRefused, members
+from goalwright_skills.manage.archive import unpack as unpack_members
+from goalwright_skills.programs.trust import SentTrust
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from goalwright.settings.settings import Resolved
+    from goalwright_skills.discovery.registry import Registry
+
+_AGAIN = "send it again"
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackedBundle:
+    """A bundle on this machine; its workspace is read-only, but for what runs keep of their own."""
+
+    folder: Path
+    manifest: BundleManifest
+
+    @property
+    def workspace(self) -> Path:
+        """The workspace that its goals run in."""
+        return self.folder / WORKSPACE
+
+    def resolved(self, env: Mapping[str, str] = os.environ) -> Resolved:
+        """The settings of its goals: this machine's own, and of the bundle's what an untrusted workspace may set."""
+        paths = Paths.of(self.workspace, env)
+        return resolve({}, env, paths.workspace, paths.user_config, trusted=False)
+
+    def paths(self, env: Mapping[str, str] = os.environ) -> Paths:
+        """The folders that its goals use; raises if they need templates that this machine's user does not allow."""
+        allowed = self.resolved(env).settings.allow_programs
+        if self.manifest.templates and not allowed:
+            raise BundleRefused(
+                "the batch brings prompt templates of its own, which are code, and this machine allows none",
+                hint="set `allow_programs = true` in this machine's config.toml, or send the batch without them",
+            )
+        trust = SentTrust(frozenset(self.manifest.trusted), self.manifest.templates, allowed)
+        return replace(Paths.of(self.workspace, env), skills_home=self.folder / HOME, sent_trust=trust)
+
+    def check(self, registry: Registry) -> None:
+        """Raise unless a registry of this workspace has the same skills as the sender's."""
+        self.manifest.check(registry)
+
+
+def unpack(data: bytes, sha256: str, root: Path | None = None) -> UnpackedBundle:
+    """The bundle of this hash, below `root`; what another process has unpacked is checked and used."""
+    if archive.sha256(data) != sha256:
+        raise BundleRefused("the bundle is not the one that was announced: its hash differs", hint=_AGAIN)
+    root = user_folders.cache() / "bundles" if root is None else root
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _check_private(root)
+    folder = root / sha256
+    if not os.path.lexists(folder):
+        _unpack(data, sha256, folder)
+    _check_private(folder)
+    if archive.sha256(archive.archive(archive.read_folder(folder))) != sha256:
+        raise BundleRefused(f"{folder} has changed since it was unpacked", hint="delete it; it will be unpacked again")
+    return UnpackedBundle(folder, BundleManifest.read((folder / NAME).read_bytes()))
+
+
+def remove(folder: Path) -> None:
+    """Delete an unpacked bundle, which is read-only."""
+    for here, folders, _ in os.walk(folder):
+        for name in folders:
+            if not (path := Path(here, name)).is_symlink():
+                path.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unpack(data: bytes, sha256: str, folder: Path) -> None:
+    made = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))  # only this user may enter it
+    try:
+        packed = made / "bundle.tar"
+        packed.write_bytes(data)
+        inside = made / "files"
+        inside.mkdir(mode=0o700)
+        try:
+            with members(packed, LIMITS) as files:
+                unpack_members(files, inside, len(data), LIMITS)
+        except (ArchiveRefused, OSError) as error:
+            raise BundleRefused(f"the bundle was refused: {error}", hint=_AGAIN) from error
+        if archive.sha256(archive.archive(archive.read_folder(inside))) != sha256:
+            raise BundleRefused("the bundle was refused: it is not one that goalwright has packed", hint=_AGAIN)
+        (inside / RUNS).mkdir(mode=0o700, parents=True)
+        _make_read_only(inside)
+        with suppress(OSError):  # another process was faster: its folder is checked like this one
+            inside.rename(folder)
+        if not folder.is_dir():
+            raise BundleRefused(f"{folder} cannot be written", hint="make its folder writable, or free some space")
+    finally:
+        remove(made)
+
+
+def _make_read_only(folder: Path) -> None:
+    for here, folders, names in os.walk(folder):
+        relative = PurePosixPath(*Path(here).relative_to(folder).parts)
+        if relative == RUNS:
+            continue
+        for name in names:
+            path = Path(here, name)
+            path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
+        for name in folders:
+            if relative / name != RUNS:
+                Path(here, name).chmod(0o555)
+
+
+def _check_private(folder: Path) -> None:
+    """Raise unless a folder is this user's own, and no one else can write to it."""
+    status = folder.lstat()
+    own = status.st_uid == os.getuid() if hasattr(os, "getuid") else True
+    if not stat.S_ISDIR(status.st_mode) or not own or status.st_mode & 0o022:
+        raise BundleRefused(
+            f"{folder} is not a folder that only you can write to",
+            hint="delete it, or name another with XDG_CACHE_HOME",
+        )

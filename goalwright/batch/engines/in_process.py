@@ -1,0 +1,253 @@
+"""The engine that runs goals in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+from goalwright.batch.engine import settings_of
+from goalwright.batch.limits.dedupe import ReplyCache
+from goalwright.batch.limits.limited_model import CallLimits
+from goalwright.batch.limits.rate_limiter import Rates
+from goalwright.batch.shared_plans import SharedPlans, StoppedWaiting
+from goalwright.models.budget import Budget, BudgetedModel
+from goalwright.models.call_process.pool import PoolModel, WorkerPool, default_workers
+from goalwright.models.metered import MeteredModel
+from goalwright.models.model_check import find_problem
+from goalwright.models.open import model_opener
+from goalwright.providers import litellm_model
+from goalwright.providers.capabilities import Capabilities
+from goalwright.providers.prices import PriceList
+from goalwright.runs.runtime import Goalwright
+from goalwright.runs.stored.requests import approve_all
+from goalwright.settings.default_model import is_local
+from goalwright.settings.paths import Paths
+from goalwright_executor.stores.errors import RunHeld, UnknownRun
+from goalwright_planner.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from goalwright.batch.engine import Job, Pace
+    from goalwright.batch.goals import BatchGoal
+    from goalwright.batch.options import BatchOptions
+    from goalwright.batch.shared_plans import Lead
+    from goalwright.models.model_check import ModelProblem
+    from goalwright.runs.stop import Stop
+    from goalwright.settings.settings import Settings
+    from goalwright_executor.history.result import Result
+    from goalwright_planner.approvals import Approve
+    from goalwright_planner.events import Event, Record
+    from goalwright_planner.model import Model
+
+# From this many goals on, calls are made in processes of their own; for fewer, starting these is not worth it.
+MANY_GOALS = 50
+
+# Seconds between two tries to take over a run that another process is using.
+_PAUSE, _LONGEST_PAUSE = 0.3, 5.0
+
+_OWNER: ContextVar[str] = ContextVar("owner", default="")
+
+
+@dataclass(slots=True)
+class InProcess:
+    """Runs goals in this process; they share one queue of calls, one budget and, with `replies`, identical calls.
+
+    With many goals, `workers` make the calls in processes of their own. `approve` answers what the goals ask a person.
+    `paths` are those of a bundle, if the goals are another machine's. Where another process decides who plans for whom,
+    this one does not share plans.
+    """
+
+    workspace: Path
+    settings: Settings
+    limits: CallLimits
+    budget: Budget
+    replies: ReplyCache | None = None
+    workers: WorkerPool | None = None
+    approve: Approve | None = None
+    paths: Paths | None = None
+    shares_plans: bool = True
+    _runtimes: dict[str, Goalwright] = field(default_factory=dict)
+    _plans: dict[Goalwright, SharedPlans] = field(default_factory=dict)
+    _calls: bool = False
+    _say: Callable[[str], None] = lambda _: None
+
+    @classmethod
+    def of(cls, workspace: Path, settings: Settings, options: BatchOptions) -> Self:
+        """An engine within the limits of the options."""
+        limits = CallLimits(Rates(options.max_calls, options.rpm, options.tpm))
+        prices, assumes = PriceList(settings.prices or {}), settings.allow_unknown_cost
+        budget = Budget(options.max_cost, options.max_tokens, price_of=prices, assumes=assumes)
+        approve = approve_all if options.approve_all else None
+        return cls(workspace, settings, limits, budget, ReplyCache() if options.dedupe else None, approve=approve)
+
+    def has_room(self, running: int) -> bool:
+        """Whether a call slot would be idle without another goal."""
+        return self.limits.demand.has_room(self.limits.limit, running)
+
+    async def run(self, job: Job, stop: Stop) -> Result:
+        """Run one goal to its end, or resume it; if another process is using its run, once that is no longer so."""
+        pause, told = _PAUSE, False
+        while True:
+            try:
+                return await self.attempt(job, stop)
+            except RunHeld as held:  # by `goalwright resume`, or on a machine that was lost a moment ago
+                if not told:
+                    self._say(f"goal {job.goal.id} waits: {held.message}")
+                job, told = replace(job, begun=True, waited=True), True  # if the other ends it, that is the result
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), pause)
+                return job.interrupted
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def attempt(self, job: Job, stop: Stop) -> Result:
+        """Run one goal to its end, or resume it; raises if another process is using its run."""
+        _OWNER.set(job.goal.id)
+        with self.limits.demand.goal(job.goal.id):
+            return await self._run(job, stop)
+
+    async def _run(self, job: Job, stop: Stop) -> Result:
+        goalwright, run = self.runtime(job.goal), job.run_id
+        heard: dict[str, Any] = {"stop": stop, "approve": self.approve}
+        goal, plans = job.asked, self.plans_of(goalwright) if self.shares_plans else None
+        try:
+            if job.begun:
+                with suppress(UnknownRun):  # its process ended before its first event was on record
+                    if job.waited:
+                        ended = await asyncio.to_thread(goalwright.result, run)
+                        if ended.status in ("done", "partial", "failed"):
+                            return ended
+                    await asyncio.to_thread(goalwright.journal.store.find, run)
+                    with _leading(job, await plans.resumed(goal, run) if plans is not None else None) as record:
+                        return await goalwright.resume(run, record=record, **heard)
+            goal, lead = await plans.prepared(goal, run, stop) if plans is not None else (goal, None)
+            with _leading(job, lead) as record:
+                return await goalwright.run(goal, run_id=run, record=record, **heard)
+        except StoppedWaiting:
+            return job.interrupted
+        except ModelError as error:
+            try:
+                return await asyncio.to_thread(goalwright.result, run)  # its failure is on record
+            except UnknownRun:
+                raise error from None
+
+    def plans_of(self, goalwright: Goalwright) -> SharedPlans | None:
+        """The plans that goals of a runtime share, if its settings let recipes be used by themselves."""
+        if goalwright.settings.recipes != "auto":
+            return None
+        return self._plans.setdefault(goalwright, SharedPlans(goalwright))
+
+    def runtime(self, goal: BatchGoal | None = None) -> Goalwright:
+        """The runtime for goals with the model and settings of this one, or without any of their own."""
+        own = settings_of(goal) if goal is not None else {}
+        key = json.dumps(own, sort_keys=True, default=str)
+        if key not in self._runtimes:
+            settings = replace(self.settings, **own)
+            made = Goalwright(self.workspace, settings, open_model=self._open(settings), paths=self.paths)
+            made.workspace.skills.registry.share()
+            if made.workspace.tools.has_mcp:
+                made.workspace.tools.mcp.pool.hold()  # its servers serve the whole batch
+            self._runtimes[key] = made
+        return self._runtimes[key]
+
+    def start(self, calling: int, models: Sequence[str]) -> None:
+        """Start what so many goals that call these models need; it loads while the rest is checked."""
+        self._calls = calling > 0
+        for name in models:  # what they can take decides how many goals start
+            self.limits.limiter(name)
+        if calling >= MANY_GOALS and not all(map(is_local, models)) and (cores := default_workers()) > 1:
+            self.workers = WorkerPool(self.settings, self._capabilities, cores)
+            self.workers.start(min(calling, self.limits.rates.max_calls))
+        if calling and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
+            litellm_model.preload()
+
+    def problems(self, names: Sequence[str]) -> list[ModelProblem]:
+        """What keeps these models from being called, as far as it can be known without a call."""
+        remote = [] if self.workers is None else [name for name in names if not is_local(name)]
+        problems = [find_problem(name) for name in names if name not in remote]
+        if remote and self.workers is not None:
+            problems += self.workers.problems(remote)
+        return [problem for problem in problems if problem is not None]
+
+    async def warm(self, say: Callable[[str], None] | None = None, goals: Iterable[BatchGoal] = ()) -> None:
+        """Wait for what was started, and index the skills meanwhile, so that no call waits once its turn has come."""
+        self._say = say or self._say
+        if not self._calls:
+            return
+        skills = self.runtime().workspace.skills
+        loading = asyncio.to_thread(litellm_model.load) if self.workers is None else self.workers.warm()
+        await asyncio.gather(asyncio.to_thread(skills.warm), loading)
+
+    def pace(self) -> Pace:
+        """How the calls go now."""
+        return self.limits.pace()
+
+    @property
+    def commit_seconds(self) -> float:
+        """How long the last commit to the journal took; it grows while one is under way."""
+        return max((goalwright.journal.commit_seconds for goalwright in self._runtimes.values()), default=0.0)
+
+    @property
+    def _capabilities(self) -> Path:
+        return Paths.of(self.workspace, os.environ).cache / "models.json"
+
+    def _open(self, settings: Settings) -> Callable[[str], Model]:
+        here = model_opener(settings, Capabilities(self._capabilities))
+        last = settings.fallback[-1:]
+
+        def open_model(name: str) -> Model:
+            plain = here(name) if self.workers is None or is_local(name) else PoolModel(name, self.workers)
+            # The last model has no fallback: wait for it however long its provider is down.
+            patience = settings.retry_patience if last and name not in last else math.inf
+            metered = MeteredModel(plain, PriceList(settings.prices or {}))
+            shared: Model = BudgetedModel(self.limits.around(metered, _OWNER.get(), patience), self.budget, _ignore)
+            return self.replies.around(shared) if self.replies is not None else shared
+
+        return open_model
+
+    @property
+    def is_stuck(self) -> bool:
+        """Never: what could not be closed here is closed with the process."""
+        return False
+
+    def abandon(self) -> None:
+        """End what was started for a batch that does not run after all."""
+        if self.workers is not None:
+            self.workers.abandon()
+
+    async def close(self) -> None:
+        """Close journals and connections."""
+        try:
+            if self.workers is not None:
+                await self.workers.close()
+        finally:
+            for goalwright in self._runtimes.values():
+                await goalwright.close()
+
+
+@contextmanager
+def _leading(job: Job, lead: Lead | None) -> Iterator[Record]:
+    """Who hears the events of a goal's run: the batch, and the goal as a lead, until the run ends."""
+    if lead is None:
+        yield job.record
+        return
+
+    def record(event: Event) -> None:
+        lead.note(event)
+        job.record(event)
+
+    try:
+        yield record
+    finally:
+        lead.end()
+
+
+def _ignore(_: Event) -> None:
+    """The run records what its own budget has to say."""

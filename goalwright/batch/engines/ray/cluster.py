@@ -1,0 +1,316 @@
+"""Ray: connects to a cluster or starts one here, and makes actors of workers. Nothing else of goalwright imports Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+# Ray prints on standard output what becomes of workers; a batch says it itself, and may print JSON there.
+os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+import ray
+from ray.exceptions import ActorDiedError, RayError
+from ray.job_config import JobConfig
+from ray.util import metrics
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from goalwright.batch.engines.ray.metrics import COUNTERS, GAUGES
+from goalwright.batch.engines.ray.worker import GoalWorker
+from goalwright.batch.limits.shared.limiter import Limiter
+from goalwright.models.call_process.pool import default_workers
+from goalwright.settings.ray_security import answers_without_token, is_this_machine, token_is_set
+from goalwright_skills.errors import InputError, SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from goalwright.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
+    from goalwright.batch.engines.ray.messages import (
+        GoalJob,
+        Outcome,
+        SharedObjects,
+        WorkerInfo,
+        WorkerReport,
+        WorkerSetup,
+    )
+    from goalwright.batch.limits.rate_limiter import Rates
+    from goalwright.batch.options import ClusterOptions
+
+# Bytes for objects that actors share; results are small.
+_OBJECTS = 128 * 2**20
+# Actor calls beside goals: report, start, stop, close, and the poll for budget requests.
+_SPARE_CALLS = 5
+# Seconds that the head may take to answer.
+_PROBE = 5.0
+# Seconds to leave the cluster in.
+_DISCONNECTING = 20.0
+# Seconds between two looks for messages of a head that is gone.
+_POLL = 0.5
+# How HTTP/2 begins, which gRPC speaks: with a preface and a frame of settings, to which the other end sends its own.
+_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+
+
+class WorkerGone(ConnectionError):
+    """The worker cannot be reached: it died, or the network is cut. If it is `final`, it does not come back."""
+
+    def __init__(self, what: str, *, final: bool) -> None:
+        super().__init__(what)
+        self.final = final
+
+
+class _SafeJob(JobConfig):
+    """A job whose workers do not get the current folder as the first place to import modules from."""
+
+    def _runtime_env_has_working_dir(self) -> bool:
+        return True  # then Ray leaves the current folder alone
+
+
+class _PatientSubscriber:
+    """What Ray's listener for errors asks; it would ask without a pause, with a whole core, once the head is gone."""
+
+    def __init__(self, subscriber: Any) -> None:
+        self._subscriber = subscriber
+
+    def poll(self) -> Any:
+        """What was published; None after a pause where the head is gone."""
+        begun = time.monotonic()
+        published = self._subscriber.poll()
+        if published[-1] is None and time.monotonic() - begun < _POLL:
+            time.sleep(_POLL)
+        return published
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._subscriber, name)
+
+
+class GoalWorkerActor(GoalWorker):
+    """A worker that knows which node of the cluster it is on."""
+
+    async def start(self, shared: SharedObjects) -> WorkerInfo:
+        """Get ready."""
+        info = await GoalWorker.start(self, shared)
+        return replace(info, machine=ray.get_runtime_context().get_node_id())
+
+
+@dataclass(slots=True)
+class WorkerHandle:
+    """A worker as an actor; every call raises `WorkerGone` if it cannot be reached."""
+
+    actor: Any
+    shared: SharedObjects
+
+    async def start(self) -> WorkerInfo:
+        """Get ready."""
+        info: WorkerInfo = await _answer(self.actor.start.remote(self.shared))
+        return info
+
+    async def run(self, job: GoalJob) -> Outcome:
+        """Run a goal."""
+        outcome: Outcome = await _answer(self.actor.run.remote(job))
+        return outcome
+
+    async def report(self) -> WorkerReport:
+        """What happened since the last report."""
+        report: WorkerReport = await _answer(self.actor.report.remote())
+        return report
+
+    async def poll_budget(self, granted: NumberedGrant | None) -> NumberedRequest:
+        """Grant what the worker requested of the budget, and wait for its next request."""
+        request: NumberedRequest = await _answer(self.actor.poll_budget.remote(granted))
+        return request
+
+    async def stop(self) -> None:
+        """Stop all goals."""
+        await _answer(self.actor.stop.remote())
+
+    async def close(self) -> None:
+        """Release what it holds."""
+        await _answer(self.actor.close.remote())
+
+    def restart(self) -> None:
+        """End its process; Ray starts another one."""
+        ray.kill(self.actor, no_restart=False)
+
+    def end(self) -> None:
+        """End it for good."""
+        ray.kill(self.actor)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A connected cluster: how many workers it is to have, the memory that each may use, and its head's address."""
+
+    workers: int
+    memory: float
+    head: str = ""
+
+    def start_workers(self, setup: WorkerSetup, shared: SharedObjects) -> list[WorkerHandle]:
+        """Start the workers, spread over the nodes; each is started again when it dies."""
+        actor = ray.remote(GoalWorkerActor).options(
+            num_cpus=1,
+            max_restarts=-1,
+            max_task_retries=0,  # the journal decides what is repeated
+            max_concurrency=setup.slots + _SPARE_CALLS,
+            scheduling_strategy="SPREAD",
+        )
+        return [WorkerHandle(actor.remote(setup), shared) for _ in range(self.workers)]
+
+    def limiter(self, rates: Rates) -> Any:
+        """Start the limiter of all workers, if possible where the batch runs; it is started again when it dies."""
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+        return ray.remote(Limiter).options(num_cpus=0, max_restarts=-1, scheduling_strategy=here).remote(rates)
+
+    def put(self, data: bytes) -> Any:
+        """Put something where every node can get it, once; returns what refers to it."""
+        return ray.put(data)
+
+    def metric_recorder(self) -> Callable[[str, float, dict[str, str]], None]:
+        """Ray's metrics: what adds to a counter, or sets a gauge."""
+        counters = {name: metrics.Counter(name, what, tags) for name, (what, tags) in COUNTERS.items()}
+        gauges = {name: metrics.Gauge(name, what, tags) for name, (what, tags) in GAUGES.items()}
+
+        def record(name: str, value: float, tags: dict[str, str]) -> None:
+            if name in gauges:
+                gauges[name].set(value, tags)
+            elif value > 0:
+                counters[name].inc(value, tags)
+
+        return record
+
+    async def head_answers(self) -> bool:
+        """Whether the head can be reached; Ray itself ends this process a minute after it cannot.
+
+        The kernel accepts connections of a process that hangs, so it is greeted.
+        """
+        host, _, port = self.head.rpartition(":")
+        try:
+            async with asyncio.timeout(_PROBE):
+                reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
+                try:
+                    writer.write(_GREETING)
+                    await reader.read(1)
+                except ConnectionError:
+                    pass  # with TLS it may refuse the greeting, which is an answer too
+                finally:
+                    writer.close()
+        except OSError:  # TimeoutError is one
+            return False
+        return True
+
+    async def is_alive(self, machine: str) -> bool:
+        """Whether a node of the cluster is there."""
+        try:
+            async with asyncio.timeout(_PROBE):
+                nodes = await asyncio.to_thread(ray.nodes)
+        except (RayError, OSError):
+            return False
+        return any(node["NodeID"] == machine and node["Alive"] for node in nodes)
+
+    async def disconnect(self) -> bool:
+        """Disconnect, and say whether that was possible; Ray that was started here ends.
+
+        For a head that does not answer, Ray would wait without end.
+        """
+        if await self.head_answers():
+            thread = threading.Thread(target=ray.shutdown, daemon=True)
+            thread.start()
+            await asyncio.to_thread(thread.join, _DISCONNECTING)
+            return not thread.is_alive()
+        return False
+
+
+def connect(options: ClusterOptions, most: int) -> Cluster:
+    """Connect to the cluster at the address, or start Ray on this machine; for `most` workers at most."""
+    arguments: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "job_config": _SafeJob()}
+    if options.address is None:
+        here = min(options.workers or default_workers(), most)
+        arguments |= {"address": "local", "num_cpus": here, "include_dashboard": False, "object_store_memory": _OBJECTS}
+    else:
+        check_address(options)
+        arguments |= {"address": options.address}
+    try:
+        ray.init(**arguments, namespace="goalwright")
+    except (RayError, OSError, RuntimeError, ValueError) as error:
+        where = f"the Ray cluster at {options.address}" if options.address else "Ray"
+        raise SetupError(
+            f"{where} cannot be {'reached' if options.address else 'started'}: {_first_line(error)}",
+            hint="run goalwright on a node of it, with the cluster's token, and see `ray status` there"
+            if options.address
+            else "see the newest folder below /tmp/ray for its logs",
+        ) from error
+    connected = ray._private.worker.global_worker
+    if subscriber := getattr(connected, "gcs_error_subscriber", None):
+        connected.gcs_error_subscriber = _PatientSubscriber(subscriber)  # type: ignore[attr-defined]
+    try:
+        return _cluster(options, most)
+    except BaseException:
+        ray.shutdown()
+        raise
+
+
+@contextmanager
+def keeping_signal_handlers() -> Iterator[None]:
+    """Set this process's own handler of SIGTERM again after Ray has connected; call it in the main thread.
+
+    Ray's aborts the process after three seconds, over any that was set before.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
+
+
+def check_address(options: ClusterOptions) -> None:
+    """Raise if the cluster is of other machines and anyone who reaches its ports could run code there."""
+    host = (options.address or "auto").rpartition(":")[0].strip("[]")
+    if host and not is_this_machine(host):
+        _refuse_open(options, host)
+
+
+def _refuse_open(options: ClusterOptions, where: str) -> None:
+    if not (options.allow_open or token_is_set(os.environ)):
+        raise _is_open(f"the Ray cluster on {where} is not this machine, and Ray's token authentication is off")
+
+
+def _is_open(what: str) -> InputError:
+    return InputError(
+        what,
+        hint="anyone who reaches its ports can run code on it: turn it on with RAY_AUTH_MODE=token on every node "
+        "(see docs/cluster.md), or accept the risk with --allow-open-cluster",
+    )
+
+
+def _cluster(options: ClusterOptions, most: int) -> Cluster:
+    nodes = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+    others = [node["NodeManagerHostname"] for node in nodes if node["NodeManagerHostname"] != socket.gethostname()]
+    if options.address is not None and others:
+        _refuse_open(options, ", ".join(sorted(others)[:3]))
+        here = ray.get_runtime_context().gcs_address
+        if not options.allow_open and answers_without_token(here, os.environ):
+            raise _is_open(f"the Ray cluster at {here} answers without a token: its own authentication is off")
+    cores = int(sum(node["Resources"].get("CPU", 0) for node in nodes))
+    workers = min(options.workers or max(cores, 1), most)
+    each = -(-workers // max(len(nodes), 1))
+    memory = min(node["Resources"].get("memory", float("inf")) for node in nodes) / each
+    return Cluster(workers, memory, ray.get_runtime_context().gcs_address)
+
+
+async def _answer(reference: Awaitable[Any]) -> Any:
+    try:
+        return await reference
+    except RayError as error:
+        raise WorkerGone(_first_line(error), final=isinstance(error, ActorDiedError)) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

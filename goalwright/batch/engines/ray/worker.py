@@ -1,0 +1,204 @@
+"""A worker: runs the goals that it is given in its own process, and reports twice a second.
+
+start: opens the journal and loads what calls need → run, many at a time → report → stop → close: leases are released
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import socket
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+from uuid import uuid4
+
+from goalwright.batch.engine import Job
+from goalwright.batch.engines.ray.budget_channel import BudgetChannel
+from goalwright.batch.engines.ray.messages import (
+    GoalEnded,
+    GoalRefused,
+    GoalReturned,
+    WorkerInfo,
+    WorkerReport,
+    without_texts,
+)
+from goalwright.batch.engines.ray.sent_flags import check_goal
+from goalwright.batch.engines.ray.worker_workspace import open_workspace
+from goalwright.batch.limits.rate_limiter import Rates
+from goalwright.batch.limits.shared.client import LimiterClient
+from goalwright.batch.limits.shared.worker_budget import WorkerBudget
+from goalwright.providers.prices import PriceList
+from goalwright.runs.stop import Stop
+from goalwright.version import __version__
+from goalwright_executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed
+from goalwright_planner.errors import BudgetSpent
+from goalwright_skills.errors import GoalwrightError
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from goalwright.batch.engines.in_process import InProcess
+    from goalwright.batch.engines.ray.budget_channel import NumberedGrant, NumberedRequest
+    from goalwright.batch.engines.ray.messages import GoalJob, Outcome, SharedObjects, WorkerSetup
+    from goalwright.batch.engines.ray.worker_workspace import WorkerWorkspace
+    from goalwright.batch.limits.shared.messages import LimiterGrant, LimiterRequest
+    from goalwright_planner.events import Event
+
+# Seconds between two reports.
+REPORT = 0.5
+# Threads beyond one per goal: for the journal, skills and MCP servers.
+_SPARE_THREADS = 8
+
+
+class GoalWorker:
+    """Runs goals within what the batch's limiter and budget allot it; the engine inside makes its calls here."""
+
+    def __init__(self, setup: WorkerSetup) -> None:
+        self.setup = setup
+        self.process = uuid4().hex
+        batch = setup.options
+        self._channel = BudgetChannel()
+        self._budget = WorkerBudget(
+            worker=self.process,
+            request=self._channel.request,
+            limit_cost=batch.max_cost,
+            limit_tokens=batch.max_tokens,
+            price_of=PriceList(setup.prices),
+            assumes=setup.assumes,
+        )
+        self._limiter = LimiterClient(self.process, Rates(batch.max_calls, batch.rpm, batch.tpm), self._request_permits)
+        self._shared: SharedObjects | None = None
+        self._exchanges: list[asyncio.Task[None]] = []
+        self._engine: InProcess | None = None
+        self._starting = asyncio.Lock()
+        self._stop = Stop()
+        self._events: list[Event] = []
+
+    async def start(self, shared: SharedObjects) -> WorkerInfo:
+        """Get ready; asked again, say once more who this is."""
+        info = WorkerInfo(self.process, f"{socket.gethostname()} (process {os.getpid()})", __version__)
+        async with self._starting:
+            if self._engine is not None or self.setup.version != __version__:
+                return info
+            self._shared = shared
+            _name_in_spans(os.environ)
+            # A goal that continues a run may wait in a thread until the run is free.
+            threads = ThreadPoolExecutor(self.setup.slots + _SPARE_THREADS, thread_name_prefix="goals")
+            asyncio.get_running_loop().set_default_executor(threads)
+            try:
+                data = None if shared.bundle is None else await shared.bundle
+                workspace = await asyncio.to_thread(open_workspace, self.setup, data)
+                engine = await asyncio.to_thread(self._open, workspace)
+                problems = await asyncio.to_thread(engine.problems, self.setup.models)
+                await engine.warm()
+            except GoalwrightError as error:
+                fault = f"{error.message}; {error.hint}" if error.hint else error.message
+                return replace(info, fault=fault, is_temporary=isinstance(error, BadStore | StoreFailed))
+            _collect_less()
+            self._engine = engine
+            self._exchanges = [asyncio.create_task(client.run()) for client in (self._limiter, self._budget)]
+        certain = tuple(problem for problem in problems if problem.certain)
+        return replace(info, problems=certain, ignored=workspace.ignored)
+
+    async def run(self, job: GoalJob) -> Outcome:
+        """Run a goal, or continue its run."""
+        engine = self._engine
+        if engine is None:
+            return GoalReturned("the worker has not started", "lost")
+        try:
+            if self.setup.settings is None:  # what is sent from another machine grants nothing on this one
+                check_goal(job.goal, engine.settings)
+            place, begun, waited = job.place, job.begun, job.waited
+            result = await engine.attempt(
+                Job(job.goal, job.run_id, self._record, place, begun, waited, job.recipe), self._stop
+            )
+            if result.status == "stopped":
+                engine.budget.check()  # the batch's, not the goal's own
+        except BudgetSpent as error:
+            return GoalReturned(error.message, "budget", error.cost, error.tokens)
+        except RunHeld as error:
+            return GoalReturned(error.message, "held")
+        except LeaseLost as error:
+            return GoalReturned(error.message, "lost")
+        except (StoreFailed, BadStore) as error:
+            return GoalReturned(error.message, "journal")
+        except GoalwrightError as error:
+            return GoalRefused(error.message, error.hint, error.code)
+        except Exception as error:  # noqa: BLE001 - the batch must get an answer, whatever happens
+            what = f"an unexpected error, please report it: {type(error).__name__}: {error}"
+            return GoalRefused(what, "", "INTERNAL_ERROR")
+        return GoalEnded(replace(result, plan=None))
+
+    async def report(self) -> WorkerReport:
+        """What happened since the last report, at most twice a second."""
+        await asyncio.sleep(REPORT)
+        events, self._events = tuple(self._events), []
+        engine = self._engine
+        assert engine is not None  # noqa: S101 - it reports after it has started
+        pace, refused = engine.pace(), self._limiter.refused()
+        return WorkerReport(events, pace, engine.commit_seconds, memory_used(), self._stop.is_set(), refused)
+
+    async def poll_budget(self, granted: NumberedGrant | None) -> NumberedRequest:
+        """Take what the batch granted, and wait for this worker's next request."""
+        return await self._channel.poll(granted)
+
+    async def stop(self) -> None:
+        """Stop all goals; what they finished is kept."""
+        self._stop.set()
+
+    async def close(self) -> None:
+        """Release what is held."""
+        self._stop.set()
+        for task in self._exchanges:
+            task.cancel()
+        await asyncio.gather(*self._exchanges, return_exceptions=True)
+        if self._engine is not None:
+            await self._engine.close()
+            await self._budget.close()
+
+    async def _request_permits(self, request: LimiterRequest) -> LimiterGrant:
+        assert self._shared is not None  # noqa: S101 - it asks after it has started
+        grant: LimiterGrant = await self._shared.limiter.grant.remote(request)
+        return grant
+
+    def _open(self, workspace: WorkerWorkspace) -> InProcess:
+        engine = workspace.open(self.setup)
+        engine.budget, engine.limits = self._budget, self._limiter.limits
+        engine.shares_plans = False  # the batch knows the goals of all workers
+        _ = engine.runtime().journal  # one that cannot be used is reported before any goal starts
+        engine.start(1, self.setup.models)
+        return engine
+
+    def _record(self, event: Event) -> None:
+        if (light := without_texts(event)) is not None:
+            self._events.append(light)
+
+
+def _collect_less() -> None:
+    """Have the garbage collector pass over what was loaded, and run as seldom as in `goalwright batch`."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000)
+
+
+def _name_in_spans(env: MutableMapping[str, str]) -> None:
+    """Have the spans that this process sends say which worker it is."""
+    mine = f"goalwright.worker={quote(f'{socket.gethostname()}:{os.getpid()}')}"
+    env["OTEL_RESOURCE_ATTRIBUTES"] = ",".join(filter(None, (env.get("OTEL_RESOURCE_ATTRIBUTES"), mine)))
+
+
+def memory_used() -> int:
+    """The memory of this process in bytes."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:  # the most so far, where the system does not tell what it is now
+        import resource
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
+    return pages * os.sysconf("SC_PAGE_SIZE")

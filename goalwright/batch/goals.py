@@ -1,0 +1,272 @@
+"""Goal files: checked whole before anything is spent, then streamed.
+
+Lines of JSONL, text and CSV are never all in memory; during the check, eight bytes of each id are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from goalwright.batch import goal_formats
+from goalwright.batch.goal_formats import BadRow, GoalRow
+from goalwright_skills import untrusted_files
+from goalwright_skills.errors import InputError
+from goalwright_skills.text.plural import plural
+from goalwright_skills.text.surrogates import join_surrogates
+
+Check = Callable[["BatchGoal"], str]
+
+_VARIABLE = re.compile(r"<<\s*([A-Za-z_][\w-]*)\s*>>")
+_MOST_FAULTS = 20
+_MOST_SPANS = 1_000
+_KEYS = ("id", "custom_id", "goal", "skills", "model", "vars", "plan")
+_MOST_UNUSED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class BatchGoal:
+    """One goal of a file; `plan` is a plan document to run instead of asking a model for one.
+
+    `files` and `settings`, which replace those of the batch, are a program's: a goal file cannot have them. `basis` is
+    what else its result depends on.
+    """
+
+    id: str
+    line: int
+    text: str
+    skills: tuple[str, ...] = ()
+    model: str | None = None
+    plan: Mapping[str, Any] | None = None
+    files: tuple[Path, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    basis: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def content_hash(self) -> str:
+        """A hash of the goal without its id, to notice a goal that changed under an old id."""
+        content: list[Any] = [self.text, list(self.skills), self.model, self.plan]
+        if self.files or self.settings:
+            content += [[str(path) for path in self.files], {key: repr(value) for key, value in self.settings.items()}]
+        if self.basis:
+            content.append(self.basis)
+        return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:32]
+
+
+class CheckedGoals(Protocol):
+    """Goals that were checked; `unused` are keys with no meaning, each with the line of its first use."""
+
+    @property
+    def name(self) -> str:
+        """Where they come from."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def unused(self) -> Mapping[str, int]:
+        """Keys that are ignored."""
+
+    def __iter__(self) -> Iterator[BatchGoal]:
+        """The goals, the same each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalFile:
+    """A checked goal file; iterate over it, repeatedly if need be, for its goals.
+
+    `unused` are keys with no meaning, each with the line of its first use.
+    """
+
+    path: Path
+    name: str
+    form: str
+    count: int = 0
+    unused: Mapping[str, int] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[BatchGoal]:
+        for row in goal_formats.rows(self.path, self.form):
+            if isinstance(row, GoalRow) and isinstance(goal := _goal(row, fill=self.form != "text"), BatchGoal):
+                yield goal
+
+
+@contextmanager
+def opened(
+    source: str | Path | Iterable[str | Mapping[str, Any]], form: str | None = None, check: Check | None = None
+) -> Iterator[GoalFile]:
+    """A goal file (`-` is stdin) or goals in memory, checked whole; every bad line is reported at once.
+
+    `check` finds faults that the file alone cannot show, such as a skill that does not exist.
+    """
+    if not isinstance(source, str | Path):
+        with _spooled() as spool:
+            _write_goals(source, spool)
+            yield _checked(Path(spool.name), "goals", "jsonl", check)
+        return
+    name, path = str(source), Path(source)
+    if name != "-" and (path.is_dir() or not path.exists()):
+        raise InputError(f"no such goal file: {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
+    if name != "-" and untrusted_files.is_regular(path):
+        yield _checked(path, name, form or goal_formats.form_of(path), check)
+        return
+    with _spooled() as spool:  # stdin and pipes can be read only once
+        with _stream(name, path) as stream:
+            shutil.copyfileobj(stream, spool)
+        spool.flush()
+        path = Path(spool.name)
+        yield _checked(path, "stdin" if name == "-" else name, form or goal_formats.guess(path), check)
+
+
+def _stream(name: str, path: Path) -> AbstractContextManager[IO[bytes]]:
+    if name == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return os.fdopen(untrusted_files.open_pipe(path), "rb")
+    except OSError as error:
+        raise InputError(f"the goal file {name} cannot be read: {error.strerror}", hint="name a file, or -") from error
+
+
+def _spooled() -> Any:
+    return tempfile.NamedTemporaryFile(prefix="goalwright-goals-", suffix=".jsonl")
+
+
+def _write_goals(goals: Iterable[str | Mapping[str, Any]], spool: IO[bytes]) -> None:
+    """Write goals in memory as lines of JSON, so that they are checked and streamed like those of a file."""
+    for number, goal in enumerate(goals, 1):
+        try:
+            row = {"goal": goal} if isinstance(goal, str) else dict(goal)
+            spool.write(json.dumps(row).encode() + b"\n")
+        except (TypeError, ValueError) as error:
+            hint = "give texts, or mappings of plain values"
+            raise InputError(f"goal {number} is not JSON: {error}", hint=hint) from error
+    spool.flush()
+
+
+def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
+    survey = _Survey(check)
+    for row in goal_formats.rows(path, form):
+        survey.take(row, fill=form != "text")
+    if survey.faults or survey.more:
+        faults = "".join(f"\n  {fault}" for fault in survey.faults)
+        if survey.more:
+            faults += f"\n  and {plural(len(survey.more), 'line', 'lines')} {_listed(survey.more)}"
+        raise InputError(f"{name} cannot be run:{faults}", hint="fix these lines; nothing was run")
+    if survey.count == 0:
+        raise InputError(f"{name} has no goals", hint='a line is a goal, or {"id": "a", "goal": "…"}')
+    return GoalFile(path, name, form, survey.count, survey.unused)
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What a check of a file finds: the first faults in full, the line numbers of the rest."""
+
+    check: Check | None
+    count: int = 0
+    faults: list[str] = field(default_factory=list)
+    more: list[int] = field(default_factory=list)
+    unused: dict[str, int] = field(default_factory=dict)
+    _seen: set[int] = field(default_factory=set)
+
+    def take(self, row: GoalRow | BadRow, *, fill: bool) -> None:
+        """Check one row."""
+        made = _goal(row, fill=fill) if isinstance(row, GoalRow) else row
+        what = made.what if isinstance(made, BadRow) else self._fault(made)
+        if what and len(self.faults) < _MOST_FAULTS:
+            self.faults.append(f"line {row.line}: {what}")
+        elif what:
+            self.more.append(row.line)
+        if isinstance(row, GoalRow) and isinstance(row.value, Mapping):
+            for key in map(str, row.value.keys() - _KEYS):
+                if len(self.unused) < _MOST_UNUSED:
+                    self.unused.setdefault(key, row.line)
+
+    def _fault(self, goal: BatchGoal) -> str:
+        self.count += 1
+        mark = int.from_bytes(hashlib.blake2b(goal.id.encode(), digest_size=8).digest())
+        if mark in self._seen:
+            return f"duplicate id {goal.id!r}; ids must be unique"
+        self._seen.add(mark)
+        return self.check(goal) if self.check is not None else ""
+
+
+def _listed(lines: Sequence[int]) -> str:
+    """Line numbers in words: 3, 5 to 9, 12."""
+    spans: list[list[int]] = []
+    for line in lines:
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    shown = [str(first) if first == last else f"{first} to {last}" for first, last in spans]
+    return ", ".join(shown[:_MOST_SPANS]) + (", …" if len(shown) > _MOST_SPANS else "")
+
+
+def _goal(entry: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
+    """The goal in a row, or everything that is wrong with it."""
+    line, row = entry.line, entry.value
+    if not isinstance(row, Mapping):
+        return BadRow(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
+    faults = list(_faults(row))
+    variables: Mapping[str, Any] = row["vars"] if isinstance(row.get("vars"), Mapping) else {}
+    text = row["goal"] if isinstance(row.get("goal"), str) else ""
+    if fill:
+        missing = [name for name in dict.fromkeys(_VARIABLE.findall(text)) if name not in variables]
+        faults += [f"the goal uses <<{name}>>, which is not in 'vars'" for name in missing]
+    if faults:
+        return BadRow(line, ", ".join(faults))
+    name = _name(row)
+    made = BatchGoal(
+        id=str(name) if name is not None else f"line-{line}" if entry.nth == 1 else f"line-{line}.{entry.nth}",
+        line=line,
+        text=filled(text, variables) if fill else text,
+        skills=tuple(row.get("skills") or ()),
+        model=row.get("model") or None,
+        plan=row.get("plan") or None,
+    )
+    try:
+        _ = made.content_hash
+    except (TypeError, ValueError) as error:
+        return BadRow(line, f"it is not JSON or not UTF-8: {error}")
+    return made
+
+
+def filled(text: str, variables: Mapping[str, Any]) -> str:
+    """A goal's text with its variables; those that are not given stay as they are."""
+    return _VARIABLE.sub(lambda match: str(variables.get(match.group(1), match.group())), text)
+
+
+def _name(row: Mapping[Any, Any]) -> Any:
+    return row.get("custom_id") if row.get("id") is None else row["id"]
+
+
+def _faults(row: Mapping[Any, Any]) -> Iterator[str]:
+    goal, name = row.get("goal"), _name(row)
+    if not isinstance(goal, str) or not goal.strip():
+        yield "'goal' is missing or empty"
+    elif join_surrogates(goal) != goal:
+        yield "the goal is not UTF-8 text"
+    if name == "":
+        yield "'id' is empty"
+    elif name is not None and (isinstance(name, bool) or not isinstance(name, str | int)):
+        yield "'id' must be a string or an integer"
+    elif name != join_surrogates(name):
+        yield "'id' is not UTF-8 text"
+    skills = row.get("skills")
+    if skills is not None and not (isinstance(skills, list) and all(isinstance(name, str) for name in skills)):
+        yield "'skills' must be a list of names"
+    if row.get("model") is not None and not isinstance(row["model"], str):
+        yield "'model' must be a string"
+    for key in ("vars", "plan"):
+        if row.get(key) is not None and not isinstance(row[key], Mapping):
+            yield f"'{key}' must be an object"

@@ -1,0 +1,123 @@
+"""A model whose calls keep to the limits of the batch.
+
+a call waits for its turn, a slot and its model's limiter → it is made → its outcome loosens or tightens the limiter
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from goalwright.batch.engine import ModelPause, Pace
+from goalwright.batch.limits.call_queue import CallQueue, CallRequest
+from goalwright.batch.limits.demand import Demand
+from goalwright.batch.limits.rate_limiter import RateLimiter, Rates
+from goalwright.settings.default_model import is_local
+from goalwright_planner.errors import ModelError, Overloaded, Transient
+from goalwright_planner.model import estimated_tokens
+from goalwright_planner.wrapped_model import WrappedModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goalwright_planner.model import Model, Reply, Request
+
+# How long a call waits for a provider that is down, without using up the goal's attempts.
+_OUTAGE = 900.0
+_EXPECTED_ANSWER = 300
+
+
+@dataclass(slots=True)
+class CallLimits:
+    """The call queue and the rate limiters that all goals of a batch share, and what the goals ask of them.
+
+    `make` makes the limiter of a model that answers elsewhere; the embedded one is always this process's own.
+    """
+
+    rates: Rates
+    make: Callable[[str, Rates], RateLimiter] = lambda _, rates: RateLimiter(rates)
+    queue: CallQueue = field(init=False)
+    demand: Demand = field(default_factory=Demand)
+    limiters: dict[str, RateLimiter] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.queue = CallQueue(self.rates.max_calls)
+
+    def limiter(self, model: str) -> RateLimiter:
+        """The limiter of a model; the embedded one answers few calls at a time."""
+        limiter = self.limiters.get(model)
+        if limiter is None:
+            rates = replace(self.rates, max_calls=int(min(_slots_of(model), self.rates.max_calls)))
+            limiter = self.limiters[model] = RateLimiter(rates) if is_local(model) else self.make(model, rates)
+        return limiter
+
+    @property
+    def limit(self) -> int:
+        """Calls that may run at a time now; fewer while providers are overloaded."""
+        most = self.rates.max_calls
+        return min(sum(int(limiter.limit) for limiter in self.limiters.values()) or most, most)
+
+    def pace(self, now: float | None = None) -> Pace:
+        """How the calls go now."""
+        now = time.monotonic() if now is None else now
+        pauses = [ModelPause(name, limiter.opens_at - now, limiter.is_down) for name, limiter in self.limiters.items()]
+        active = tuple(pause for pause in pauses if pause.seconds > 0)
+        return Pace(self.queue.running, self.queue.most, self.limit, active)
+
+    def around(self, model: Model, owner: str, patience: float = math.inf) -> LimitedModel:
+        """The model for one goal; with a fallback behind it, it waits no longer than its patience."""
+        return LimitedModel(model, self, owner, patience)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitedModel(WrappedModel):
+    """Waits for its turn before every call, and tells the limiter how the call went."""
+
+    limits: CallLimits
+    owner: str
+    patience: float = math.inf
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer the request when its turn comes; waiting for a provider that is down is not an attempt."""
+        limiter = self.limits.limiter(self.name)
+        turn = CallRequest(limiter, self.name, _estimate(request), self.patience)
+        give_up = time.monotonic() + min(_OUTAGE, self.patience)
+        with self.limits.demand.call(self.owner):
+            while True:
+                async with self.limits.queue.turn(self.owner, turn):
+                    try:
+                        reply = await self.model.complete(request)
+                    except ModelError as error:
+                        limiter.failed(error, turn.tokens)
+                        if not (isinstance(error, Transient) and limiter.is_down and time.monotonic() < give_up):
+                            raise
+                        if (
+                            error.usage.calls
+                        ):  # it was sent, and may be paid for: a budget comes before the next attempt
+                            raise _as_outage(error) from error
+                    else:
+                        limiter.succeeded(turn.tokens, reply.usage.tokens)
+                        return reply
+
+
+def _as_outage(error: ModelError) -> Overloaded:
+    """The error of an attempt that was lost to a provider that is down: waiting for it is not an attempt."""
+    outage = Overloaded(error.message, hint=error.hint, model=error.model)
+    outage.usage, outage.cost = error.usage, error.cost
+    return outage
+
+
+def _estimate(request: Request) -> int:
+    """About how many tokens a call will take."""
+    return estimated_tokens(request.messages) + _EXPECTED_ANSWER
+
+
+def _slots_of(model: str) -> float:
+    """How many calls a model can answer at a time; a provider says so itself, when it is overloaded."""
+    if not is_local(model):
+        return math.inf
+    from goalwright.local.serving.server import SLOTS
+
+    return SLOTS

@@ -1,0 +1,155 @@
+"""The budget of a batch whose goals run in several processes: workers spend only what was allotted to them.
+
+The sum of all allotments, and of what workers have spent, never exceeds the limit. What a worker does not need comes
+back as soon as another lacks it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from goalwright.models.budget import WrittenOff
+from goalwright_planner.model import Usage
+
+if TYPE_CHECKING:
+    from goalwright.models.budget import Budget
+
+# A worker is allotted this part of its even share of what is left, so that it rarely has to ask.
+_PART = 1 / 4
+
+
+class Amount(NamedTuple):
+    """Dollars and tokens."""
+
+    cost: float = 0.0
+    tokens: float = 0
+
+    def plus(self, other: Amount) -> Amount:
+        """The sum."""
+        return Amount(self.cost + other.cost, self.tokens + other.tokens)
+
+    def minus(self, other: Amount) -> Amount:
+        """The difference."""
+        return Amount(self.cost - other.cost, self.tokens - other.tokens)
+
+    def at_least(self, other: Amount) -> Amount:
+        """The larger of each."""
+        return Amount(max(self.cost, other.cost), max(self.tokens, other.tokens))
+
+    def at_most(self, other: Amount) -> Amount:
+        """The smaller of each."""
+        return Amount(min(self.cost, other.cost), min(self.tokens, other.tokens))
+
+    def covers(self, other: Amount) -> bool:
+        """Whether each is as large as the other's, but for rounding."""
+        return self.cost >= other.cost - 1e-12 and self.tokens >= other.tokens
+
+
+NOTHING = Amount()
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRequest:
+    """What a worker says: all that it may spend, has spent, and holds for calls under way; how much more it wants.
+
+    Each is the sum since it started, so that a message which arrives twice, or not at all, changes nothing. `worker` is
+    a name that no other process has or had.
+    """
+
+    worker: str
+    allotted: Amount
+    spent: Amount
+    held: Amount = NOTHING
+    wanted: Amount = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetGrant:
+    """What a worker may spend in all; if it `is_pending`, others hold what may come back; `total` is what all spent."""
+
+    allotted: Amount
+    is_pending: bool = False
+    is_tight: bool = False
+    total: Amount = NOTHING
+
+
+@dataclass(slots=True)
+class SharedBudget:
+    """Allots a budget to workers; it lives in one process, and `budget` is that process's own."""
+
+    budget: Budget
+    _workers: dict[str, BudgetRequest] = field(default_factory=dict)
+    _waiting: dict[str, None] = field(default_factory=dict)
+    _gone: set[str] = field(default_factory=set)
+
+    def grant(self, request: BudgetRequest) -> BudgetGrant:
+        """Take note of what a worker has spent and gives back, and grant it what it wants, if there is enough."""
+        if request.worker in self._gone:  # it was taken for dead, and all that it had was counted
+            return BudgetGrant(request.spent, total=self._total)
+        before = self._workers.get(request.worker)
+        self._count(request.spent.minus(before.spent if before is not None else NOTHING))
+        self._note(request, request.allotted.at_least(request.spent))
+        wants = request.wanted.cost > 0 or request.wanted.tokens > 0
+        if not wants:
+            self._waiting.pop(request.worker, None)
+            return BudgetGrant(request.allotted, is_tight=bool(self._waiting), total=self._total)
+        left = self._left()
+        if left.covers(request.wanted) and next(iter(self._waiting), request.worker) == request.worker:
+            return self._allot(request, self._grant_size(request.wanted, left))
+        others = [other for other in self._workers.values() if other.worker != request.worker]
+        if any(not other.spent.covers(other.allotted) for other in others) or request.held > (0.0, 0):
+            self._waiting[request.worker] = None
+            return BudgetGrant(request.allotted, is_pending=True, is_tight=True, total=self._total)
+        # Nothing will come back: it may take what is left, for a shorter answer or for none.
+        return self._allot(request, left.at_least(NOTHING).at_most(request.wanted))
+
+    def lost(self, worker: str, spent: Amount | None = None) -> None:
+        """A worker has died: what the journal says it `spent` counts, and calls under way; unknown, all that it had."""
+        last = self._workers.pop(worker, None)
+        self._waiting.pop(worker, None)
+        self._gone.add(worker)
+        if last is not None:
+            taken = last.allotted if spent is None else last.spent.at_least(spent).plus(last.held)
+            more = taken.at_least(last.spent).minus(last.spent)
+            self._count(more)
+            workers, cost, tokens = self.budget.written_off
+            self.budget.written_off = WrittenOff(workers + (more != NOTHING), cost + more.cost, tokens + more.tokens)
+
+    @property
+    def _total(self) -> Amount:
+        return Amount(self.budget.cost, self.budget.usage.tokens)
+
+    def _count(self, more: Amount) -> None:
+        self.budget.cost += max(more.cost, 0.0)
+        self.budget.usage += Usage(0, max(int(more.tokens), 0), 0)
+
+    def _note(self, request: BudgetRequest, allotted: Amount) -> None:
+        self._workers[request.worker] = BudgetRequest(request.worker, allotted, request.spent, request.held)
+
+    def _left(self) -> Amount:
+        """What is neither spent nor allotted."""
+        limit = Amount(
+            math.inf if self.budget.max_cost is None else self.budget.max_cost,
+            math.inf if self.budget.max_tokens is None else self.budget.max_tokens,
+        )
+        for worker in self._workers.values():
+            limit = limit.minus(worker.allotted.minus(worker.spent))
+        return limit.minus(self._total)
+
+    def _grant_size(self, wanted: Amount, left: Amount) -> Amount:
+        """What is wanted, and more if there is plenty."""
+        if self._waiting:
+            return wanted
+        part = _PART / len(self._workers)
+        plenty = Amount(*(size * part if size < math.inf else 0.0 for size in left))
+        return wanted.at_least(Amount(plenty.cost, int(plenty.tokens)))
+
+    def _allot(self, request: BudgetRequest, more: Amount) -> BudgetGrant:
+        self._waiting.pop(request.worker, None)
+        allotted = request.allotted.at_least(request.spent).plus(more)
+        self._note(request, allotted)
+        if not more.covers(request.wanted):
+            self.budget.stop()
+        return BudgetGrant(allotted, is_tight=bool(self._waiting), total=self._total)

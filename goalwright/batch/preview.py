@@ -1,0 +1,66 @@
+"""What a batch would run, without running it: the skills of its goals, and the calls it makes at least."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goalwright.batch.engine import plan_of
+from goalwright.workspace.planned_selection import planned_skills
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from goalwright.batch.goals import BatchGoal
+    from goalwright.workspace.skills import WorkspaceSkills
+
+    NoteGoal = Callable[[BatchGoal, Sequence[str]], None]
+
+_MOST_SKILLS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPreview:
+    """Goals, those that no skill fits, how many goals each skill is selected for, and the least number of calls.
+
+    Goals that are `skipped` have a result of an earlier run of the batch; None if it is not resumed.
+    """
+
+    goals: int
+    without_skill: int
+    skills: dict[str, int]
+    calls: int
+    skipped: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The preview as `--json` prints it."""
+        return {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
+
+
+def preview(goals: Iterable[BatchGoal], skills: WorkspaceSkills, note: NoteGoal | None = None) -> BatchPreview:
+    """Select the skills of every goal and count; no model is called. `note` is told of each goal with its skills."""
+    selected, total, without, calls = Counter[str](), 0, 0, 0
+    for goal in goals:
+        names = _skills_of(goal, skills)
+        selected.update(names)
+        if note is not None:
+            note(goal, names)
+        total, without, calls = total + 1, without + (not names), calls + _least_calls(goal)
+    return BatchPreview(total, without, dict(selected.most_common(_MOST_SKILLS)), calls)
+
+
+def _skills_of(goal: BatchGoal, skills: WorkspaceSkills) -> list[str]:
+    """The skills that a goal's own plan names, else those selected for it."""
+    planned = planned_skills(plan_of(goal))
+    if planned:
+        return list(dict.fromkeys((*goal.skills, *planned)))
+    return [skill.name for skill in skills.select(goal.text, goal.skills, skills.active())]
+
+
+def _least_calls(goal: BatchGoal) -> int:
+    """One to plan and one for a single task; or what the goal's own plan needs."""
+    plan = plan_of(goal)
+    if plan is None:
+        return 2
+    return sum((task.action_type != "tool") + task.asks for task in plan.tasks) + plan.needs_synthesis

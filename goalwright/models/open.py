@@ -1,0 +1,51 @@
+"""Open a model by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from goalwright.providers.litellm_model import LitellmModel
+from goalwright.settings.default_model import is_local
+from goalwright.settings.settings import Settings
+from goalwright_planner.prompting.profile import profile_of as profile_by_name
+
+if TYPE_CHECKING:
+    from goalwright.providers.capabilities import Capabilities
+    from goalwright_planner.model import Model
+    from goalwright_planner.prompting.profile import Profile
+
+OpenModel = Callable[[str], "Model"]
+
+
+def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
+    """A function that opens models: the embedded one as `local`, all others by their litellm names."""
+    parameters = {"api_base": settings.api_base} if settings.api_base else {}
+
+    def open_model(name: str) -> Model:
+        if is_local(name):
+            return _open_local(name, settings)
+        profile = profile_of(name)
+        own = profile.providers.get(name.partition("/")[0].lower(), {})
+        return LitellmModel(name, settings.call_timeout, capabilities, {**own, **parameters}, profile.sampling)
+
+    return open_model
+
+
+def _open_local(name: str, settings: Settings) -> Model:
+    from goalwright.local.model import LocalModel
+    from goalwright.local.serving.time_limits import LocalLimits
+
+    # Unless the user sets a limit for calls, it follows from the speed of this machine.
+    unset = settings.call_timeout == Settings().call_timeout
+    call = None if unset else settings.call_timeout
+    return LocalModel(name, LocalLimits(call, settings.task_timeout, settings.timeout))
+
+
+def profile_of(name: str) -> Profile:
+    """The profile of a model: the embedded one's is in its catalogue entry, others' go by name."""
+    if is_local(name):
+        from goalwright.local import model
+
+        return model.profile(name)
+    return profile_by_name(name)

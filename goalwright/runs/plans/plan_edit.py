@@ -1,0 +1,105 @@
+"""A person's edit of a run's plan: the difference between two plans as one change, by the rules of every change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goalwright_planner.decompose import required
+from goalwright_planner.events import ApprovalGiven, PlanChanged, ReplanAsked
+from goalwright_planner.plan.changes.change import Change, problems
+from goalwright_skills.errors import InputError
+from goalwright_skills.text.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goalwright_executor.history.replans import TaskEnd
+    from goalwright_executor.history.run_history import RunHistory
+    from goalwright_planner.plan.plan import Plan
+    from goalwright_planner.plan.task import Task
+    from goalwright_planner.plan.validate import Known
+
+# What a person does to a stored run: answers, and changes of its plan with what they are then no longer asked.
+PersonEvent = PlanChanged | ReplanAsked | ApprovalGiven
+_HINT = "edit the plan that `goalwright plan --of RUN` writes; tasks that have begun stay as they are"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanInHand:
+    """The plan of a recorded run as a person edits it: without grown and replaced tasks; `ends` says what has begun."""
+
+    plan: Plan
+    ends: Mapping[str, TaskEnd]
+    whole: Plan
+
+    @property
+    def begun(self) -> dict[str, str]:
+        """The status of each task that has begun."""
+        kept = {name: end.status for name, end in self.ends.items() if name in self.whole}
+        return {name: status for name, status in kept.items() if status not in ("pending", "skipped", "waiting")}
+
+    def comments(self) -> list[str]:
+        """What a person should know who edits it, one line each."""
+        begun = [f"{task.id} ({self.begun[task.id]})" for task in self.plan.tasks if task.id in self.begun]
+        if not begun:
+            return ["No task has begun: all of them may be changed."]
+        failed = [task.id for task in self.plan.tasks if self.begun.get(task.id) == "failed"]
+        many = f"{counted(len(begun), 'task')} stay as they are, because they have begun"
+        stay = f"{'1 task stays as it is, because it has begun' if len(begun) == 1 else many}: {', '.join(begun)}."
+        if not failed:
+            return [stay]
+        return [stay, f"To replace {failed[0]}: delete it, add another task, and let what waited for it wait for that."]
+
+
+def plan_in_hand(history: RunHistory) -> PlanInHand:
+    """The plan of a run for a person to edit."""
+    if history.plan is None or not history.plan.tasks:
+        raise InputError("the run has no plan yet", hint="resume it first, or run its goal again")
+    whole = history.plan.without_grown()
+    return PlanInHand(whole.without_replaced(), history.replans.tasks, whole)
+
+
+def edit(before: PlanInHand, after: Plan, known: Known, where: str, must_use: Sequence[str] = ()) -> PlanChanged | None:
+    """The change that a person made; None if there is none. Raises, with all faults, if it may not be made.
+
+    The plan still has to use the skills that it `must_use`, if it did before.
+    """
+    old, new = ({task.id: task for task in plan.tasks} for plan in (before.plan, after))
+    rewired = _replacements(before, old, new)
+    expected = {name: task.rewired(rewired) for name, task in old.items()}
+    edited = tuple(name for name in old if name in new and new[name].to_dict() != expected[name].to_dict())
+    dropped = tuple(name for name in old if name not in new and name not in rewired)
+    added = tuple(task for name, task in new.items() if name not in old or name in edited)
+    synthesis = None if after.synthesis == before.plan.synthesis else after.synthesis or ""
+    unused = {name: why for name, why in after.unused.items() if before.plan.unused.get(name) != why}
+    change = Change(added, (*dropped, *edited), rewired, synthesis, unused)
+    if not (added or change.dropped or rewired or synthesis is not None or unused):
+        return None
+    begun = before.begun
+    faults = [f"task {name!r} has begun and cannot be changed: it is {begun[name]}" for name in edited if name in begun]
+    sound = [name for name in edited if name not in begun]
+    change_alone = Change(tuple(task for task in added if task.id not in begun), (*dropped, *sound), rewired, synthesis)
+    faults += problems(change_alone, before.whole, begun, known, edited=sound)
+    faults += [
+        f"no task uses the skill {name!r} any more, which every plan must use ([skills] require)"
+        for name in required.lost(before.whole, change.applied(before.whole), must_use)
+    ]
+    if faults:
+        raise InputError(f"the plan {where} cannot be used: {'; '.join(faults)}", hint=_HINT)
+    return PlanChanged("person", None, added, change.dropped, rewired, synthesis, "edited", unused)
+
+
+def _replacements(before: PlanInHand, old: Mapping[str, Task], new: Mapping[str, Task]) -> dict[str, str]:
+    """The failed tasks that were deleted, each with the one task that what waited for it now waits for."""
+    replaced: dict[str, str] = {}
+    added = [name for name in new if name not in old]
+    for name in old:
+        if name in new or before.begun.get(name) != "failed":
+            continue
+        waiting = [task for task in old.values() if name in task.depends_on and task.id in new]
+        takers = [set(new[task.id].depends_on) - set(task.depends_on) for task in waiting]
+        common = set.intersection(*takers) if takers else set(added)
+        if len(common) == 1:
+            replaced[name] = common.pop()
+    return replaced

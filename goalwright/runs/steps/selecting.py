@@ -1,0 +1,190 @@
+"""The first step of a run: which skills and tools there are for its goal, and which of them are selected."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from goalwright.runs.goal import NO_GOAL
+from goalwright.runs.steps.live_data import web_note
+from goalwright.workspace.blocking_model import BlockingModel
+from goalwright.workspace.goal_keywords import NoKeywords, ask_for_keywords
+from goalwright.workspace.llm_detector import LlmDetector
+from goalwright.workspace.mcp_choice import McpChoice
+from goalwright.workspace.planned_selection import PLAN, PlannedSelection, planned_skills
+from goalwright_planner.errors import ModelError
+from goalwright_planner.events import CatalogueTaken, SkillsSelected, Warned
+from goalwright_skills.selection import detectors
+from goalwright_skills.selection.translated import TranslatedDetector
+
+if TYPE_CHECKING:
+    from goalwright.runs.run_context import RunContext
+    from goalwright.workspace.workspace import Catalogue
+    from goalwright_skills.selection.detector import SkillDetector
+    from goalwright_skills.selection.language import Foreign
+
+
+@dataclass(frozen=True, slots=True)
+class Selecting:
+    """Selects skills for a run's goal, or takes what is on record.
+
+    For a sub-goal, which is then the context's goal, `task` is its id, `mcp` are the tools of MCP servers that its run
+    has, and `named` the skills used only by name that the run's goal names: a model or data may have written the
+    sub-goal, so it can name no others.
+    """
+
+    context: RunContext
+    task: str | None = None
+    mcp: McpChoice | None = None
+    named: frozenset[str] | None = None
+
+    async def catalogue(self, *, ask: bool = True) -> Catalogue:
+        """The skills and tools for this goal; a resumed run keeps the selection and the listings on record."""
+        if self.mcp is None:
+            return await replace(self, mcp=await self._mcp_tools()).catalogue(ask=ask)
+        recorded, selected = self._recorded
+        if recorded is not None and selected is not None:
+            catalogue, _ = await self._select(ask=False, keywords=selected.keywords)
+            return _as_recorded(catalogue, recorded, selected)
+        catalogue, keywords = await self._select(ask=ask and selected is None)
+        record = self.context.memo.recorded
+        for warning in catalogue.warnings:
+            record(Warned(warning))
+        taken = record(await self._taken(catalogue))
+        detector = PLAN if self._planned is not None else self.context.settings.detector
+        encoder = self.context.workspace.skills.ranked.encoder if detector != PLAN else ""
+        chosen = SkillsSelected(
+            detector,
+            catalogue.selections,
+            len(catalogue.skills),
+            keywords,
+            self.task,
+            encoder=encoder,
+            unindexed=self.context.workspace.skills.unindexed if detector != PLAN else 0,
+        )
+        return _as_recorded(catalogue, taken, record(chosen))
+
+    @property
+    def _recorded(self) -> tuple[CatalogueTaken | None, SkillsSelected | None]:
+        history = self.context.history
+        if self.task is None:
+            return history.catalogue, history.selected
+        return history.catalogues.get(self.task), history.selections.get(self.task)
+
+    async def _taken(self, catalogue: Catalogue) -> CatalogueTaken:
+        listings = catalogue.skill_listing, catalogue.tool_listing
+        if self.task is not None:  # the run has the fingerprints and the tools on record
+            return CatalogueTaken((), *listings, task=self.task)
+        workspace = self.context.workspace
+        prints = workspace.fingerprints.known(catalogue.skills)
+        if prints is None:
+            prints = await asyncio.to_thread(workspace.take_fingerprints, catalogue)
+        functions = workspace.tools.function_specs
+        return CatalogueTaken(prints, *listings, functions, mcp=catalogue.mcp, prompts=catalogue.prompts)
+
+    async def _select(self, *, ask: bool, keywords: str = "") -> tuple[Catalogue, str]:
+        """The skills and tools as they are now, and the keywords that they were selected by besides the goal's words.
+
+        The ranked detector replaces one that may not ask its model.
+        """
+        if self._planned is not None:
+            return await self._take(self._planned), ""
+        ranked, warning = self.context.workspace.skills.ranked, ""
+        catalogue = await self._take(ranked if self.asks else None)
+        if ask and (foreign := self.translated(catalogue)) is not None:
+            keywords, warning = await self._keywords(foreign)
+        translated = TranslatedDetector(ranked, keywords) if keywords else None
+        if self.asks and ask:
+            catalogue = await self._picked(translated)
+        elif translated is not None:
+            catalogue = await self._take(translated)
+        indexing = self.context.workspace.skills.index_notes if self.task is None else []
+        notes = filter(
+            None, (warning or language_note(catalogue), web_note(self.context.goal.text, catalogue), *indexing)
+        )
+        return replace(catalogue, warnings=(*catalogue.warnings, *notes)), keywords
+
+    async def _mcp_tools(self) -> McpChoice:
+        """The tools of MCP servers that this run has on record, or else those that fit the goal now."""
+        goal, workspace, recorded = self.context.goal, self.context.workspace, self.context.recorded.mcp
+        if recorded is not None or not workspace.tools.has_mcp:
+            return recorded or McpChoice()
+        planned = goal.plan.tasks if goal.plan is not None else ()
+        named = [*goal.skills, *(task.name for task in planned if task.action_type in ("tool", "skill") and task.name)]
+        return await asyncio.to_thread(workspace.choose_mcp, goal.text, named)
+
+    async def _take(self, detector: SkillDetector | None) -> Catalogue:
+        return await asyncio.to_thread(self._catalogue_by, detector)
+
+    def _catalogue_by(self, detector: SkillDetector | None) -> Catalogue:
+        context, whole = self.context, self.task is None
+        return context.workspace.catalogue(
+            context.goal,
+            detector,
+            offered=context.tool_set,
+            mcp=self.mcp,
+            required=whole,
+            begun=context.recorded.is_begun,
+            nameable=self._nameable,
+        )
+
+    @property
+    def _nameable(self) -> frozenset[str] | None:
+        """The skills used only by name that a sub-goal can name; those of a selection on record stay."""
+        selected = self.context.recorded.selections.get(self.task or "")
+        if self.named is None or selected is None:
+            return self.named
+        return self.named.union(one.name for one in selected.selections)
+
+    async def _picked(self, translated: TranslatedDetector | None) -> Catalogue:
+        """The skills that a model picks."""
+        workspace, models = self.context.workspace, self.context.models
+        with BlockingModel(models.for_role("detector")) as model:
+            detector = LlmDetector.of(workspace, models, workspace.unlocked(model), translated)
+            loop = asyncio.get_running_loop()
+            catalogue = await loop.run_in_executor(workspace.detector_threads, self._catalogue_by, detector)
+        return replace(catalogue, warnings=(*catalogue.warnings, *detector.warnings))
+
+    async def _keywords(self, foreign: Foreign) -> tuple[str, str]:
+        """Keywords in the skills' language, or a warning that there are none."""
+        context = self.context
+        await context.models.ready("detector")
+        model = context.models.for_role("detector")
+        try:
+            return await ask_for_keywords(context.goal.text, foreign, model, context.prompts, self.task), ""
+        except (ModelError, NoKeywords) as error:
+            wanted = f"{foreign.skills} keywords"
+            return "", f"the model gave no {wanted}, so skills are selected by the goal's own words: {error}"
+
+    def translated(self, catalogue: Catalogue) -> Foreign | None:
+        """The languages from and to which a model is asked to translate; None if it is not asked."""
+        context, foreign = self.context, catalogue.foreign
+        if not context.settings.translate_goals or context.goal.plan is not None or foreign is None:
+            return None
+        return None if foreign.familiar or context.models.profile("detector").parts_by_rule else foreign
+
+    @property
+    def _planned(self) -> PlannedSelection | None:
+        """The skills of the plan that came with the goal, if it names any; without a goal, nothing is selected."""
+        goal, ranked = self.context.goal, self.context.workspace.skills.ranked
+        if goal.plan is not None and goal.text == NO_GOAL:
+            return PlannedSelection(planned_skills(goal.plan), ranked)
+        return PlannedSelection.of(goal.plan, ranked, certain=goal.recipe is not None)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model is asked which skills fit."""
+        return self.context.settings.detector == detectors.ASKING and self._planned is None
+
+
+def _as_recorded(catalogue: Catalogue, taken: CatalogueTaken, selected: SkillsSelected) -> Catalogue:
+    """The catalogue with the listings and the selection on record."""
+    return replace(
+        catalogue, skill_listing=taken.skill_listing, tool_listing=taken.tool_listing, selections=selected.selections
+    )
+
+
+def language_note(catalogue: Catalogue) -> str:
+    """Why no skill fits, if the goal's language is the reason."""
+    return catalogue.foreign.note if catalogue.foreign is not None and not catalogue.selections else ""

@@ -1,0 +1,35 @@
+"""Where a workspace's journal is, and its runs for reading: with few imports, for commands that only look at them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goalwright_executor.journal.open_store import open_store
+from goalwright_executor.stores.urls import normal, url_of
+from goalwright_skills import safe_files
+
+if TYPE_CHECKING:
+    from goalwright.settings.paths import Paths
+    from goalwright.settings.settings import Settings
+    from goalwright_executor.stores.store import Store
+
+
+def url(paths: Paths, settings: Settings) -> str:
+    """The journal's URL: as set, else in the workspace."""
+    if settings.journal:
+        return normal(settings.journal, Path.cwd())
+    return url_of(paths.agents / "journal.sqlite")
+
+
+def recorded_runs(paths: Paths, settings: Settings) -> Store:
+    """The store of recorded runs, for reading; raises if there is none."""
+    refuse_links(paths, settings)
+    return open_store(url(paths, settings), create=False)
+
+
+def refuse_links(paths: Paths, settings: Settings) -> None:
+    """Raise if the workspace's journal is behind a link: it would be another file, and reading changes it too."""
+    if not settings.journal:
+        for name in ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm", "journal.sqlite-journal"):
+            safe_files.refuse_links(paths.agents / name, below=paths.workspace)

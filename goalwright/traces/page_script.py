@@ -1,0 +1,123 @@
+"""The page's ES modules as one script: for `goalwright serve`, and for an exported run that is shown without a server.
+
+Every module becomes a function that gives what it exports, after those that it imports. The modules are our own and
+pinned ones: they import by path, name what they import, and have no circles.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+STATIC = Path(__file__).parent.parent / "web" / "static"
+_ENTRY = "export/one_file.js"
+_STYLES = ("css/base.css", "css/parts.css", "css/run.css")
+_IMPORT = re.compile(r"""\bimport\s*(\{[^}]*\}|\w+)\s*from\s*(["'])(\.[^"']+)\2;?""")
+_REEXPORT = re.compile(r"""\bexport\s*\{([^}]*)\}\s*from\s*(["'])(\.[^"']+)\2;?""")
+_LIST = re.compile(r"""\bexport\s*\{([^}]*)\};?""")
+_DEFAULT = re.compile(r"\bexport default ")
+# Comments in the forms that our modules have: whole lines, and types. They are a fifth of what a browser would fetch.
+_LINES = re.compile(r"^[ \t]*//[^\n]*\n", re.MULTILINE)
+_TYPES = re.compile(
+    r"^[ \t]*/\*\*(?:(?!\*/).)*\*/[ \t]*\n|/\*\* @\w+ (?:(?!\*/)[^\n])*\*/[ \t]?", re.MULTILINE | re.DOTALL
+)
+_NAMED = re.compile(r"\bexport (async function\*?|function\*?|const|let|class) (\w+)")
+
+
+def script() -> str:
+    """One script that shows the runs in the element `runs`."""
+    text = joined(_ENTRY)
+    if "<script" in text.lower() or "</script" in text.lower():
+        raise ValueError("a module of the page has a tag that would end its script")
+    return text
+
+
+def joined(entry: str, after: str | None = None) -> str:
+    """A module and all that it imports as one script; with `after`, without what the script of that module has.
+
+    Such a script is a module, which is fetched when it is needed, and gives what its entry exports.
+    """
+    known = _modules(after) if after is not None else {}
+    done = dict(known)
+    _add(entry, done, ())
+    own = "".join(text for name, text in done.items() if name not in known)
+    script = '"use strict";\n{\nconst goalwrightModules = (globalThis.goalwrightModules ??= {});\n' + own + "}\n"
+    if after is None:
+        return script
+    public = ", ".join(sorted(_exported(done[entry])))
+    return f"{script}export const {{ {public} }} = globalThis.goalwrightModules[{entry!r}];\n"
+
+
+def _modules(entry: str) -> dict[str, str]:
+    done: dict[str, str] = {}
+    _add(entry, done, ())
+    return done
+
+
+def _exported(wrapped: str) -> list[str]:
+    """What a module gives, by the last line of its function."""
+    names = wrapped.rpartition("return { ")[2].partition(" }")[0]
+    return [pair.partition(":")[0].strip() for pair in names.split(",")]
+
+
+def styles() -> str:
+    """The styles of graph, timeline and drawer."""
+    return "".join((STATIC / name).read_text(encoding="utf-8") for name in _STYLES)
+
+
+def _add(name: str, done: dict[str, str], above: tuple[str, ...]) -> None:
+    if name in done:
+        return
+    if name in above:
+        raise ValueError(f"modules of the page import each other: {' → '.join((*above, name))}")
+    text = (STATIC / name).read_text(encoding="utf-8")
+    if not name.startswith("vendor/"):
+        text = _LINES.sub("", _TYPES.sub("", text))
+    for match in (*_IMPORT.finditer(text), *_REEXPORT.finditer(text)):
+        _add(_target(name, match[3]), done, (*above, name))
+    done[name] = _wrapped(name, text)
+
+
+def _wrapped(name: str, text: str) -> str:
+    exported: dict[str, str] = {}
+
+    def take(match: re.Match[str]) -> str:
+        names = match[1].replace(" as ", ": ") if match[1].startswith("{") else f"{{ default: {match[1]} }}"
+        return f"const {names} = goalwrightModules[{_target(name, match[3])!r}];"
+
+    def pass_on(match: re.Match[str]) -> str:
+        exported.update(
+            (public, f"goalwrightModules[{_target(name, match[3])!r}].{own}") for own, public in _pairs(match[1])
+        )
+        return ""
+
+    def offer(match: re.Match[str]) -> str:
+        exported.update((public, own) for own, public in _pairs(match[1]))
+        return ""
+
+    def declare(match: re.Match[str]) -> str:
+        exported[match[2]] = match[2]
+        return f"{match[1]} {match[2]}"
+
+    text = _REEXPORT.sub(pass_on, _IMPORT.sub(take, text))
+    text = _NAMED.sub(declare, _LIST.sub(offer, text))
+    if _DEFAULT.search(text):
+        text = _DEFAULT.sub("const __default = ", text)
+        exported["default"] = "__default"
+    offered = ", ".join(f"{public}: {own}" for public, own in exported.items())
+    return f"goalwrightModules[{name!r}] = (() => {{\n{text}\nreturn {{ {offered} }};\n}})();\n"
+
+
+def _pairs(names: str) -> list[tuple[str, str]]:
+    """What is exported under which name."""
+    return [(name.split()[0], name.split()[-1]) for name in names.split(",") if name.strip()]
+
+
+def _target(name: str, path: str) -> str:
+    parts: list[str] = []
+    for part in (*PurePosixPath(name).parent.parts, *PurePosixPath(path).parts):
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)

@@ -1,0 +1,115 @@
+"""Select skills for recorded goals again: a regression test for a library of skills."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goalwright.runs.stored import records
+from goalwright.workspace.planned_selection import PLAN
+from goalwright_planner.events import RunStarted, SkillsSelected
+from goalwright_skills.discovery.index import cache_folder
+from goalwright_skills.selection import detectors
+from goalwright_skills.selection.ranked import RankedDetector
+from goalwright_skills.selection.translated import TranslatedDetector
+from goalwright_skills.skill import is_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from goalwright.workspace.workspace import Workspace
+    from goalwright_executor.stores.row import Row
+    from goalwright_skills.selection.detector import Selection, SkillDetector
+
+_MIN_CHANGE = 0.0005  # scores closer than this count as equal
+
+
+@dataclass(frozen=True, slots=True)
+class Reselection:
+    """A goal's recorded selection and today's, best first."""
+
+    run_id: str
+    goal: str
+    then: tuple[Selection, ...]
+    now: tuple[Selection, ...]
+
+    @property
+    def drifted(self) -> bool:
+        """Whether a skill was added, dropped or moved; a changed score alone is not drift."""
+        return [selection.name for selection in self.then] != [selection.name for selection in self.now]
+
+    @property
+    def scores(self) -> list[tuple[str, float, float]]:
+        """The skills whose score changed: name, score then, score now."""
+        before = {selection.name: selection.score for selection in self.then}
+        return [
+            (selection.name, before[selection.name], selection.score)
+            for selection in self.now
+            if selection.name in before and abs(selection.score - before[selection.name]) >= _MIN_CHANGE
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as `--json` prints it."""
+        then, now = [selection.name for selection in self.then], [selection.name for selection in self.now]
+        return {
+            "run_id": self.run_id,
+            "goal": self.goal,
+            "then": then,
+            "now": now,
+            "added": [name for name in now if name not in then],
+            "dropped": [name for name in then if name not in now],
+            "scores": [{"name": name, "then": before, "now": after} for name, before, after in self.scores],
+        }
+
+
+def reselect(
+    runs: Iterable[list[Row]],
+    workspace: Workspace,
+    *,
+    detector: str | None = None,
+    left_out: list[str] | None = None,
+) -> Iterator[Reselection]:
+    """Select skills for each recorded goal again, with the recorded detector unless another is given.
+
+    Runs for which a model selected are added to `left_out`, since none is asked again; without it, the first one
+    raises. Prompts of MCP servers are not compared: they are no skills of this workspace.
+    """
+    selector = _Selector(workspace)
+    for rows in runs:
+        events = [records.event_of(row, workspace.paths) for row in rows]
+        started = next((event for event in events if isinstance(event, RunStarted)), None)
+        selected = next((event for event in events if isinstance(event, SkillsSelected) and event.task is None), None)
+        if started is None or selected is None or selected.detector == PLAN:  # nothing was selected
+            continue
+        finder = detector or selected.detector
+        if finder == detectors.ASKING and detector is None and left_out is not None:
+            left_out.append(rows[0].run_id)
+            continue
+        then = tuple(one for one in selected.selections if not is_prompt(one.name))
+        yield Reselection(rows[0].run_id, started.goal, then, selector.select(finder, started, selected.keywords))
+
+
+class _Selector:
+    """Selects with today's skills, settings and detectors; a goal that several runs share is searched for once."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace.skills
+        self._skills = workspace.skills.active()
+        self._cache = cache_folder(workspace.paths.workspace)
+        self._detectors: dict[str, SkillDetector] = {}
+        self._found: dict[tuple[str, str, str, tuple[str, ...]], tuple[Selection, ...]] = {}
+
+    def select(self, detector: str, started: RunStarted, keywords: str = "") -> tuple[Selection, ...]:
+        """What a recorded goal selects today, with the keywords that a model gave for it then."""
+        asked = tuple(self._workspace.still_called(started.asked_skills, self._skills))
+        key = detector, started.goal, keywords, asked
+        if key not in self._found:
+            finder = self._detector(detector, keywords)
+            self._found[key] = tuple(self._workspace.select(started.goal, asked, self._skills, finder))
+        return self._found[key]
+
+    def _detector(self, name: str, keywords: str) -> SkillDetector:
+        if name not in self._detectors:
+            self._detectors[name] = detectors.detector(name, cache=self._cache)
+        finder = self._detectors[name]
+        return TranslatedDetector(finder, keywords) if keywords and isinstance(finder, RankedDetector) else finder

@@ -1,0 +1,117 @@
+"""Values to JSON: what a page needs of runs, rows and batches beside what `--json` prints."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from goalwright.traces.timeline import TYPES, timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from goalwright_executor.stores.row import Row, RunSummary
+
+# Longer texts are cut in a stream; the route of a task has them whole.
+LONG = 2_000
+# What a person decides about is never cut: they would allow, or edit, what they have not seen.
+_WHOLE = frozenset({"approval_asked"})
+# Lists in events that a page shows a few entries of.
+_MANY = {"skills": 100, "messages": 0}
+_SETTINGS = ("model", "max_cost", "max_tokens", "timeout", "max_concurrency", "detector")
+
+
+def summary(run: RunSummary) -> dict[str, Any]:
+    """A run as a line of a list."""
+    more = {
+        "parent": run.parent,
+        "done": run.done,
+        "skills": list(run.skills),
+        "batch": run.batch,
+        "batch_goal": run.batch_goal,
+        "conversation": run.conversation,
+        "tokens": run.tokens,
+        "model": run.model,
+        "code": run.code,
+        "tags": list(run.tags),
+        "note": run.note,
+    }
+    return run.to_dict() | more
+
+
+def short_row(row: Row) -> dict[str, Any]:
+    """A row without long texts; one that had some says so by `cut`."""
+    if row.type in _WHOLE:
+        return row.to_dict()
+    body, was_cut = _short(row.body, "")
+    shown = row._replace(body=body).to_dict()
+    return shown | {"cut": True} if was_cut else shown
+
+
+def _short(value: Any, name: str) -> tuple[Any, bool]:
+    match value:
+        case str() if len(value) > LONG:
+            return value[:LONG], True
+        case dict():
+            pairs = {key: _short(item, key) for key, item in value.items()}
+            return {key: item for key, (item, _) in pairs.items()}, any(was_cut for _, was_cut in pairs.values())
+        case list() if name in _MANY and _length(value) > LONG:
+            return value[: _MANY[name]], True
+        case list():
+            items = [_short(item, "") for item in value]
+            return [item for item, _ in items], any(was_cut for _, was_cut in items)
+        case _:
+            return value, False
+
+
+def _length(value: Any) -> int:
+    match value:
+        case str():
+            return len(value)
+        case dict():
+            return sum(map(_length, value.values()))
+        case list():
+            return sum(map(_length, value))
+        case _:
+            return 1
+
+
+def run(rows: Iterable[Row], *, alive: bool, held_by: str | None) -> dict[str, Any]:
+    """A run as it stands: its timeline without outputs, what it was started with, and the number of its last event.
+
+    A page applies the events after that number. Timeline and number come from one reading, so none is missed.
+    """
+    seen = _Seen()
+    shown = timeline(seen.note(rows), alive=alive)
+    return shown.to_dict(outputs=False) | {
+        "code": shown.result.code,
+        "last_seq": seen.last_seq,
+        "last_at": seen.last_at,
+        "now": datetime.now(UTC).isoformat(),
+        "held_by": held_by,
+        "settings": {name: seen.settings.get(name) for name in _SETTINGS},
+        "given": seen.given,
+    }
+
+
+class _Seen:
+    """What is of interest in rows beside the timeline, noted as they pass."""
+
+    def __init__(self) -> None:
+        self.last_seq = 0
+        self.last_at = ""
+        self.settings: Mapping[str, Any] = {}
+        self.given: dict[str, Any] = {}
+
+    def note(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            self.last_seq, self.last_at = row.seq, row.at
+            if row.type in ("run_started", "run_resumed"):
+                self.settings = row.body.get("settings") or {}
+            if row.type == "run_started":
+                names = ("asked_skills", "files", "answers", "batch", "batch_goal", "batch_size", "versions", "recipe")
+                self.given = {name: row.body.get(name) for name in names}
+                turn = row.body.get("conversation") or {}  # what it saw of others is long
+                self.given |= {"conversation": turn.get("id"), "turn": turn.get("number")}
+            if row.type in TYPES:
+                yield row

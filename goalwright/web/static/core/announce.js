@@ -1,0 +1,66 @@
+// Says what happened: short notes that go away, errors that stay until they were read, and a polite live region for those who listen.
+import { signal } from "../vendor/signals.js";
+import { Refused } from "./api.js";
+import { html } from "./html.js";
+import { Icon } from "./icons.js";
+
+/** @typedef {{ key: number, text: string, hint: string, bad: boolean, link: { href: string, text: string } | null }} Note */
+
+/** @type {{ value: Note[] }} */
+export const notes = signal([]);
+const spoken = signal("");
+let number = 0;
+let said = 0;
+/** @type {string[]} */
+let left = [];
+
+/** Say something to a screen reader, at most once a second. @param {string} text */
+export function announce(text) {
+  left.push(text);
+  if (left.length > 1) return;
+  setTimeout(() => {
+    spoken.value = left.length > 3 ? `${left.length} changes; last: ${left.at(-1)}` : left.join(". ");
+    left = [];
+    said = performance.now();
+  }, Math.max(50, 1000 - (performance.now() - said)));
+}
+
+/** Show a note; one of what went wrong stays until it is closed, once however often it happens. @param {string} text @param {{ hint?: string, bad?: boolean, link?: Note["link"] }} [more] */
+export function note(text, { hint = "", bad = false, link = null } = {}) {
+  const one = { key: ++number, text, hint, bad, link };
+  const others = notes.value.filter((shown) => shown.text !== text || shown.hint !== hint);
+  notes.value = [...others.slice(-3), one];
+  announce(hint ? `${text}; ${hint}` : text);
+  if (!bad) setTimeout(() => close(one.key), link ? 8_000 : 4_000);
+}
+
+/** @param {number} key */
+const close = (key) => (notes.value = notes.value.filter((one) => one.key !== key));
+
+/** What an error says, and what to do next; null for something that was given up. @param {unknown} error @returns {{ message: string, hint: string } | null} */
+export function told(error) {
+  if (error instanceof DOMException && error.name === "AbortError") return null;
+  return error instanceof Refused ? error : { message: "The server does not answer.", hint: "Is `goalwright serve` still running?" };
+}
+
+/** Show an error. @param {unknown} error */
+export function noteError(error) {
+  const said = told(error);
+  if (said) note(said.message, { hint: said.hint, bad: true });
+}
+
+/** Do something and show what goes wrong; gives undefined then. @template T @param {() => Promise<T>} work */
+export async function attempt(work) {
+  try {
+    return await work();
+  } catch (error) {
+    noteError(error);
+    return undefined;
+  }
+}
+
+export const Notes = () => html`<div class="notes">${notes.value.map(
+  (one) => html`<div class="toast ${one.bad ? "st-failed" : ""}" key=${one.key}>
+    <div><b>${one.text}</b>${one.hint && html`<small>${one.hint}</small>`}${one.link && html` <a href=${one.link.href} onClick=${() => close(one.key)}>${one.link.text}</a>`}</div>
+    <button type="button" class="plain" aria-label="Close this note" onClick=${() => close(one.key)}><${Icon} name="close" /></button></div>`,
+)}</div><div class="sr" role="status" aria-live="polite">${spoken.value}</div>`;

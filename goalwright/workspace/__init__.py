@@ -1,0 +1,10 @@
+"""A workspace as a goal finds it: its skills, tools and prompts.
+
+    workspace.py       Workspace: what a run needs, and the catalogue of skills and tools for one goal
+    skills.py          WorkspaceSkills: discovery and selection; substitute.py replaces a skill by a file
+    tools.py           WorkspaceTools: programs and functions, their trust and confinement
+    fingerprints.py    hashes of the skills, as they are recorded
+    llm_detector.py    the detector `llm`, which calls a model through blocking_model.py
+
+Start with `Workspace.catalogue`. May import goalwright.providers, goalwright.settings, planner and skills.
+"""

@@ -1,0 +1,151 @@
+"""The detector `llm`: a model picks from a ranked shortlist; if it cannot, the ranking decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import is_
+from typing import TYPE_CHECKING, Any
+
+from goalwright_planner.errors import ModelError
+from goalwright_planner.model import Reply, Request
+from goalwright_planner.plan import reading
+from goalwright_planner.plan.json_answer import NotJson
+from goalwright_planner.prompting.profile import Profile
+from goalwright_skills.selection import ranked, triggers
+from goalwright_skills.selection.detector import Selection, merge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goalwright.workspace.blocking_model import Ask
+    from goalwright.workspace.workspace import Workspace
+    from goalwright_planner.prompting.models import Models
+    from goalwright_planner.prompting.prompts import Prompts
+    from goalwright_skills.selection.ranked import RankedDetector
+    from goalwright_skills.selection.translated import TranslatedDetector
+    from goalwright_skills.skill import Skill
+
+
+SHORTLIST = 20
+# A model gives no score: what it picks counts at least this much.
+PICKED = 0.5
+# The first sentences say what a skill is for, and the prompt must stay small.
+_DESCRIPTION = 400
+# A small model, which plans with few skills, picks from twice as many, one line each.
+_SMALL_DESCRIPTION = 150
+_REASON = 200
+
+
+class _NoSelection(ValueError):
+    """The answer picks no usable skill."""
+
+
+@dataclass(slots=True)
+class LlmDetector:
+    """Asks a model once for each goal; `warnings` tell when the ranking decided instead."""
+
+    ranked: RankedDetector | TranslatedDetector
+    prompts: Prompts
+    ask: Ask
+    profile: Profile = field(default_factory=Profile)
+    warnings: list[str] = field(default_factory=list)
+    _last: tuple[str, tuple[Skill, ...], list[Selection]] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        workspace: Workspace,
+        models: Models,
+        ask: Ask,
+        translated: TranslatedDetector | None = None,
+    ) -> LlmDetector:
+        """The detector for a workspace, by the rules of a run; `translated` ranks for a goal in another language."""
+        ranked = translated or workspace.skills.ranked
+        return cls(ranked, workspace.prompts(), ask, models.profile("detector"))
+
+    def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
+        """The skills that the goal names, then those that the model picks."""
+        if self._last is not None and self._last[0] == goal and _same(self._last[1], skills):
+            return self._last[2]
+        selections = self._detect(goal, skills)
+        self._last = (goal, tuple(skills), selections)
+        return selections
+
+    def rank(self, goal: str, skills: Sequence[Skill], most: int) -> list[Selection]:
+        """The selected skills, then the best of the rest by rank; the model is not asked twice."""
+        return merge(self.detect(goal, skills), self.ranked.rank(goal, skills, most))[:most]
+
+    def _detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
+        shortlist = self.ranked.rank(goal, skills, self._most())
+        if not shortlist:
+            return []
+        by_name = {skill.name: skill for skill in skills}
+        try:
+            reply = self.ask(self._request(goal, [by_name[selection.name] for selection in shortlist]))
+            picked = _read(reply, {selection.name: selection for selection in shortlist})
+        except (ModelError, NotJson, _NoSelection) as error:
+            self.warnings.append(f"the model picked no skills, so the ranking decides: {error}")
+            return self.ranked.detect(goal, skills)
+        return merge(triggers.named(goal, skills), picked)
+
+    def _request(self, goal: str, shortlist: Sequence[Skill]) -> Request:
+        small = self.profile.skills_shown is not None
+        most = _SMALL_DESCRIPTION if small else _DESCRIPTION
+        shown = [{"name": skill.name, "description": _shortened(skill.description, most)} for skill in shortlist]
+        variables = {"goal": goal, "skills": shown, "most": ranked.MAX_SELECTED}
+        messages = self.prompts.messages(self.profile.agent("detector"), variables)
+        schema = _schema([skill.name for skill in shortlist], reasons=not small)
+        return Request(messages, schema=schema, role="detector", about=["skills", goal])
+
+    def _most(self) -> int:
+        """How many skills the model is shown."""
+        shown = self.profile.skills_shown
+        return SHORTLIST if shown is None else min(SHORTLIST, 2 * shown)
+
+
+def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
+    """The skills that an answer names, in its order; names that are not on the shortlist are dropped."""
+    if reply.cut_off:
+        raise _NoSelection("the answer was cut off at the model's output limit")
+    document = reading.find(reply.text, "skills")[0]
+    rows = document.get("skills") if isinstance(document, dict) else document
+    if not isinstance(rows, list):
+        raise _NoSelection("the answer has no list 'skills'")
+    picked: dict[str, Selection] = {}
+    for row in rows:
+        name, reason = (row.get("name"), row.get("reason")) if isinstance(row, dict) else (row, None)
+        if isinstance(name, str) and name in shortlist and name not in picked:
+            stated = " ".join(reason.split())[:_REASON] if isinstance(reason, str) else ""
+            why = f"the model picked it: {stated}" if stated else "the model picked it"
+            picked[name] = Selection(name, max(shortlist[name].score, PICKED), why)
+    if rows and not picked:
+        raise _NoSelection("the answer names no skill of the shortlist")
+    return list(picked.values())[: ranked.MAX_SELECTED]
+
+
+def _schema(names: Sequence[str], *, reasons: bool) -> dict[str, Any]:
+    """The answer's schema: names, each with a reason unless the model is small."""
+    name: dict[str, Any] = {"type": "string", "enum": list(names)}
+    row = name
+    if reasons:
+        row = {
+            "type": "object",
+            "properties": {"name": name, "reason": {"type": "string"}},
+            "required": ["name", "reason"],
+            "additionalProperties": False,
+        }
+    return {
+        "type": "object",
+        "properties": {"skills": {"type": "array", "items": row}},
+        "required": ["skills"],
+        "additionalProperties": False,
+    }
+
+
+def _shortened(description: str, most: int) -> str:
+    text = " ".join(description.split())
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _same(before: Sequence[Skill], now: Sequence[Skill]) -> bool:
+    return len(before) == len(now) and all(map(is_, before, now))

@@ -1,0 +1,60 @@
+"""A file in place of a skill, for one run: to try a new version before installing it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from goalwright_skills.discovery import file_stamp
+from goalwright_skills.discovery.registry import Registry
+from goalwright_skills.discovery.skill_file import read_all
+from goalwright_skills.errors import InputError
+from goalwright_skills.format import frontmatter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from goalwright_skills.skill import Skill
+
+
+class SubstitutingRegistry(Registry):
+    """A registry in which some names refer to other files."""
+
+    def __init__(self, workspace: Path, files: Mapping[str, Path], **options: Any) -> None:
+        super().__init__(workspace, **options)
+        self._files = files
+
+    def _settle(self) -> None:
+        super()._settle()
+        for name, path in self._files.items():
+            if name not in self._active:
+                raise InputError(
+                    f"--use {name}={path}: there is no skill {name!r} to replace",
+                    hint="`goalwright skills list` shows all names",
+                )
+            self._active[name] = _replaced(self._active[name], path)
+        self._rows = [self._active.get(row.name, row) if row.state == "active" else row for row in self._rows]
+
+
+def skill_file(name: str, path: Path) -> Path:
+    """The SKILL.md that a path means: the file, or the one in the folder."""
+    file = (path / "SKILL.md" if path.is_dir() else path).absolute()
+    if not file.is_file():
+        raise InputError(f"--use {name}={path}: there is no SKILL.md", hint="name a skill's folder or its SKILL.md")
+    return file
+
+
+def _replaced(skill: Skill, path: Path) -> Skill:
+    try:
+        mark = file_stamp.kept(path.stat(), file_stamp.now())
+        text = frontmatter.decode(read_all(path))
+    except OSError as error:
+        what = f"--use {skill.name}={path}: it cannot be read ({error.strerror or error})"
+        raise InputError(what, hint="name a skill's folder or its SKILL.md") from error
+    parsed = frontmatter.parse(text, path, folder=path.parent.name)
+    if parsed.broken is not None:
+        raise InputError(f"--use {skill.name}={path}: {parsed.broken}", hint=parsed.broken.remedy)
+    described = replace(skill, description=parsed.description, model=parsed.model, extra=parsed.extra)
+    # The file's own stamp: with the other's, caches would not notice an edit.
+    return replace(described, file=str(path), stamp=mark)

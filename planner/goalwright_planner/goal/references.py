@@ -1,0 +1,138 @@
+"""Which parts of a goal build on others: by a word for "then", a pronoun, or by naming what another part makes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goalwright_planner.goal.clauses import mask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goalwright_planner.goal.languages import Language
+
+# How many words may stand before a pronoun: further on, it mostly stands for something that the request itself names.
+_NEAR = 7
+_NEAR_POSSESSIVE = 3
+# What says something of other requests, or by way of them: "in two sentences each", "another one".
+_RELATIVE = re.compile(
+    r"(?<!\w)(?:each|apiece|respectively|another|others?|same|similar|likewise|too|former|latter|jeweils|andere\w*|gleiche\w*"
+    r"|chacune?|autres?|mêmes?|cada|otr[oa]s?|mism[oa]s?|每|另|同样)(?!\w)",
+    re.IGNORECASE,
+)
+_DEFINITE = re.compile(
+    r"(?<!\w)(?:the|that|this|our|das|den|dem|die|der|le|la|les|el|los|las)\s+([^\W\d_]{3,})", re.IGNORECASE
+)
+_MADE = re.compile(r"(?<!\w)(?:an?|one|eine?n?|une?|una?)\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One request of a goal; those of one `group` were listed together, and `whole` needs all others of its group.
+
+    `linked` pieces may build on others of their group, as in "a meal plan and a shopping list for it". One that is a
+    request of its `own` has a verb of its own, and lists nothing.
+    """
+
+    text: str
+    group: int
+    then: bool = False
+    whole: bool = False
+    linked: bool = False
+    own: bool = False
+
+
+def builds_on(pieces: Sequence[Piece], language: Language) -> list[tuple[int, ...]]:
+    """For each request, the positions of those whose results it needs."""
+    needs: list[tuple[int, ...]] = []
+    for at, piece in enumerate(pieces):
+        needs.append(_needs(pieces, at, piece, needs, language))
+    return needs
+
+
+def _needs(
+    pieces: Sequence[Piece], at: int, piece: Piece, needs: Sequence[tuple[int, ...]], language: Language
+) -> tuple[int, ...]:
+    if piece.whole:
+        return tuple(place for place in range(at) if pieces[place].group == piece.group)
+    before = [place for place in range(at) if pieces[place].group != piece.group]
+    ends = tuple(place for place in before if not any(place in needs[later] for later in before))
+    text = mask(piece.text)
+    if language.any_of(language.gathers).search(text) or _stands_for(text, "them", language):
+        return tuple(before)  # a task sees the results of those that it names, not of those behind them
+    if piece.then and ends:
+        return ends
+    if piece.linked and (former := _former(pieces, at, language)):
+        before = former
+    if before and _stands_for(text, "it", language):
+        return (_meant(pieces, before[-1], needs, language),)
+    named = [place for place in before if _names(text, pieces[place].text, language)]
+    return (named[-1],) if named else ()
+
+
+def stand_alone(pieces: Sequence[Piece], needs: Sequence[tuple[int, ...]], language: Language) -> bool:
+    """Whether each request can be understood without those that it does not build on."""
+    texts = [piece.text for piece in pieces]
+    alone = [at for at, before in enumerate(needs) if not before]
+    return not any(_leans(mask(texts[at]), language, first=at == 0) or _points(texts, at) for at in alone)
+
+
+def _leans(text: str, language: Language, *, first: bool) -> bool:
+    """Whether something in a request stands for what others say, or it makes something without saying what about."""
+    pronouns = f"{language.it} {language.them} {language.its} {language.their}"
+    if language.any_of(pronouns).search(text) or _RELATIVE.search(text):
+        return True
+    makes = language.any_of(language.makes, start=True).match(text)
+    return not first and makes is not None and language.any_of(language.prepositions).search(text) is None
+
+
+def _points(texts: Sequence[str], at: int) -> bool:
+    """Whether a request speaks of "the farm" where one before it speaks of a farm."""
+    before = re.findall(r"\w+", " ".join(texts[:at]).casefold())
+    return any(noun.casefold() in before for noun in _DEFINITE.findall(mask(texts[at])))
+
+
+def _former(pieces: Sequence[Piece], at: int, language: Language) -> list[int]:
+    """The requests of a group that its later ones can refer to; none if the first has the same pronoun."""
+    group = [place for place in range(at) if pieces[place].group == pieces[at].group]
+    return [] if group and _stands_for(mask(pieces[group[0]].text), "it", language) else group
+
+
+def _stands_for(text: str, number: str, language: Language) -> bool:
+    """Whether a request has a pronoun near its verb, with no question before it that the pronoun may belong to."""
+    near = _near(text, language.it if number == "it" else language.them, _NEAR, language)
+    return near or _near(text, language.its if number == "it" else language.their, _NEAR_POSSESSIVE, language)
+
+
+def _near(text: str, words: str, most: int, language: Language) -> bool:
+    pronoun = language.any_of(words).search(text)
+    if pronoun is None or not language.spaced:
+        return pronoun is not None
+    before = text[: pronoun.start()]
+    asked = language.any_of(language.asks).search(before)
+    own = asked is not None and asked.start() > 0 and before[asked.end() :].strip()
+    return len(before.split()) <= most and not own
+
+
+def _meant(pieces: Sequence[Piece], last: int, needs: Sequence[tuple[int, ...]], language: Language) -> int:
+    """What "it" stands for: the last thing that was made, or its changed form."""
+    while len(needs[last]) == 1 and not pieces[last].then and _stands_for(mask(pieces[last].text), "it", language):
+        if language.any_of(language.changes, start=True).match(pieces[last].text):
+            break
+        last = needs[last][0]
+    return last
+
+
+def _names(text: str, earlier: str, language: Language) -> bool:
+    """Whether a request speaks of "the poem" where an earlier one makes "a poem"."""
+    made = _MADE.search(mask(earlier))
+    if made is None:
+        return False
+    phrase = earlier[made.end() :]
+    inner = language.any_of(language.prepositions).search(mask(phrase))
+    words = (phrase[: inner.start()] if inner else phrase).split()
+    noun = words[-1].strip(".,;:") if words else ""
+    again = rf"(?<!\w)(?:the|that|this|das|den|dem|die|der|le|la|el)\s+(?:[\w-]+\s+)?{re.escape(noun)}(?!\w)"
+    return len(noun) > 2 and re.search(again, text, re.IGNORECASE) is not None

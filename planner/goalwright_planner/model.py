@@ -1,0 +1,170 @@
+"""The model port: requests to a language model, and its replies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import msgspec
+
+from goalwright_skills.image_file import Image
+from goalwright_skills.text.surrogates import join_surrogates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker", "judge", "summary"]
+Speaker = Literal["system", "user", "assistant", "tool"]
+
+OnText = Callable[[str], None]
+# Hears how many tokens the prompt of a call has, and how many of its answer are written so far.
+OnProgress = Callable[[int, int], None]
+
+_CHARACTERS_PER_TOKEN = 4
+
+
+def as_events(text: str) -> None:
+    """Asks for a reply's text as events; any other callable gets the pieces itself, an empty one before the first."""
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """A tool call that the model asks for; `arguments` is the JSON text as received."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message of a conversation; `images` follow its text."""
+
+    role: Speaker
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    images: tuple[Image, ...] = ()
+
+
+class ToolSpec(msgspec.Struct, frozen=True):
+    """A tool as it is offered to the model; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that decides a call, and the role and task that it is for; `key` is its hash if it is recorded.
+
+    `about` is what the prompt was made from, without goalwright's own words: a recorded call about the same is found again
+    even if the words have changed. `max_tokens` is how long a budget lets the answer be, no part of what is hashed. The
+    first messages, `fixed` of them, do not depend on the goal: a local model reads them once for all runs. `contents`
+    are the bytes of the messages' images by their hashes; `vision` says whether the model can see, if the user does.
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    may_call_tools: bool = True
+    schema: Mapping[str, Any] | None = None
+    role: Role = "task"
+    task: str | None = None
+    on_text: OnText | None = field(default=None, compare=False)
+    key: str = field(default="", compare=False)
+    about: Any = field(default=None, compare=False)
+    max_tokens: int | None = field(default=None, compare=False)
+    fixed: int = field(default=0, compare=False)
+    on_progress: OnProgress | None = field(default=None, compare=False)
+    contents: Mapping[str, bytes] = field(default_factory=dict, compare=False, repr=False)
+    vision: bool | None = field(default=None, compare=False)
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images of all messages."""
+        return tuple(image for message in self.messages for image in message.images)
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """The tokens of one call, or of several added up; those of `estimated_calls` are estimates, in whole or in part."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    estimated_calls: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.estimated_calls + other.estimated_calls,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion tokens together."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """A model's answer; `cost` is in US dollars, or None if the price is unknown.
+
+    `left_out` counts the characters of the prompt that did not fit the model and were not sent, `unseen` the images
+    that it was only told of.
+    """
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage(calls=1)
+    cost: float | None = None
+    finish: str = "stop"
+    model: str = ""
+    left_out: int = 0
+    unseen: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.text.isascii():
+            msgspec.structs.force_setattr(self, "text", join_surrogates(self.text))
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the answer was truncated at the model's token limit."""
+        return self.finish == "length"
+
+
+def estimated_tokens(messages: Iterable[Message]) -> int:
+    """A rough estimate of the tokens in these messages, for when the model's own tokenizer is out of reach."""
+    sent = tuple(messages)
+    images = sum(image_tokens(image) for message in sent for image in message.images)
+    return sum(len(message.content) for message in sent) // _CHARACTERS_PER_TOKEN + images
+
+
+def image_tokens(image: Image) -> int:
+    """About how many tokens an image takes: the most that OpenAI, Anthropic and Google count for its size.
+
+    OpenAI: 85, and 170 for each tile of 512 pixels once the image fits 2,048 and its short side 768. Anthropic: a token
+    for 750 pixels once the long side fits 1,568. Google: 258 for each tile of 768 pixels.
+    """
+    long, short = max(image.width, image.height, 1), max(min(image.width, image.height), 1)
+    scale = min(1.0, 2_048 / long, 768 / short)
+    openai = 85 + 170 * math.ceil(long * scale / 512) * math.ceil(short * scale / 512)
+    scale = min(1.0, 1_568 / long)
+    anthropic = math.ceil(long * scale * short * scale / 750)
+    google = 258 * math.ceil(long / 768) * math.ceil(short / 768)
+    return max(openai, anthropic, google)
+
+
+class Model(Protocol):
+    """A language model. Failures are `ModelError`s."""
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+
+    async def complete(self, request: Request) -> Reply:
+        """Answer the request."""

@@ -1,0 +1,164 @@
+"""Reads a change of a plan from a model's answer, as plans are read: what was repaired, and all faults.
+
+Faults go into the prompt that asks the model again: changing their text breaks strict replay of recorded runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goalwright_planner.plan import unused_skills
+from goalwright_planner.plan.changes.change import Change, problems
+from goalwright_planner.plan.json_answer import NotJson
+from goalwright_planner.plan.normal_form import normal_form
+from goalwright_planner.plan.reading import beside_faults, find_in
+from goalwright_planner.plan.schema import UNUSED, plan_schema
+from goalwright_planner.plan.task import ACTION_TYPES, Task
+from goalwright_planner.plan.task_id import parent_of
+from goalwright_planner.plan.validate import row_problems
+from goalwright_skills.text.nesting import is_too_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from goalwright_planner.plan.plan import Plan
+    from goalwright_planner.plan.validate import Known
+
+_KEYS = ("add", "drop", "rewire", "synthesis", "give_up", unused_skills.KEY)
+_DECIDING = ("add", "drop", "rewire", "give_up")
+_FORM = "one JSON object with 'add', 'drop', 'rewire', 'synthesis' and 'give_up'"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReading:
+    """A change as it was read, or why the model gives up; it can be made if it has no faults."""
+
+    change: Change
+    give_up: str = ""
+    faults: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+
+
+def change_schema(*, unused: bool = False, repeats: bool = False) -> dict[str, Any]:
+    """The schema of a change, for providers that support structured output; `unused` and `repeats` as in a plan's."""
+    text: dict[str, Any] = {"type": ["string", "null"]}
+    return {
+        "type": "object",
+        "properties": {
+            "add": {"type": "array", "items": plan_schema(repeats=repeats)["properties"]["tasks"]["items"]},
+            "drop": {"type": "array", "items": {"type": "string"}},
+            "rewire": {"type": "object", "additionalProperties": {"type": "string"}},
+            "synthesis": text,
+            "give_up": text,
+            **({unused_skills.KEY: UNUSED} if unused else {}),
+        },
+        "required": ["add", "drop", "rewire", "give_up"],
+    }
+
+
+def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -> ChangeReading:
+    """The change of a plan in a model's answer; `begun` has the status of each task that has started."""
+    try:
+        found = find_in(text, *_DECIDING)
+    except NotJson as error:
+        return ChangeReading(Change(), faults=(f"{error}; answer with {_FORM}",))
+    value, form = found.value, found.form
+    if is_too_deep(value):
+        return ChangeReading(Change(), faults=(f"the answer is nested too deeply; answer with {_FORM}",))
+    document, dropped = _unwrapped(value)
+    if not isinstance(document, Mapping) or document.keys().isdisjoint(_DECIDING):
+        what = "a whole plan" if isinstance(document, Mapping) and "tasks" in document else "no change of the plan"
+        return ChangeReading(Change(), faults=(f"the answer is {what}; answer with {_FORM}",))
+    repairs = [*([form] if form else []), *dropped]
+    faults = list(_kind_problems(document))
+    if faults:
+        return ChangeReading(Change(), faults=tuple(faults))
+    give_up = (document.get("give_up") or "").strip()
+    extra = {key: value for key, value in document.items() if key not in _KEYS}
+    rows, repaired, faults = _rows(document.get("add") or [], extra, plan)
+    faults += beside_faults(found, {"tasks": [*(task.to_dict() for task in plan.tasks), *rows]})
+    if faults := faults or [
+        fault for number, row in enumerate(rows, 1) if not _is_sound(row) for fault in row_problems(number, row, known)
+    ]:
+        return ChangeReading(Change(), faults=tuple(faults))
+    change = Change(
+        tuple(Task.from_dict(row) for row in rows),
+        tuple(dict.fromkeys(_listed(document.get("drop")))),
+        dict(document.get("rewire") or {}),
+        document.get("synthesis"),
+        unused_skills.reasons_in(document.get(unused_skills.KEY)),
+    )
+    faults = [*_sense_problems(change, give_up), *problems(change, plan, begun, known)]
+    return ChangeReading(change, give_up, tuple(faults), tuple(repairs + repaired))
+
+
+def _unwrapped(value: Any) -> tuple[Any, list[str]]:
+    """The change inside a tool call or a single outer key, and whether something in its reasons was dropped."""
+    form = normal_form(value)
+    if isinstance(form.document, Mapping) and len(form.document) == 1:
+        (inner,) = form.document.values()
+        if isinstance(inner, Mapping) and not inner.keys().isdisjoint(_DECIDING):
+            form = normal_form(inner)
+    return form.document, [repair for repair in form.repairs if repair == unused_skills.DROPPED]
+
+
+def _kind_problems(document: Mapping[str, Any]) -> Iterator[str]:
+    add, drop, rewire = (document.get(key) for key in ("add", "drop", "rewire"))
+    if add is not None and not (isinstance(add, list) and all(isinstance(row, Mapping) for row in add)):
+        yield "'add' must be a list of tasks"
+    if drop is not None and not all(isinstance(name, str) for name in _listed(drop)):
+        yield "'drop' must be a list of task ids"
+    if rewire is not None and not (
+        isinstance(rewire, Mapping) and all(isinstance(name, str) for name in rewire.values())
+    ):
+        yield "'rewire' must be an object that maps the id of a task to the id of the one that takes its place"
+    for key in ("synthesis", "give_up"):
+        if document.get(key) is not None and not isinstance(document[key], str):
+            yield f"'{key}' must be a string or null"
+
+
+def _sense_problems(change: Change, give_up: str) -> Iterator[str]:
+    changes = bool(change.added or change.dropped or change.rewired or change.synthesis)
+    if give_up and changes:
+        yield "the answer changes the plan and gives up; do one of them"
+    elif not give_up and not changes:
+        yield "the change is empty; change something, or say in 'give_up' why nothing can be done"
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _rows(
+    added: Sequence[Mapping[str, Any]], extra: Mapping[str, Any], plan: Plan
+) -> tuple[list[Any], list[str], list[str]]:
+    """The added tasks in the normal form of a plan that has the others before them, with repairs and faults.
+
+    What the `extra` keys of the change state about tasks is read as in a plan, of the added ones.
+    """
+    if not added and not extra:
+        return [], [], []
+    before = [task.to_dict() for task in plan.tasks]
+    form = normal_form({"tasks": [*before, *added], **extra})
+    rows = list((form.document.get("tasks") if isinstance(form.document, Mapping) else None) or ())
+    changed = [row["id"] for row, old in zip(rows, before, strict=False) if row != old]
+    if changed:
+        what = f"would let tasks wait for others that the plan has already ({', '.join(changed)})"
+        form.faults.append(f"a key of the change {what}; only 'depends_on' of added tasks and 'rewire' can do that")
+    return rows[len(before) :], form.repairs, form.faults
+
+
+def _is_sound(row: Mapping[str, Any]) -> bool:
+    """Whether a row can be read as a task, right or wrong."""
+    texts = [row.get(key) for key in ("title", "name", "instruction")]
+    before = row.get("depends_on")
+    return (
+        isinstance(row.get("id"), str)
+        and bool(row["id"])
+        and parent_of(row["id"]) is None  # only tasks that grow have such ids
+        and row.get("action_type") in ACTION_TYPES
+        and all(text is None or isinstance(text, str) for text in texts)
+        and (before is None or (isinstance(before, list) and all(isinstance(name, str) for name in before)))
+    )

@@ -1,0 +1,95 @@
+"""Skills that were selected with certainty: whether a plan uses them, or says in `unused` why it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from goalwright_planner.plan.edges.task_names import folded
+from goalwright_skills.text.shorten import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from goalwright_planner.plan.task import Task
+
+KEY = "unused"
+ALIASES = frozenset(folded(key) for key in ("unused_skills", "skills_unused", "not_used", "skills_not_used"))
+RESPELT = f"'{KEY}' respelt"
+DROPPED = f"what in '{KEY}' does not say of a skill, by its name, why no task uses it was dropped"
+_NAME = ("name", "skill")
+_REASON = ("reason", "why")
+_LONGEST_REASON = 300
+_SHOWN = 6
+
+
+def reasons_in(value: object) -> dict[str, str]:
+    """Reasons by skill, also if they came as a list of names with reasons; all else gives no reason."""
+    if isinstance(value, Mapping):
+        pairs = list(value.items())
+    else:
+        rows = value if isinstance(value, list) else []
+        pairs = [(_first(row, _NAME), _first(row, _REASON)) for row in rows if isinstance(row, Mapping)]
+    found: dict[str, str] = {}
+    for name, reason in pairs:
+        if isinstance(name, str) and isinstance(reason, str):
+            found.setdefault(name, reason)
+    return found
+
+
+def repair(value: object, reasons: Mapping[str, str]) -> str:
+    """What was changed to read these reasons; empty if nothing was."""
+    if value is None or value == reasons:
+        return ""
+    return RESPELT if isinstance(value, list) and len(value) == len(reasons) else DROPPED
+
+
+def _first(row: Mapping[str, object], keys: Sequence[str]) -> object:
+    return next((row[key] for key in keys if key in row), None)
+
+
+def used_in(tasks: Iterable[Task], skill: str) -> bool:
+    """Whether a task of a plan is for a skill, or is a goal that asks for it by name."""
+    return any(_uses(task.action_type, task.name, task.instruction, skill) for task in tasks)
+
+
+def left_out(document: Any, certain: Sequence[str]) -> tuple[str, ...]:
+    """Of these skills, those that a plan document neither uses nor gives a reason for; it may have faults."""
+    rows = document.get("tasks") if isinstance(document, Mapping) else None
+    if not isinstance(rows, list) or not rows:
+        return ()
+    given = document.get(KEY)
+    reasons = given if isinstance(given, Mapping) else {}
+    tasks = [row for row in rows if isinstance(row, Mapping)]
+    return tuple(
+        name
+        for name in certain
+        if not any(_uses(row.get("action_type"), row.get("name"), row.get("instruction"), name) for row in tasks)
+        and not str(reasons.get(name) or "").strip()
+    )
+
+
+def warnings(tasks: Sequence[Task], certain: Sequence[str], reasons: Mapping[str, str]) -> Iterator[str]:
+    """A warning for each of these skills that tasks do not use, with the reason if the plan gives one."""
+    for name in certain:
+        if not used_in(tasks, name):
+            reason = shorten(reasons.get(name) or "", _LONGEST_REASON)
+            yield f"the plan does not use the skill {name!r}, which was selected with certainty: " + (
+                reason or "it gives no reason"
+            )
+
+
+def unknown_names(reasons: Mapping[str, str], known: Sequence[str]) -> str:
+    """A warning of names in a plan's reasons that are not skills here; empty if all are."""
+    unknown = [repr(name)[:80] for name in reasons if name not in known]
+    if not unknown:
+        return ""
+    more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
+    return f"'{KEY}' of the plan has names that are not skills here: {', '.join(unknown[:_SHOWN])}{more}"
+
+
+def _uses(action_type: object, name: object, instruction: object, skill: str) -> bool:
+    if action_type == "goal" and isinstance(instruction, str):
+        return re.search(rf"(?<![\w-]){re.escape(skill)}(?![\w-])", instruction) is not None
+    return action_type == "skill" and name == skill

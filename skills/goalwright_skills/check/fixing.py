@@ -1,0 +1,104 @@
+"""What `--fix` changes: names unlike their folder, tools' spelling, line endings, `$ARGUMENTS`, file modes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from typing import TYPE_CHECKING
+
+from goalwright_skills import untrusted_files
+from goalwright_skills.check.parts import Parts, misspelt, split
+from goalwright_skills.format.names import fits
+from goalwright_skills.programs import manifest_file as manifests
+from goalwright_skills.programs.manifest import FILE, domain
+from goalwright_skills.programs.tool_names import NAME, NAME_LIMIT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def fix(folder: Path, *, root: bool = False) -> list[str]:
+    """Fix what is mechanical in a skill's folder, keeping every other byte; returns what was done.
+
+    With `root` the skill is at the workspace's root and need not have its folder's name.
+    """
+    done = []
+    file = folder / "SKILL.md"
+    if file.is_file() and not file.is_symlink():  # a link's target belongs to another folder
+        with contextlib.suppress(UnicodeDecodeError, OSError):  # a file in another encoding is left to its author
+            before = untrusted_files.read(file).decode()
+            after, what = fixed(before, "" if root else folder.resolve().name)
+            if after != before:
+                file.write_bytes(after.encode())
+                done += [f"{file}: {line}" for line in what]
+    return [*done, *_names(folder), *_programs(folder)]
+
+
+def fixed(text: str, folder: str) -> tuple[str, list[str]]:
+    """A SKILL.md's text with mechanical problems fixed, and what was done."""
+    done = []
+    plain = text.lstrip("\ufeff").replace("\r\n", "\n")
+    if plain != text:
+        done.append("normalized line endings and the byte-order mark")
+    parts = split(plain)
+    if not isinstance(parts, Parts):
+        quoted = _quoted(plain)
+        parts = split(quoted)
+        if not isinstance(parts, Parts):
+            return plain, done
+        plain = quoted
+        done.append("put the description in quotes")
+    head, body = plain[: len(plain) - len(parts.body)], parts.body
+    if fits(folder) and isinstance(parts.data.get("name"), str) and parts.data["name"] != folder:
+        head = re.sub(r"^name:.*$", f"name: {folder}", head, count=1, flags=re.MULTILINE)
+        done.append(f"changed the name to {folder}, its folder's name")
+    kept, at = [], 0
+    for match in misspelt(body):
+        kept.append(body[at : match.start()])
+        at = match.end()
+    spelt = "$ARGUMENTS".join((*kept, body[at:]))
+    if spelt != body:
+        done.append("corrected the spelling of $ARGUMENTS")
+    return head + spelt, done
+
+
+def _quoted(text: str) -> str:
+    """The text with a one-line description in quotes: a colon in it is what breaks the YAML most often."""
+    return re.sub(
+        r"^description:[ \t]+(?![\"'|>\[{!])(.+?)[ \t]*$",
+        lambda match: f"description: {json.dumps(match[1], ensure_ascii=False)}",
+        text,
+        count=1,
+        flags=re.MULTILINE,
+    )
+
+
+def _names(folder: Path) -> list[str]:
+    """Write tools' names in lower case and with `_`, if that makes them valid."""
+    wrong = [problem for problem in manifests.read(folder)[1] if problem.rule == "manifest-name" and problem.tool]
+    spelt = {problem: re.sub(r"[^a-z0-9]+", "_", problem.tool.lower()).strip("_") for problem in wrong}
+    right = {problem: name for problem, name in spelt.items() if name != problem.tool and _fits(name, folder)}
+    file = folder / FILE
+    if not right or file.is_symlink():
+        return []
+    lines = untrusted_files.read(file).decode().split("\n")
+    for problem, name in right.items():
+        lines[problem.line - 1] = lines[problem.line - 1].replace(problem.tool, name, 1)
+    file.write_bytes("\n".join(lines).encode())
+    return [f"{file}: changed {problem.tool} to {name}" for problem, name in right.items()]
+
+
+def _fits(name: str, folder: Path) -> bool:
+    return NAME.fullmatch(name) is not None and len(name) <= NAME_LIMIT and name.startswith(domain(folder) + "_")
+
+
+def _programs(folder: Path) -> list[str]:
+    """Make binaries executable."""
+    done = []
+    for manifest in manifests.read(folder)[0]:
+        path = manifest.entry_path
+        if manifest.runtime == "binary" and not path.stat().st_mode & 0o100:
+            path.chmod(path.stat().st_mode | 0o755)
+            done.append(f"{path}: made executable")
+    return done

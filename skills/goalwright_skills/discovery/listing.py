@@ -1,0 +1,155 @@
+"""The listing of skills that a model sees: metadata only, selected skills first, within a budget."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from goalwright_skills import switches
+from goalwright_skills.text.shorten import cut, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from goalwright_skills.skill import Skill
+
+BUDGET = 12_000
+MAX_SKILLS = 30
+# A shorter location counts as this long, so that the listing does not depend on where a checkout is.
+FOLDER = 80
+_MIN_DESCRIPTION = 60
+_MAX_DESCRIPTION = 1_024
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def budget(env: Mapping[str, str]) -> int:
+    """How many characters the listing may have: as the environment sets it, else the default."""
+    granted = switches.count(env.get(switches.BUDGET, ""))
+    return BUDGET if granted is None else granted
+
+
+def render(
+    selected: Collection[str],
+    skills: Sequence[Skill],
+    *,
+    budget: int = BUDGET,
+    limit: int = MAX_SKILLS,
+    folders: Sequence[str] = (),
+    needs: Mapping[str, str] | None = None,
+    pinned: Collection[str] = (),
+) -> str:
+    """`<available_skills>` with the best skills; descriptions are shortened before skills are dropped.
+
+    `skills` are ordered best first; those named in `selected` move to the front and are marked, those that are `pinned`
+    follow, and are neither shortened nor dropped for the budget. `folders` are the locations they are in: the same
+    skills in other folders give the same listing. `needs` says of some skills, by name, what they need and whether it
+    is there.
+    """
+    first = {*selected, *pinned}
+    front = sorted((skill for skill in skills if skill.name in first), key=lambda skill: skill.name not in selected)
+    ordered = [*front, *(skill for skill in skills if skill.name not in first)]
+    notes = needs or {}
+    items = [
+        _Item.of(
+            skill,
+            _spare(skill.file, folders),
+            marked=skill.name in selected,
+            pinned=skill.name in pinned,
+            needs=notes.get(skill.name, ""),
+        )
+        for skill in ordered[:limit]
+    ]
+    while _length(items, len(ordered), _MIN_DESCRIPTION) > budget and _drop_last(items):
+        pass
+    width = _width(items, len(ordered), budget)
+    lines = ["<available_skills>", *(item.text(width) for item in items)]
+    return "\n".join([*lines, *_left_out(items, len(ordered)), "</available_skills>"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A skill's entry, with the description still to be cut to a width.
+
+    That of a pinned skill is whole, unless it alone is longer than a listing is meant to be. `spare` is room reserved
+    for its path.
+    """
+
+    before: str
+    description: str
+    after: str
+    spare: int
+    pinned: bool = False
+
+    @classmethod
+    def of(cls, skill: Skill, spare: int, *, marked: bool, pinned: bool, needs: str = "") -> _Item:
+        mark = "\n<selected>true</selected>" if marked else ""
+        note = f"\n<needs>{_escaped(needs)}</needs>" if needs else ""
+        return cls(
+            f"<skill>\n<name>{_escaped(_clean(skill.name))}</name>\n<description>",
+            _clean(one_line(skill.description)),
+            f"</description>\n<location>{_escaped(_clean(skill.file))}</location>{note}{mark}\n</skill>",
+            spare,
+            pinned,
+        )
+
+    def text(self, width: int) -> str:
+        return f"{self.before}{_escaped(cut(self.description, self._width(width)))}{self.after}"
+
+    def length(self, width: int) -> int:
+        return len(self.before) + _shown_length(self.description, self._width(width)) + len(self.after) + self.spare
+
+    def _width(self, width: int) -> int:
+        return BUDGET if self.pinned else width
+
+
+def _drop_last(items: list[_Item]) -> bool:
+    """Drop the last skill that is not pinned; returns whether there was one."""
+    last = next((at for at in reversed(range(len(items))) if not items[at].pinned), None)
+    if last is not None:
+        del items[last]
+    return last is not None
+
+
+def _width(items: Sequence[_Item], total: int, budget: int) -> int:
+    """The greatest length of descriptions that fits the budget; the minimum always does."""
+    if _length(items, total, _MAX_DESCRIPTION) <= budget:
+        return _MAX_DESCRIPTION
+    low, high = _MIN_DESCRIPTION, _MAX_DESCRIPTION - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = _length(items, total, middle) <= budget
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
+
+
+def _length(items: Sequence[_Item], total: int, width: int) -> int:
+    lines = ["<available_skills>", *_left_out(items, total), "</available_skills>"]
+    return sum(item.length(width) + 1 for item in items) + sum(len(line) + 1 for line in lines) - 1
+
+
+@lru_cache(maxsize=20_000)
+def _shown_length(description: str, width: int) -> int:
+    """The length of a description as it is shown; cached, because the goals of a batch list the same skills."""
+    return len(_escaped(cut(description, width)))
+
+
+def _spare(file: str, folders: Sequence[str]) -> int:
+    """How much shorter than the room reserved for it a skill's folder is, as it is shown; less than 0 if longer."""
+    longest = max((folder for folder in folders if file.startswith(f"{folder}{os.sep}")), key=len, default=None)
+    return 0 if longest is None else FOLDER - len(_escaped(_clean(longest)))
+
+
+def _left_out(items: Sequence[_Item], total: int) -> list[str]:
+    left = total - len(items)
+    return [f"{left} more {'skill is' if left == 1 else 'skills are'} left out of this list."] if left else []
+
+
+def _clean(text: str) -> str:
+    return _CONTROL.sub("", text)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

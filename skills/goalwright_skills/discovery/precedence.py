@@ -1,0 +1,86 @@
+"""Which skills are active: the strongest of each name, unless a variable or the user's settings disable it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from goalwright_skills.discovery.entry import reason
+from goalwright_skills.preferences import OFF, WITHOUT
+from goalwright_skills.skill import IGNORED, NAME_RULES, Problem, Skill
+from goalwright_skills.switches import is_off
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from goalwright_skills.discovery.entry import Entry
+    from goalwright_skills.skill import State
+
+
+def settle(
+    entries: Iterable[Entry], env: Mapping[str, str], off: Collection[str] = (), without: Collection[str] = ()
+) -> tuple[list[Skill], list[Problem]]:
+    """Every skill with its state, in the order of the entries (strongest location first, then by path), and duplicates.
+
+    `off` are the names that the user has switched off, `without` those that a run leaves out. Of two with one name in
+    the same location the last in path order is kept.
+    """
+    rows = [(skill, entry.found.location) for entry in entries for skill in entry.skills]
+    kept: dict[str, tuple[Skill, int]] = {}
+    problems: list[Problem] = []
+    for skill, location in rows:
+        if skill.state == "broken":
+            continue
+        before = kept.get(skill.name)
+        if before is not None and before[1] == location:
+            what = f"{skill.name!r} exists twice in one location: {before[0].file} is ignored"
+            problems.append(Problem(skill.path, 1, what, "rename one of the two", "duplicate"))
+        if before is None or before[1] == location:
+            kept[skill.name] = (skill, location)
+    disabled = {name: value for name, value in env.items() if name.startswith("SKILL_") and is_off(value)}
+    switched = {**dict.fromkeys(without, WITHOUT), **dict.fromkeys(off, OFF)}
+    return [_state(skill, kept, disabled, switched) for skill, _ in rows], problems
+
+
+def tighten(entry: Entry) -> Entry:
+    """The entry under `--strict-skills`: broken if its name is invalid or differs from its folder."""
+    if not any(problem.rule in NAME_RULES for problem in entry.problems):
+        return entry
+    problems = tuple(replace(fault, until=IGNORED) if fault.rule in NAME_RULES else fault for fault in entry.problems)
+    why = reason(next(fault for fault in problems if fault.rule in NAME_RULES))
+    skills = tuple(_marked(skill, "broken", why) if skill.state == "active" else skill for skill in entry.skills)
+    return entry._replace(skills=skills, problems=problems)
+
+
+def switches(skill: Skill) -> Sequence[str]:
+    """The environment variables that disable a skill: by its name, and for a tool also by its folder's name."""
+    return [f"SKILL_{re.sub(r'[^A-Z0-9]', '_', name.upper())}_ENABLED" for name in _names(skill)]
+
+
+def _names(skill: Skill) -> Sequence[str]:
+    return [skill.name] if skill.kind == "context" else [skill.name, skill.base_dir.name]
+
+
+def _state(
+    skill: Skill, kept: Mapping[str, tuple[Skill, int]], disabled: Mapping[str, str], off: Mapping[str, str]
+) -> Skill:
+    if skill.state == "broken":
+        return skill
+    winner = kept[skill.name][0]
+    if winner is not skill:
+        return _marked(skill, "shadowed", f"shadowed by {winner.file}")
+    if disabled:
+        for switch in switches(skill):
+            if switch in disabled:
+                return _marked(skill, "disabled", f"disabled by {switch}={disabled[switch]}")
+    if off and (reasons := [off[name] for name in _names(skill) if name in off]):
+        return _marked(skill, "disabled", reasons[0])
+    return skill
+
+
+def _marked(skill: Skill, state: State, reason: str) -> Skill:
+    """The skill in another state; built directly, because `replace` takes three times as long for thousands."""
+    s = skill
+    described = s.name, s.description, s.file, s.source, s.kind
+    return Skill(*described, state, reason, s.model, s.extra, s.stamp)

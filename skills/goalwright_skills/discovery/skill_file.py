@@ -1,0 +1,69 @@
+"""Reading a SKILL.md: its metadata at discovery, the whole file when a task needs it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goalwright_skills import untrusted_files
+from goalwright_skills.discovery.entry import Entry, reason
+from goalwright_skills.format import frontmatter
+from goalwright_skills.format.names import slug
+from goalwright_skills.skill import Problem, Skill
+
+if TYPE_CHECKING:
+    from goalwright_skills.discovery.locations import Location
+    from goalwright_skills.discovery.scan import Found
+
+FILE_LIMIT = untrusted_files.LARGEST
+_FIRST_READ = 4 * 1024
+_HEAD_LIMIT = 4 * frontmatter.FRONTMATTER_LIMIT
+
+
+def context(found: Found, location: Location) -> Entry:
+    """The entry of a SKILL.md, without reading its body."""
+    path = Path(found.path)
+    folder = "" if location.single else path.parent.name
+    try:
+        parsed = frontmatter.parse(frontmatter.decode(_head(found)), path, folder=folder)
+    except OSError as error:
+        what = f"it cannot be read ({error.strerror or error})"
+        problem = Problem(path, 1, what, "make it a readable text file", "unreadable")
+        parsed = frontmatter.Parsed(slug(path.parent.name), "", "", problems=(problem,), broken=problem)
+    skill = Skill(
+        name=parsed.name,
+        description=parsed.description,
+        file=found.path,
+        source=location.source,
+        state="active" if parsed.broken is None else "broken",
+        reason=None if parsed.broken is None else reason(parsed.broken),
+        model=parsed.model,
+        extra=parsed.extra,
+        stamp=found.stamp,
+    )
+    return Entry(found, (skill,), parsed.problems)
+
+
+def read_all(path: Path | str) -> bytes:
+    """The bytes of a regular file of at most `FILE_LIMIT`; raises OSError for anything else."""
+    return untrusted_files.read(path, FILE_LIMIT)
+
+
+def _head(found: Found) -> bytes:
+    """The beginning of the file, enough to hold its frontmatter."""
+    if not found.regular:
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    descriptor = untrusted_files.open_regular(found.path, FILE_LIMIT)
+    try:
+        data = os.read(descriptor, _FIRST_READ)
+        end = data.find(b"\n---\n", 3) if data.startswith((b"---", b"\xef\xbb\xbf---")) else -1
+        if end > 0:
+            return data[: end + 5]
+        if len(data) == _FIRST_READ:
+            while len(data) < _HEAD_LIMIT and (more := os.read(descriptor, _HEAD_LIMIT - len(data))):
+                data += more
+        return data
+    finally:
+        os.close(descriptor)

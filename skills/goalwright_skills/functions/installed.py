@@ -1,0 +1,101 @@
+"""The tools of installed packages as rows of a listing, not yet ready to be called."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goalwright_skills.functions.entry_points import entry_points
+from goalwright_skills.functions.signature import offered
+from goalwright_skills.programs.tool_names import NAME, RESERVED
+from goalwright_skills.skill import Skill
+from goalwright_skills.switches import is_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from goalwright_skills.functions.entry_points import EntryPoint
+    from goalwright_skills.preferences import Preferences
+    from goalwright_skills.skill import Source
+
+GROUP = "goalwright.tools"
+
+
+def rows(environ: Mapping[str, str], preferences: Preferences) -> Iterator[Skill]:
+    """A row for each tool, sorted by name: disabled, broken or active."""
+    for point in entry_points(GROUP):
+        source: Source = "bundled" if point.package == "goalwright" else "global"
+        reason = switched_off(point.name, environ, preferences)
+        if reason:
+            yield Skill(point.name, "", _file_of(point), source, "executable", "disabled", reason)
+        else:
+            yield _loaded(point, source)
+
+
+def names() -> set[str]:
+    """The names of the tools; nothing is imported."""
+    return {point.name for point in entry_points(GROUP)}
+
+
+def switch_names() -> set[str]:
+    """The names by which tools are switched off: their own, and those of their domains."""
+    return {switch for name in names() for switch in switches(name)}
+
+
+def switched_off(name: str, environ: Mapping[str, str], preferences: Preferences) -> str:
+    """What switches a tool or its domain off: a variable, or what the user decided; empty if nothing does."""
+    for switch in switches(name):
+        variable = f"SKILL_{switch.upper()}_ENABLED"
+        if is_off(environ.get(variable, "")):
+            return f"disabled by {variable}={environ[variable]}"
+    return preferences.why_off(switches(name))
+
+
+def explain(error: Exception) -> str:
+    """An error of another package: its message if that says what is missing, otherwise with its type."""
+    message = str(error) if isinstance(error, ImportError | AttributeError | TypeError) else ""
+    return message or f"{type(error).__name__}: {error}"
+
+
+def wrong_name(point: EntryPoint) -> str:
+    """Why a tool cannot have its name; empty if it can."""
+    if not NAME.fullmatch(point.name):
+        return f"its name is not <domain>_<action>; rename the entry point of {point.value}"
+    return "a built-in tool has that name; rename the entry point" if point.name in RESERVED else ""
+
+
+def switches(name: str) -> list[str]:
+    """A tool's domains, from the widest, and its own name: `web`, `web_page` and `web_page_read`."""
+    parts = name.split("_")
+    return ["_".join(parts[:end]) for end in range(1, len(parts) + 1)]
+
+
+def _file_of(point: EntryPoint) -> str:
+    """The file that a tool's module is in, found without importing anything of its package; empty if it is nowhere."""
+    first, *rest = point.value.partition(":")[0].split(".")
+    with suppress(ImportError, ValueError):
+        spec = find_spec(first)
+        if spec is not None and not rest:
+            return spec.origin or ""
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            inner = Path(folder, *rest)
+            for file in (inner.with_name(f"{inner.name}.py"), inner / "__init__.py"):
+                if file.is_file():
+                    return str(file)
+    return ""
+
+
+def _loaded(point: EntryPoint, source: Source) -> Skill:
+    if wrong := wrong_name(point):
+        return Skill(point.name, "", _file_of(point), source, "executable", "broken", wrong)
+    try:
+        function = point.load()
+        _, description = offered(function, point.name)
+    except Exception as error:  # noqa: BLE001  another package's module may raise anything when it is imported
+        own = point.package == "goalwright"  # whose tools say themselves what to install
+        reason = explain(error) if own else f"{explain(error)}; fix {point.value} or install what it needs"
+        return Skill(point.name, "", _file_of(point), source, "executable", "broken", reason)
+    file = getattr(getattr(function, "__code__", None), "co_filename", "") or _file_of(point)
+    return Skill(point.name, description, file, source, "executable")

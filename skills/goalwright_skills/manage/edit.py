@@ -1,0 +1,139 @@
+"""Reading and writing single files of a skill, never through a link and never outside its folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from goalwright_skills import safe_files, untrusted_files
+from goalwright_skills.discovery.locations import WORKSPACE
+from goalwright_skills.errors import InputError
+from goalwright_skills.manage.owned import own, project_home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goalwright_skills.discovery.registry import Registry
+    from goalwright_skills.skill import Skill
+
+LARGEST = 1_000_000
+_PRIVATE = frozenset({".git"})
+
+
+class UnknownFile(InputError):
+    """The skill has no such file."""
+
+    code = "NOT_FOUND"
+
+
+class FileChanged(InputError):
+    """The file is not the one that was read before."""
+
+    code = "FILE_CHANGED"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillText:
+    """A file's text, and the hash of its bytes, by which a later write knows that nobody changed it meanwhile."""
+
+    text: str
+    sha256: str
+
+
+def read(skill: Skill, path: str) -> SkillText:
+    """One file of a skill, as text."""
+    file = skill.base_dir.joinpath(*_parts(path))
+    safe_files.refuse_links(file, below=skill.base_dir)
+    if not file.is_file():
+        raise UnknownFile(f"skill {skill.name!r} has no file {path!r}", hint="`goalwright skills files` lists them")
+    if file.stat().st_size > LARGEST:
+        raise InputError(f"{file} has more than {LARGEST:,} bytes", hint="open it with another program")
+    data = untrusted_files.read(file, LARGEST)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not UTF-8 text", hint="open it with another program") from error
+    if "\0" in text:
+        raise InputError(f"{file} is a binary file", hint="open it with another program")
+    return SkillText(text, hashlib.sha256(data).hexdigest())
+
+
+def write(registry: Registry, name: str, path: str, text: str, seen: str, *, project: bool = False) -> SkillText:
+    """Replace one file of a workspace's skill, or create it if `seen` is empty; `seen` is the hash it was read with.
+
+    With `project`, here as below, skills among the project's files are changed too.
+    """
+    if "\0" in text or len(text.encode()) > LARGEST:
+        raise InputError(f"{path}: only text of up to {LARGEST:,} bytes is written", hint="use another program")
+    _, file, home = _own_file(registry, name, path, seen, project=project)
+    safe_files.write(file, text, below=home, executable=_is_executable(file))
+    registry.scan()
+    return SkillText(text, hashlib.sha256(text.encode()).hexdigest())
+
+
+def remove(registry: Registry, name: str, path: str, seen: str, *, project: bool = False) -> None:
+    """Delete one file of a workspace's skill; the one that makes it a skill stays."""
+    skill, file, home = _own_file(registry, name, path, seen, project=project)
+    _refuse_main(skill, file)
+    safe_files.remove_if(file, untrusted_files.read(file), below=home)
+    registry.scan()
+
+
+def rename(registry: Registry, name: str, path: str, to: str, seen: str, *, project: bool = False) -> None:
+    """Give one file of a workspace's skill another path in its folder, which nothing may have yet."""
+    skill, file, home = _own_file(registry, name, path, seen, project=project)
+    _refuse_main(skill, file)
+    _, target, _ = _own_file(registry, name, to, "", project=project)
+    data = untrusted_files.read(file)
+    safe_files.write(target, data, below=home, executable=_is_executable(file))
+    safe_files.remove_if(file, data, below=home)
+    registry.scan()
+
+
+def _own_file(registry: Registry, name: str, path: str, seen: str, *, project: bool) -> tuple[Skill, Path, Path]:
+    """A skill of the workspace, a file in its folder that still has the hash `seen`, and the folder of all skills."""
+    skill = own(registry, name, alone=False, project=project)
+    home = (project and project_home(registry, skill)) or registry.workspace / WORKSPACE
+    if not skill.base_dir.is_relative_to(home):
+        raise InputError(f"skill {name!r} is not in {home}", hint=f"edit {skill.base_dir} with another program")
+    file = skill.base_dir.joinpath(*_parts(path))
+    safe_files.refuse_links(file, below=home)
+    if _hash(file) != seen:
+        raise FileChanged(f"{file} has changed since it was read", hint="read it again, then repeat your change")
+    return skill, file, home
+
+
+def _refuse_main(skill: Skill, file: Path) -> None:
+    if file in (skill.file, skill.base_dir / "SKILL.md"):
+        raise InputError(f"{file.name} makes {skill.name!r} a skill", hint="delete the skill instead")
+    if not file.is_file():
+        raise UnknownFile(
+            f"skill {skill.name!r} has no file {file.name!r}", hint="`goalwright skills files` lists them"
+        )
+
+
+def _is_executable(file: Path) -> bool:
+    return file.exists() and bool(file.stat().st_mode & stat.S_IXUSR)
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    """The parts of a path inside a skill's folder."""
+    parts = PurePosixPath(path).parts
+    if not parts or parts[0] == "/" or any(part in ("..", ".") or "\\" in part or "\0" in part for part in parts):
+        raise InputError(f"{path!r} is not a path inside the skill's folder", hint="name it relative to that folder")
+    if _PRIVATE & set(parts):
+        raise InputError(f"{path!r} is git's own", hint="use git")
+    return parts
+
+
+def _hash(file: Path) -> str:
+    """The hash of a file's bytes; empty if there is none."""
+    if not os.path.lexists(file):
+        return ""
+    if not file.is_file():
+        raise InputError(f"{file} is not a file", hint="name a file")
+    return hashlib.sha256(untrusted_files.read(file)).hexdigest()

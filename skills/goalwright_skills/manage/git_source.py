@@ -1,0 +1,225 @@
+"""Skills from a git repository: fetched shallowly, read from its objects, never checked out.
+
+A repository is a stranger's: no hook, filter, submodule or setting of it takes effect, nothing asks for a password,
+and the user's own configuration counts only for credentials and proxies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import re
+import resource
+import signal
+import subprocess
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from goalwright_skills.errors import InputError
+from goalwright_skills.manage.archive import ArchiveLimits, ArchiveRefused, safe_path
+from goalwright_skills.programs import toolchain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_REMOTE = re.compile(r"(?:https|ssh)://|[\w.-]+@[\w.-]+:(?!//)", re.IGNORECASE)
+_LOCAL = re.compile(r"file://", re.IGNORECASE)
+_ANY = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:", re.IGNORECASE)
+_WEB_LOGIN = re.compile(r"(?<=^https://)[^/]*@", re.IGNORECASE)
+_PASSWORD = re.compile(r"(?<=//)(?P<user>[^/:@]*):[^/]*(?=@)")
+_SECONDS = 120
+_LARGEST = 512 * 1024 * 1024
+_LISTED = 32 * 1024 * 1024
+_SAID = 16 * 1024
+_ASIDE = ("Cloning into", "warning:", "hint:", "remote:")
+_KEPT = ("PATH", "HOME", "USER", "LANG", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO")
+_PROXIES = re.compile(r"(?:https?|all|no)_proxy", re.IGNORECASE)
+# What of the user's own configuration counts.
+_SETTINGS = r"^(credential\..*|http\.(.*\.)?(proxy|sslcainfo|sslverify|extraheader))$"
+_TREE = re.compile(rb"(\d{6}) (\w+) ([0-9a-f]+) +(-|\d+)\t(.*)", re.DOTALL)
+# No hook, no watcher, no remote helper, no work in the background, and no waiting for a server that says nothing.
+_FIXED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "protocol.ext.allow=never",
+    "gc.auto=0",
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+)
+_LINK, _FILE, _PROGRAM = "120000", "100644", "100755"
+
+
+@dataclass(frozen=True, slots=True)
+class GitUrl:
+    """A repository's address, and the folder in it if one is named."""
+
+    url: str
+    path: PurePosixPath | None = None
+
+    @classmethod
+    def parse(cls, text: str, *, local: bool = False) -> GitUrl | None:
+        """The address in `URL#path`; None if the text is not an address. Raises if goalwright does not fetch from there."""
+        url, _, path = text.partition("#")
+        if not _ANY.match(url) and not (local and (Path(url) / ".git").exists()):
+            return None
+        allowed = _REMOTE.match(url) or (local and (_LOCAL.match(url) or not _ANY.match(url)))
+        if not allowed or url.startswith("-"):
+            hint = (
+                "use an https or ssh address" if local else "use an https or ssh address; local ones need --allow-local"
+            )
+            raise InputError(f"goalwright does not fetch from {url}", hint=hint)
+        return cls(url, _folder(path) if path else None)
+
+    @property
+    def kept(self) -> str:
+        """The address as a file may keep it that others read: without a password, or a token in the place of a name."""
+        return _PASSWORD.sub(r"\g<user>", _WEB_LOGIN.sub("", self.url))
+
+
+def _folder(path: str) -> PurePosixPath:
+    try:
+        return safe_path(path)
+    except ArchiveRefused as error:
+        raise InputError(f"#{path} leads outside the repository", hint="name a folder in it") from error
+
+
+@contextlib.contextmanager
+def fetched(
+    source: GitUrl, *, local: bool = False, environ: Mapping[str, str] = os.environ
+) -> Iterator[tuple[Path, str]]:
+    """The files of the repository's newest commit as an archive, and that commit."""
+    git = toolchain.find("git", "install git, or download the repository and import its folder")
+    with tempfile.TemporaryDirectory(prefix="goalwright-git-") as name:
+        folder = Path(name)
+        run = _Git(git, folder / "repository", _environment(environ, folder, local=local))
+        run("init", "--bare", "--quiet", str(run.repository), cwd=folder)
+        settings = [part for setting in _user_settings(git, environ) for part in ("-c", setting)]
+        run(
+            *settings, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", source.url, "HEAD"
+        )
+        commit = run("rev-parse", "FETCH_HEAD").decode().strip()
+        packed = folder / "files.tar"
+        _pack(run, commit, source, packed)
+        yield packed, commit
+
+
+@dataclass(frozen=True, slots=True)
+class _Git:
+    """git in a repository of its own, with nothing of the user's around it.
+
+    What it writes goes to files, whose length the system bounds, and no process that it has started outlives it.
+    """
+
+    program: str
+    repository: Path
+    env: Mapping[str, str]
+
+    def __call__(self, *arguments: str, cwd: Path | None = None, given: bytes = b"", most: int = _LARGEST) -> bytes:
+        fixed = [part for setting in _FIXED for part in ("-c", setting)]
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            stdin.write(given)
+            stdin.seek(0)
+            process = subprocess.Popen(
+                [self.program, *fixed, *arguments],
+                cwd=cwd or self.repository,
+                env=dict(self.env),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                preexec_fn=functools.partial(_bound, most),
+            )
+            try:
+                status = process.wait(_SECONDS)
+            except subprocess.TimeoutExpired as error:
+                raise InputError(
+                    f"git {arguments[0]} took longer than {_SECONDS} s", hint="try again, or name a smaller repository"
+                ) from error
+            finally:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)  # what it has started, too
+                process.wait()
+            if status == -signal.SIGXFSZ:
+                what = f"git {arguments[0]} wrote more than {most // 1024**2} MB"
+                raise ArchiveRefused(what, hint="name a folder in the repository with #path")
+            stderr.seek(0)
+            stdout.seek(0)
+            if status:
+                why = _reason(stderr.read(_SAID).decode(errors="replace")) or f"it ended with status {status}"
+                hint = "check the address, the network and your access to it"
+                raise InputError(f"git cannot fetch it: {why}", hint=hint)
+            return stdout.read()
+
+
+def _reason(said: str) -> str:
+    """Why git failed: what it says first, since it ends with advice in general."""
+    lines = (line.strip() for line in said.splitlines())
+    return next((line for line in lines if line and not line.startswith(_ASIDE)), "")
+
+
+def _bound(most: int) -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
+def _environment(environ: Mapping[str, str], folder: Path, *, local: bool) -> dict[str, str]:
+    kept = {name: value for name, value in environ.items() if name in _KEPT or _PROXIES.fullmatch(name)}
+    return kept | {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ASKPASS": "true",
+        "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=20",
+        "GIT_ALLOW_PROTOCOL": "https:ssh:file" if local else "https:ssh",
+        "GIT_LFS_SKIP_SMUDGE": "1",
+        "GIT_CEILING_DIRECTORIES": str(folder),
+        "LC_ALL": "C",
+    }
+
+
+def _user_settings(git: str, environ: Mapping[str, str]) -> list[str]:
+    """The user's credential helpers and proxies, as `name=value`."""
+    found = subprocess.run(
+        [git, "config", "--global", "--null", "--get-regexp", _SETTINGS],
+        env={name: value for name, value in environ.items() if name in (*_KEPT, "XDG_CONFIG_HOME")},
+        cwd="/",
+        capture_output=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    rows = found.stdout.decode(errors="replace").split("\0") if found.returncode == 0 else []
+    return ["=".join(row.split("\n", 1)) for row in rows if "\n" in row]
+
+
+def _pack(run: _Git, commit: str, source: GitUrl, packed: Path) -> None:
+    """Write the files below the named folder into an archive, from the objects themselves."""
+    limits = ArchiveLimits()
+    below = [f"{source.path}/"] if source.path else []
+    rows = [row for row in run("ls-tree", "-r", "-z", "--long", commit, "--", *below, most=_LISTED).split(b"\0") if row]
+    if len(rows) > limits.entries * 10:
+        raise ArchiveRefused(f"{source.url} has {len(rows)} files", hint="name a folder in it with #path")
+    found = [match for row in rows if (match := _TREE.fullmatch(row))]
+    files = [match for match in found if match[1].decode() in (_LINK, _FILE, _PROGRAM)]
+    if not files:
+        raise ArchiveRefused(f"{source.url} has no folder {source.path}", hint="check the path after #")
+    if sum(int(match[4]) for match in files) > limits.size:
+        raise ArchiveRefused(f"its files have more than {limits.size} bytes", hint="name a folder in it with #path")
+    contents = io.BytesIO(run("cat-file", "--batch", given=b"".join(match[3] + b"\n" for match in files)))
+    with tarfile.open(packed, "w") as tar:
+        for match in files:
+            size = int(contents.readline().split()[-1])
+            data = contents.read(size)
+            contents.read(1)  # the line's end
+            path = PurePosixPath(match[5].decode("utf-8", "replace"))
+            info = tarfile.TarInfo(str(path.relative_to(source.path) if source.path else path))
+            info.mode = 0o755 if match[1].decode() == _PROGRAM else 0o644
+            if match[1].decode() == _LINK:
+                info.type, info.linkname = tarfile.SYMTYPE, data.decode("utf-8", "replace")
+                tar.addfile(info)
+            else:
+                info.size = size
+                tar.addfile(info, io.BytesIO(data))

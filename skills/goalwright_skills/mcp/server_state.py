@@ -1,0 +1,82 @@
+"""How a server stands, and what those that may be used offer together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from goalwright_skills.errors import InputError
+from goalwright_skills.mcp.resources import resource_tools
+from goalwright_skills.text.nearest import nearest_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goalwright_skills.mcp.authorisation.tokens import LoginState
+    from goalwright_skills.mcp.entry import ServerEntry
+    from goalwright_skills.mcp.tool_list import ListedPrompt, ListedTool
+
+Standing = Literal["active", "untrusted", "changed", "disabled", "broken", "login"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """How a server stands: whether its tools are offered, and if not, why. `key` is the hash of its entry."""
+
+    entry: ServerEntry
+    state: Standing
+    reason: str | None = None
+    tools: tuple[ListedTool, ...] = ()
+    key: str = ""
+    warnings: tuple[str, ...] = ()
+    login: LoginState = "none"
+    prompts: tuple[ListedPrompt, ...] = ()
+    resources: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The server as `mcp list --json` prints it."""
+        tools = [tool.name for tool in self.tools]
+        row = {"name": self.entry.name, "source": self.entry.source, "state": self.state}
+        return row | {"reason": self.reason, "tools": tools}
+
+
+def named(states: Sequence[ServerState], names: Sequence[str]) -> list[ServerState]:
+    """The servers of these names, or all if there are no names; raises if a name is unknown."""
+    servers = [state.entry.name for state in states]
+    for name in names:
+        if name not in servers:
+            what = f"there is no MCP server {name!r}; servers are: {nearest_names(name, servers)}"
+            raise InputError(what, hint="`goalwright mcp list` shows them")
+    return [state for state in states if not names or state.entry.name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """The tools and prompts of all servers, in the order of their files, and warnings."""
+
+    tools: tuple[ListedTool, ...] = ()
+    warnings: tuple[str, ...] = ()
+    prompts: tuple[ListedPrompt, ...] = ()
+
+
+def offer_of(states: Sequence[ServerState], warnings: Sequence[str]) -> ToolOffer:
+    """What the servers that stand so offer; of two tools of one name, the first counts."""
+    said = list(warnings)
+    found: dict[str, ListedTool] = {}
+    for state in states:
+        if state.state in ("untrusted", "changed", "login") or (state.state == "broken" and not state.entry.fault):
+            said.append(f"the tools of the MCP server {state.entry.name!r} are not used: {state.reason}")
+        said += state.warnings
+        for tool in state.tools if state.state == "active" else ():
+            if tool.name in found:
+                other = found[tool.name].server
+                what = f"the tool {tool.tool!r} of the MCP server {tool.server!r} is not used"
+                said.append(f"{what}: {other!r} also has one called {tool.name}")
+            found.setdefault(tool.name, tool)
+    active = [state for state in states if state.state == "active"]
+    for tool in resource_tools([state.entry.name for state in active if state.resources]):
+        found.setdefault(tool.name, tool)
+    prompts: dict[str, ListedPrompt] = {}
+    for prompt in (prompt for state in active for prompt in state.prompts):
+        prompts.setdefault(prompt.skill_name, prompt)
+    return ToolOffer(tuple(found.values()), tuple(said), tuple(prompts.values()))

@@ -1,0 +1,127 @@
+"""What a user decides about skills: which are always listed, which must be used, which only by name, and which not.
+
+The lists are those of the table [skills] in the settings, and the skills that `--without` leaves out of a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from goalwright_skills.skill import MANUAL_KEY
+from goalwright_skills.text.nearest import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from goalwright_skills.skill import Skill
+
+OFF = "disabled by [skills] off"
+WITHOUT = "left out by --without"
+# What the names of tools and prompts of MCP servers begin with; which there are is known only where they are offered.
+MCP = "mcp__"
+_MOST_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The names of skills by what was decided about them; `off` counts before the others, `manual` before `pin`.
+
+    `without` are those that are off for this run alone.
+    """
+
+    pin: tuple[str, ...] = ()
+    require: tuple[str, ...] = ()
+    manual: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The skills that every plan of this run must use: one that is left out of it is not asked for either."""
+        return tuple(name for name in self.require if name not in self.without)
+
+    def is_manual(self, skill: Skill) -> bool:
+        """Whether a skill is used only by name: the user's settings say so, or its author, unless it is pinned."""
+        return skill.name in self.manual or (skill.is_manual and skill.name not in self.pin)
+
+    def selectable(self, skills: Sequence[Skill]) -> list[Skill]:
+        """The skills that a detector may select, in their order."""
+        manual, pinned = frozenset(self.manual), frozenset(self.pin)  # there may be tens of thousands of skills
+        return [
+            skill
+            for skill in skills
+            if skill.name not in manual
+            and not (MANUAL_KEY in skill.extra and skill.is_manual and skill.name not in pinned)
+        ]
+
+    def by_name_only(self, skills: Sequence[Skill]) -> list[Skill]:
+        """The skills that are used only by name."""
+        selectable = {skill.name for skill in self.selectable(skills)}
+        return [skill for skill in skills if skill.name not in selectable]
+
+    def notes(self, skill: Skill) -> list[str]:
+        """What was decided about a skill, in a word or two each; empty for most skills."""
+        manual = self.is_manual(skill)
+        decided = {
+            "required": skill.name in self.require,
+            "pinned": skill.name in self.pin and not manual,
+            "manual": manual,
+            "not called by name": not skill.user_invocable,
+        }
+        return [note for note, holds in decided.items() if holds]
+
+    def why_off(self, names: Iterable[str]) -> str:
+        """What switches off a skill or tool that has these names; empty if nothing does."""
+        names = tuple(names)
+        if any(name in self.off for name in names):
+            return OFF
+        return WITHOUT if any(name in self.without for name in names) else ""
+
+    def switches_off(self, name: str) -> bool:
+        """Whether a tool or prompt of an MCP server is off, by its own name or by that of its server."""
+        return any(name == off or name.startswith(f"{off}__") for off in self.mcp_off)
+
+    @property
+    def mcp_off(self) -> tuple[str, ...]:
+        """The names by which tools and prompts of MCP servers are off, as `mcp__server` or `mcp__server__tool`."""
+        return tuple(name for name in (*self.off, *self.without) if name.startswith(MCP))
+
+    def faults(self, rows: Sequence[Skill], installed: Collection[str] = ()) -> list[str]:
+        """A warning for each name that no skill has, and for each that two lists contradict each other about.
+
+        `installed` are the names by which the tools of installed packages are switched off.
+        """
+        return [*self._unknown(rows, installed), *self._contradictions()]
+
+    def _unknown(self, rows: Sequence[Skill], installed: Collection[str]) -> Iterator[str]:
+        skills = {skill.name for skill in rows}
+        switched = switchable(rows, installed) if self.off or self.without else skills
+        for setting in fields(self):
+            where = "--without" if setting.name == "without" else f"[skills] {setting.name}"
+            known = switched if setting.name in ("off", "without") else skills
+            for name in getattr(self, setting.name):
+                if name in known or name in self.mcp_off:
+                    continue
+                if name in installed:
+                    yield f"{where} names {name[:80]!r}, which is a tool: the list is for skills"
+                else:
+                    near = ", ".join(nearest(name, known, _MOST_NAMES))
+                    said = f"; the nearest names are {near}" if near else ""
+                    yield f"{where} names {name[:80]!r}, and there is no such skill{said}"
+
+    def _contradictions(self) -> Iterator[str]:
+        for stronger, weaker in (("off", "require"), ("off", "pin"), ("off", "manual"), ("manual", "pin")):
+            for name in getattr(self, stronger):
+                if name in getattr(self, weaker):
+                    yield f"[skills] names {name[:80]!r} under both {stronger} and {weaker}: {stronger} counts"
+        for weaker in ("require", "pin", "manual"):
+            for name in self.without:
+                if name in getattr(self, weaker):
+                    yield f"--without names {name[:80]!r}, which [skills] {weaker} names too: --without counts"
+
+
+def switchable(rows: Sequence[Skill], installed: Iterable[str]) -> set[str]:
+    """What can be switched off: skills and tools by name, tools by their folder too, and installed tools."""
+    folders = {skill.base_dir.name for skill in rows if skill.kind == "executable"}
+    return {skill.name for skill in rows} | folders | set(installed)

@@ -1,0 +1,96 @@
+"""A Node tool's packages: resolved and fetched from the registry, without running anything of theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goalwright_skills.confinement.box import Command
+from goalwright_skills.programs import toolchain
+from goalwright_skills.programs.build_cache import BuildCache, BuildFolder, BuildStep, cache_key
+from goalwright_skills.programs.builds import npm_lock, npm_manifest, npm_settings
+from goalwright_skills.programs.builds.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+NO_GIT = "/nonexistent/git"  # npm starts git for some packages of packages, and git runs what a repository says
+
+
+@dataclass(frozen=True, slots=True)
+class NpmPackages:
+    """The packages that a tool asks for: its manifest and its lock (empty if it has none), as goalwright read them."""
+
+    manifest: Mapping[str, Any]
+    lock: Mapping[str, Any]
+    lock_path: Path
+
+
+def wanted(folder: Path) -> NpmPackages | None:
+    """The packages that the files of a folder ask for; None if there are none."""
+    manifest = npm_manifest.read(folder / "package.json")
+    lock = folder / "package-lock.json"
+    return NpmPackages(manifest, npm_manifest.read_json(lock), lock) if manifest else None
+
+
+async def install(packages: NpmPackages, build_cache: BuildCache, what: str, options: tuple[str, ...] = ()) -> Path:
+    """The folder whose `node_modules` holds the packages."""
+    npm = _Npm.find(build_cache.environ)
+    lock = (
+        npm_lock.checked(dict(packages.lock), packages.lock_path, dict(packages.manifest), npm.settings.hosts)
+        if packages.lock
+        else {}
+    )
+    texts = (json.dumps(document, sort_keys=True) for document in (packages.manifest, lock))
+    version = toolchain.version(npm.node, "--version")
+    key = cache_key("node", *texts, version, platform.machine(), platform.system(), npm.settings.key)
+    async with build_cache.folder("node", key, what) as build:
+        if not build.ready:
+            _write(build.path / "package.json", packages.manifest)
+            if not lock:
+                await npm.run(build_cache, build, "install", "--package-lock-only", *options)
+                made = build.path / "package-lock.json"
+                lock = npm_lock.checked(npm_manifest.read_json(made), made, dict(packages.manifest), npm.settings.hosts)
+            _write(build.path / "package-lock.json", lock)
+            await npm.run(build_cache, build, "ci", *options)
+            verify(build.path)
+    return build.path
+
+
+@dataclass(frozen=True, slots=True)
+class _Npm:
+    """npm, started with Node from where it really lies, and the user's registries."""
+
+    node: str
+    program: str
+    settings: npm_settings.NpmSettings
+
+    @classmethod
+    def find(cls, environ: Mapping[str, str]) -> _Npm:
+        node = toolchain.find("node", "install Node.js 20.6 or newer")
+        program = os.path.realpath(toolchain.find("npm", "install npm, which comes with Node.js"))
+        return cls(node, program, npm_settings.read(environ, toolchain.prefix(node)))
+
+    async def run(self, build_cache: BuildCache, build: BuildFolder, *arguments: str) -> None:
+        """Run npm in a build's folder; the only settings that it finds are those that goalwright wrote."""
+        npmrc = build.work / "npmrc"
+        npmrc.write_text(self.settings.npmrc, encoding="utf-8")
+        files = (f"--userconfig={npmrc}", f"--globalconfig={build.work / 'none'}", f"--cache={build.work / 'cache'}")
+        program = (self.node, self.program) if self.program.endswith(".js") else (self.program,)
+        argv = (*program, *arguments, f"--prefix={build.path}", *files, *QUIET)
+        prefixes = (*toolchain.installed(self.node), *toolchain.installed(self.program))
+        env = {**self.settings.env, "npm_config_git": NO_GIT, "npm_config_allow_git": "none"}
+        env["PATH"] = f"{Path(self.node).parent}:/usr/local/bin:/usr/bin:/bin"
+        await build_cache.run_step(
+            build, BuildStep(f"npm {arguments[0]}", Command(argv, (*prefixes, *self.settings.reads)), env, network=True)
+        )
+
+
+def _write(path: Path, document: Mapping[str, Any]) -> None:
+    path.unlink(missing_ok=True)
+    path.write_text(json.dumps(document, indent=1), encoding="utf-8")

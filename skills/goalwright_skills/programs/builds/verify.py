@@ -1,0 +1,61 @@
+"""What a finished build may hold: files and folders of this user, and links that stay inside."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from goalwright_skills import untrusted_files
+from goalwright_skills.programs.build_cache import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+_REMEDY = "remove the package that brings it from the tool's requirements"
+
+
+def verify(folder: Path, allowed: Collection[str] = ()) -> None:
+    """Raise BuildError if a build holds what no build should; links may also lead to the `allowed` real paths."""
+    root = os.path.realpath(folder)
+    pending = [root]
+    while pending:
+        with os.scandir(pending.pop()) as found:
+            entries = list(found)
+        for entry in entries:
+            fault = _fault(entry, root, allowed)
+            if fault:
+                raise BuildError(f"{entry.path} {fault}, which a build must not hold", hint=_REMEDY)
+            if entry.is_dir(follow_symlinks=False):
+                pending.append(entry.path)
+
+
+def read_text(path: Path) -> str | None:
+    """The text of a file that says what to build, None if there is none; a link could show another file in an error."""
+    if path.is_symlink():
+        raise BuildError(f"{path} is a link", hint="copy the file that it leads to into its place")
+    try:
+        return untrusted_files.read_text(path)
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise BuildError(f"{path} is not UTF-8 text ({error.reason})", hint="save it as UTF-8") from error
+
+
+def _fault(entry: os.DirEntry[str], root: str, allowed: Collection[str]) -> str:
+    found = entry.stat(follow_symlinks=False)
+    if found.st_uid != os.geteuid():
+        return f"belongs to user {found.st_uid}"
+    if stat.S_ISLNK(found.st_mode):
+        target = os.path.realpath(entry.path)
+        return "" if _within(target, root) or target in allowed else f"is a link to {target}"
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode):
+        return "is neither a file nor a folder"
+    if found.st_mode & (stat.S_ISUID | stat.S_ISGID):
+        return "is a program that runs as another user"
+    return ""
+
+
+def _within(path: str, root: str) -> bool:
+    return path == root or path.startswith(root + os.sep)

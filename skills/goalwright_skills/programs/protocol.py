@@ -1,0 +1,72 @@
+"""A tool's protocol: one line of JSON in; log lines and one final line of JSON out."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from goalwright_skills.text.shorten import clip
+from goalwright_skills.text.surrogates import join_surrogates
+
+SHOWN = 200
+_MEMBER = re.compile(r'[\s,]*(?P<name>"(?:[^"\\]|\\.)*")\s*:\s*')
+_NORMALISED = re.compile(r"\\u|NaN|Infinity")
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramAnswer:
+    """A tool's answer: `text` as written, `value` if it is JSON other than a string, and the log before it."""
+
+    text: str
+    error: str = ""
+    value: Any = None
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """Output that is not an answer, and why."""
+
+    what: str
+    log: str = ""
+
+
+def request(arguments: dict[str, Any]) -> bytes:
+    """The line that a tool reads from standard input."""
+    return json.dumps({"arguments": arguments}, ensure_ascii=False).encode() + b"\n"
+
+
+def parse(stdout: str) -> ProgramAnswer | Garbled:
+    """The answer on the last non-blank line."""
+    lines = stdout.removeprefix("\ufeff").rstrip().split("\n")  # PowerShell and .NET begin with a byte order mark
+    last, log = lines[-1].strip(), "\n".join(lines[:-1])
+    if not last:
+        return Garbled("it ended without an answer line")
+    try:
+        document = join_surrogates(json.loads(last, parse_constant=_null))
+    except (ValueError, RecursionError):
+        return Garbled(f"its last line is not JSON: {clip(last, SHOWN)}", log=stdout)
+    if not isinstance(document, dict) or not {"output", "error"} & document.keys():
+        return Garbled(f'its last line is not {{"output": …, "error": …}}: {clip(last, SHOWN)}', log=stdout)
+    output, error = document.get("output", ""), document.get("error") or ""
+    text = output if isinstance(output, str) else _as_written(last, output)
+    if output is None:
+        text = ""
+    value = None if isinstance(output, str) else output
+    return ProgramAnswer(text, error if isinstance(error, str) else json.dumps(error, ensure_ascii=False), value, log)
+
+
+def _as_written(line: str, output: Any) -> str:
+    """The JSON of an output as the program wrote it, unless it contains escapes or NaN."""
+    decoder, at, found = json.JSONDecoder(), 1, ""
+    while (match := _MEMBER.match(line, at)) is not None:
+        _, at = decoder.raw_decode(line, match.end())
+        if json.loads(match["name"]) == "output":
+            found = line[match.end() : at]
+    return json.dumps(output, ensure_ascii=False) if not found or _NORMALISED.search(found) else found
+
+
+def _null(_name: str) -> None:
+    """Turn NaN and Infinity, which Python writes but JSON lacks, into null, as JavaScript does."""

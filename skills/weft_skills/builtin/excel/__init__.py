@@ -1,4 +1,0 @@
-"""Workbooks as tools of the entry-point group `weft.tools`; start at `sheet_tools`.
-
-The docstrings of the functions there become the descriptions that a model sees.
-"""

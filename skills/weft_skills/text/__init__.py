@@ -1,4 +1,0 @@
-"""Small functions on text that every package may use: plurals, shortening, nearest names, broken characters.
-
-Imports nothing else of weft.
-"""

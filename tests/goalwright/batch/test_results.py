@@ -1,0 +1,208 @@
+"""The results file, and what is remembered of earlier sittings."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goalwright.batch.results import (
+    FORM,
+    EarlierResult,
+    Results,
+    drop,
+    errors_files,
+    forget_runs,
+    locked,
+    read_earlier,
+    record_runs,
+    refuse_existing,
+    runs_path,
+)
+from goalwright_skills.errors import GoalwrightError, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def row(goal_id: str, status: str = "done", **more: Any) -> dict[str, Any]:
+    made = {"v": FORM, "id": goal_id, "line": 1, "run_id": f"run-{goal_id}", "status": status, "content_hash": "h"}
+    return made | more
+
+
+def written(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_each_goal_is_a_whole_line_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    results = Results(path)
+    results.began("a", "h", "run-a")
+    results.ended(row("a", answer="zwei\nZeilen"))
+    assert written(path) == [row("a", answer="zwei\nZeilen")]
+    assert runs_path(path).exists()
+    results.close(complete=True)
+    assert not runs_path(path).exists()
+
+
+def test_failures_can_stand_apart(tmp_path: Path) -> None:
+    path, errors = tmp_path / "out.jsonl", tmp_path / "errors.jsonl"
+    results = Results(path, errors)
+    results.ended(row("a"))
+    results.ended(row("b", "failed"))
+    results.close(complete=False)
+    assert [one["id"] for one in written(path)] == ["a"]
+    assert [one["id"] for one in written(errors)] == ["b"]
+    assert set(read_earlier(path, errors)) == {"a", "b"}
+
+
+def test_where_failures_stand_apart_is_known_for_as_long_as_any_does(tmp_path: Path) -> None:
+    path, errors = tmp_path / "out.jsonl", tmp_path / "bad" / "errors.jsonl"
+    errors.parent.mkdir()
+    results = Results(path, errors)
+    results.ended(row("a"))
+    results.ended(row("b", "failed"))
+    results.close(complete=True)
+    moved = tmp_path.rename(tmp_path.with_name("moved")) / "out.jsonl"
+    assert errors_files(moved) == [moved.parent / "bad" / "errors.jsonl"]
+    again = Results(moved, moved.parent / "others.jsonl")
+    drop(errors_files(moved)[0], ["b"])
+    again.ended(row("b"))
+    again.close(complete=True)
+    assert not runs_path(moved).exists()
+    assert errors_files(moved) == []
+
+
+def test_an_id_in_two_files_stays_in_the_first(tmp_path: Path) -> None:
+    path, errors = tmp_path / "out.jsonl", tmp_path / "errors.jsonl"
+    path.write_text(json.dumps(row("a")) + "\n", encoding="utf-8")
+    errors.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
+    assert {name: one.status for name, one in read_earlier(path, errors).items()} == {
+        "a": "done",
+        "b": "failed",
+    }
+    assert written(errors) == [row("b", "failed")]
+
+
+def test_what_is_noted_of_results_that_were_taken_away_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    results = Results(path, tmp_path / "errors.jsonl")
+    results.began("a", "h", "run-a")
+    results.close(complete=False)
+    forget_runs(path)
+    assert (read_earlier(path), errors_files(path)) == ({}, [])
+    forget_runs(tmp_path / "never.jsonl")
+    assert not runs_path(tmp_path / "never.jsonl").exists()
+
+
+def test_what_was_cut_off_is_known_by_its_run_and_half_a_line_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    results = Results(path)
+    results.began("a", "h", "run-a")
+    results.ended(row("a"))
+    results.began("b", "h2", "run-b")
+    results.close(complete=False)
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"id": "b", "run_id"')
+    assert read_earlier(path) == {"a": EarlierResult("h", "run-a", "done"), "b": EarlierResult("h2", "run-b")}
+    assert written(path) == [row("a")]
+
+
+def test_a_disk_that_is_full_is_said_with_the_file_and_the_way_on(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.symlink_to("/dev/full")
+    results = Results(path)
+    with pytest.raises(GoalwrightError, match=r"out\.jsonl could not be written: No space left") as caught:
+        results.ended(row("a"))
+    assert "--resume" in caught.value.hint
+    results.close(complete=False)
+
+
+@pytest.mark.parametrize("half", [b'{"id": "b', b"{", b"\0\0\0"])
+def test_what_a_kill_or_a_power_cut_leaves_is_dropped(tmp_path: Path, half: bytes) -> None:
+    path = tmp_path / "out.jsonl"
+    whole = json.dumps(row("a")).encode() + b"\n"
+    path.write_bytes(whole + half)
+    assert set(read_earlier(path)) == {"a"}
+    assert path.read_bytes() == whole
+
+
+def test_somebodys_text_is_no_half_line_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("one line of notes", encoding="utf-8")
+    with pytest.raises(InputError, match="not valid JSON"):
+        read_earlier(path)
+    assert path.read_text(encoding="utf-8") == "one line of notes"
+
+
+def test_a_whole_last_line_without_its_end_is_kept_and_ended(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text(json.dumps(row("a")) + "\n" + json.dumps(row("b")), encoding="utf-8")
+    assert set(read_earlier(path)) == {"a", "b"}
+    assert path.read_text(encoding="utf-8").endswith("}\n")
+
+
+def test_an_id_that_stands_twice_keeps_its_last_line(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    lines = [row("a", "failed"), row("b"), row("a")]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert read_earlier(path)["a"].status == "done"
+    assert written(path) == [row("b"), row("a")]
+
+
+def test_the_runs_of_goals_that_are_run_again_stay_known(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(row(name, "failed")) + "\n" for name in "ab"), encoding="utf-8")
+    history = read_earlier(path)
+    record_runs(path, {"a": history["a"]})
+    drop(path, ["a"])
+    assert read_earlier(path) == {"a": EarlierResult("h", "run-a"), "b": EarlierResult("h", "run-b", "failed")}
+
+
+def test_only_one_batch_writes_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    with locked(path), pytest.raises(InputError, match="another batch is writing"), locked(path):
+        pass
+    with locked(path):  # the first has let it go
+        Results(path).close(complete=True)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_half_a_character_is_written_as_its_escape(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    results = Results(path)
+    results.ended(row("a", answer="half \ud83d of it"))
+    results.close(complete=True)
+    assert written(path)[0]["answer"] == "half \ud83d of it"
+
+
+def test_lines_are_replaced_in_one_step(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(row(name)) + "\n" for name in "abc"), encoding="utf-8")
+    drop(path, ["b"])
+    assert [one["id"] for one in written(path)] == ["a", "c"]
+    drop(path, [])
+    drop(tmp_path / "missing", ["x"])
+    assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["out.jsonl"]
+
+
+def test_an_existing_file_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("precious", encoding="utf-8")
+    with pytest.raises(InputError, match="exists already; nothing was touched") as caught:
+        refuse_existing(path, None)
+    assert "--resume" in caught.value.hint
+    with pytest.raises(InputError, match="no folder"):
+        refuse_existing(tmp_path / "no" / "out.jsonl")
+
+
+@pytest.mark.parametrize(
+    "text", ["not json\n", "[1]\n", '{"other": 1}\n', '{"errors": 1}\n', '{"id": "a", "run_id": "r"}\n']
+)
+def test_a_file_of_another_kind_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="line 1 is no"):
+        read_earlier(path)
+    assert path.read_text(encoding="utf-8") == text

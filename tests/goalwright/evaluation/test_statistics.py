@@ -1,0 +1,107 @@
+"""Intervals and verdicts: calibrated by simulated comparisons, which is the table in docs/evaluation.md."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from goalwright.evaluation.statistics import Pair, bootstrap, compare, rate
+
+ROOT = Path(__file__).parents[3]
+
+
+def drawn(dice: random.Random, before: list[float], after: list[float], repeats: int = 3) -> dict[str, Pair]:
+    """Runs of each case that pass with these probabilities."""
+    return {
+        f"case-{number}": tuple([dice.random() < chance for _ in range(repeats)] for chance in chances)  # type: ignore[misc]
+        for number, chances in enumerate(zip(before, after, strict=True))
+    }
+
+
+def chances(dice: random.Random, number: int, cases: int) -> list[float]:
+    """Pass probabilities of the kinds that suites have: any, even, mostly passing, and all or nothing."""
+    kinds = (dice.random, lambda: 0.5, lambda: 0.9, lambda: dice.choice([0.05, 0.95]))
+    return [kinds[number % 4]() for _ in range(cases)]
+
+
+@pytest.mark.slow
+def test_four_hundred_comparisons_without_a_difference_and_a_hundred_with_one() -> None:
+    dice = random.Random(5)
+    found = 0
+    for number in range(400):
+        same = chances(dice, number, dice.randint(12, 40))
+        comparison = compare(drawn(dice, same, same))
+        found += comparison is not None and comparison.verdict != "no difference shown"
+    seen = 0
+    for _ in range(100):
+        before = [dice.uniform(0, 0.7) for _ in range(30)]
+        comparison = compare(drawn(dice, before, [chance + 0.3 for chance in before]))
+        seen += comparison is not None and comparison.verdict == "helps"
+    assert found <= 28, "7 % at most"
+    assert seen >= 80
+    page = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    shares = re.findall(r"^\| \d+ with.*\| ([\d.]+) %", page, re.MULTILINE)
+    assert [float(share) for share in shares] == [found / 4, seen]
+
+
+def test_the_interval_is_that_of_a_bootstrap_that_draws_cases_and_repeats_one_by_one() -> None:
+    pairs: list[Pair] = [
+        ([True, False, False], [True, True, False]),
+        ([False] * 3, [True] * 3),
+        ([True] * 2, [True]),
+    ] * 4
+    dice = random.Random(1)
+    means = []
+    for _ in range(4_000):
+        total = 0.0
+        for before, after in dice.choices(pairs, k=len(pairs)):
+            again, then = dice.choices(before, k=len(before)), dice.choices(after, k=len(after))
+            total += sum(then) / len(then) - sum(again) / len(again)
+        means.append(total / len(pairs))
+    means.sort()
+    low, high = bootstrap(pairs)
+    assert low == pytest.approx(means[100], abs=0.03)
+    assert high == pytest.approx(means[3_899], abs=0.03)
+    assert (low, high) == bootstrap(pairs), "the draws are always the same"
+
+
+def test_what_is_better_and_worse_is_named_and_what_is_missing_left_out() -> None:
+    comparison = compare({"a": ([False], [True]), "b": ([True], [False]), "c": ([True], [True]), "d": ([], [True])})
+    assert comparison is not None
+    assert (comparison.better, comparison.worse, comparison.same) == (("a",), ("b",), 1)
+    assert (comparison.verdict, comparison.difference.mean, comparison.needed_cases) == ("no difference shown", 0, None)
+    assert compare({"a": ([], [])}) is None
+
+
+def test_more_cases_are_asked_for_where_a_difference_is_seen_but_not_shown() -> None:
+    pairs: dict[str, Pair] = {f"case-{number}": ([False], [number == 0]) for number in range(8)}
+    comparison = compare(pairs)
+    assert comparison is not None
+    assert comparison.verdict == "no difference shown"
+    needed = comparison.needed_cases
+    assert needed is not None
+    more: dict[str, Pair] = {f"case-{number}": ([False], [number % 8 == 0]) for number in range(8 + 4 * needed)}
+    shown = compare(more)
+    assert shown is not None
+    assert shown.verdict == "helps"
+
+
+def test_fewer_than_three_cases_show_no_difference() -> None:
+    pairs: dict[str, Pair] = {}
+    for number, expected in enumerate((("no difference shown", 2), ("no difference shown", 1), ("helps", 0)), 1):
+        pairs[f"case-{number}"] = ([False], [True])
+        comparison = compare(pairs)
+        assert comparison is not None
+        assert (comparison.verdict, comparison.needed_cases, comparison.difference.mean) == (*expected, 1)
+
+
+def test_a_rate_of_all_or_none_still_has_an_interval() -> None:
+    every, none = rate([[True] * 3] * 4), rate([[False]] * 4)
+    assert every is not None
+    assert none is not None
+    assert (every.mean, every.high, none.mean, none.low) == (1, 1, 0, 0)
+    assert every.low == pytest.approx(0.51, abs=0.01), "four cases, however often each is repeated"
+    assert rate([[], []]) is None

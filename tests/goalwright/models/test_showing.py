@@ -1,0 +1,58 @@
+"""Images on their way to a provider: through a call process as they are, and in words where the user says so."""
+
+from __future__ import annotations
+
+from goalwright.models.call_process import messages
+from goalwright.models.showing import ShowingModel
+from goalwright.settings.settings import Settings
+from goalwright_executor.capture.capture import Capture
+from goalwright_executor.files.images import RunImages
+from goalwright_planner.model import Message, Reply, Request
+from goalwright_skills.image_file import read
+from tests.fakes import ScriptedModel
+from tests.image_bytes import png
+
+RED, BLUE = png(), png(colour=(0, 0, 255))
+IMAGES = read(RED, "red.png"), read(BLUE, "blue.png")
+ASKED = Request((Message("user", "What is this?", images=IMAGES),))
+
+
+def recorded(*known: bytes) -> RunImages:
+    found = {read(data, "").sha256: data for data in known}
+    return RunImages(lambda _: None, Capture(), find=found.get)
+
+
+async def test_a_model_gets_the_bytes_that_are_on_record() -> None:
+    model = ScriptedModel(lambda _: Reply("Red and blue"))
+    reply = await ShowingModel(model, recorded(RED, BLUE)).complete(ASKED)
+    assert (reply.unseen, list(model.asked[0].contents.values())) == (0, [RED, BLUE])
+
+
+async def test_what_is_not_on_record_any_more_is_told_and_the_rest_shown() -> None:
+    model = ScriptedModel(lambda _: Reply("Red"))
+    reply = await ShowingModel(model, recorded(RED)).complete(ASKED)
+    (asked,) = model.asked
+    assert (reply.unseen, asked.images, list(asked.contents.values())) == (1, IMAGES[:1], [RED])
+    assert "neither on this machine nor on record:\n- blue.png (image/png" in asked.messages[0].content
+
+
+async def test_a_model_that_cannot_see_by_the_user_s_word_gets_words_and_no_bytes() -> None:
+    model = ScriptedModel(lambda _: Reply("I cannot see"))
+    reply = await ShowingModel(model, recorded(RED, BLUE), vision=False).complete(ASKED)
+    (asked,) = model.asked
+    assert (reply.unseen, asked.images, asked.contents) == (2, (), {})
+    assert "You cannot see images. Not shown here:\n- red.png" in asked.messages[0].content
+
+
+def test_a_call_brings_its_images_to_another_process() -> None:
+    contents = {image.sha256: data for image, data in zip(IMAGES, (RED, BLUE), strict=True)}
+    sent = messages.frame(messages.ModelCall.of(1, "m", Request(ASKED.messages, contents=contents, vision=True)))
+    got = messages.TO_PROCESS.decode(sent[4:])
+    assert isinstance(got, messages.ModelCall)
+    assert (got.request.images, got.request.contents, got.request.vision) == (IMAGES, contents, True)
+
+
+def test_the_user_s_word_is_by_name_before_the_longest_pattern() -> None:
+    settings = Settings(vision={"*": True, "ollama/*": False, "ollama/llava": True})
+    assert [settings.sees(name) for name in ("ollama/llava", "ollama/qwen3", "openai/x")] == [True, False, True]
+    assert Settings().sees("openai/gpt-4o") is None

@@ -1,0 +1,39 @@
+"""Goals as programs give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goalwright import Goal, Goalwright, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_lists_and_paths_as_text_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("notes")
+    goal = Goal("Sum up", skills=["one"], files=[str(tmp_path / "notes.md")], answers=["yes"])  # type: ignore[arg-type]
+    assert (goal.skills, goal.files, goal.answers) == (("one",), (tmp_path / "notes.md",), ("yes",))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"skills": "code-review"}, "skills='code-review' is one, not several"),
+        ({"files": "notes.md"}, "files='notes.md' is one, not several"),
+        ({"answers": "yes"}, "answers='yes' is one, not several"),
+    ],
+)
+def test_one_where_several_are_asked_for_is_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says) as raised:
+        Goal("Sum up", **given)
+    assert raised.value.hint.startswith("write ")
+
+
+@pytest.mark.parametrize("goal", [None, 7, b"Sum up"])
+async def test_what_is_no_text_is_no_goal(workspace: Path, goal: Any) -> None:
+    async with Goalwright(workspace, {"model": "openai/test-model"}) as goalwright:
+        with pytest.raises(InputError, match="the goal is no text"):
+            await goalwright.run(goal)

@@ -1,9 +1,0 @@
-"""`python -m weft`."""
-
-from weft.current_folder import leave_current_folder
-
-leave_current_folder()
-
-from weft.cli.main import main  # noqa: E402  only now is it certain where modules come from
-
-main()

@@ -1,1 +1,0 @@
-"""Engines: where a batch's goals run. Each implements `weft.batch.engine.Engine`."""

@@ -1,1 +1,0 @@
-"""`weft batch`: batch.py reads the flags, run.py shows progress and the report."""

@@ -1,3 +1,0 @@
-"""The version, for modules that must not import all of weft."""
-
-__version__ = "0.1.0"
