@@ -40,7 +40,7 @@ CALLS = TASKS + 2
 SIZES = (100, 1_000, 10_000)
 PROGRAM = """
 import resource, sys
-from goalwright.cli.main import main
+from goalwright.interfaces.cli.main import main
 try:
     main(sys.argv[1:])
 except SystemExit as end:

@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING
 from bench.harness import command, processes
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
 from bench.harness.timing import over
-from goalwright.local.backends.backend import library
-from goalwright.local.backends.choose import choose
-from goalwright.local.serving.endpoint import call
-from goalwright.local.serving.server import Load, Server
-from goalwright.local.store import ModelStore, models_dir
+from goalwright.models.local.backends.backend import library
+from goalwright.models.local.backends.choose import choose
+from goalwright.models.local.serving.endpoint import call
+from goalwright.models.local.serving.server import Load, Server
+from goalwright.models.local.store import ModelStore, models_dir
 from goalwright_skills.errors import SetupError
 
 if TYPE_CHECKING:
-    from goalwright.local.backends.backend import Backend
-    from goalwright.local.serving.endpoint import Endpoint
-    from goalwright.local.store import Installed
+    from goalwright.models.local.backends.backend import Backend
+    from goalwright.models.local.serving.endpoint import Endpoint
+    from goalwright.models.local.store import Installed
 
 ROUNDS, QUICK_ROUNDS = 3, 1
 # Tokens of a prompt and of an answer.

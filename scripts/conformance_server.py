@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import conformance_tools
 
-from goalwright.mcp_server.serve import opened, over_http
+from goalwright.interfaces.mcp.serve import opened, over_http
+from goalwright.interfaces.web.guard import Guard, Hosts
+from goalwright.interfaces.web.serve import bind
 from goalwright.runs.runtime import Goalwright
 from goalwright.settings.settings import Settings
-from goalwright.web.guard import Guard, Hosts
-from goalwright.web.serve import bind
 
 if TYPE_CHECKING:
     import socket

@@ -50,32 +50,36 @@ WHOLE = (
     *(
         "test_deploy.py",
         "test_recorded_versions.py",
-        "goalwright/acp/",
+        "goalwright/interfaces/acp/",
         "goalwright/batch/",
-        "goalwright/cli/test_chat.py",
+        "goalwright/interfaces/cli/test_chat.py",
     ),
-    *("goalwright/cli/test_mcp.py", "goalwright/cli/view/live/test_run_frame.py", "goalwright/doctor/test_checks.py"),
+    *(
+        "goalwright/interfaces/cli/test_mcp.py",
+        "goalwright/interfaces/cli/view/live/test_run_frame.py",
+        "goalwright/interfaces/doctor/test_checks.py",
+    ),
     *(
         "goalwright/evaluation/test_hostile_cases.py",
-        "goalwright/local/",
-        "goalwright/mcp_server/",
-        "goalwright/providers/",
+        "goalwright/models/local/",
+        "goalwright/interfaces/mcp/",
+        "goalwright/models/litellm/",
     ),
     *(
         "goalwright/runs/",
         "goalwright/telemetry/",
         "goalwright/test_testing.py",
         "goalwright/traces/",
-        "goalwright/web/",
+        "goalwright/interfaces/web/",
     ),
 )
 DAILY = ("end_to_end/test_run_command.py::test_json", "skills/programs/builds/", "goalwright/runs/test_run.")
-BROWSER = "goalwright/web/static/"
+BROWSER = "goalwright/interfaces/web/static/"
 # What a slow test takes here, in seconds, where it is much more than half of one.
 SECONDS = {
     "end_to_end/test_ray_batch.py": 20, "end_to_end/test_mcp_npm.py": 10, "test_packaging.py": 8,
-    "skills/manage/test_new_tool.py": 6, "goalwright/local/test_server.py": 6, "test_recorded_versions.py": 6,
-    "end_to_end/test_soaks.py": 5, BROWSER: 5, "goalwright/mcp_server/test_serve.py": 4, "goalwright/models/call_process/": 3,
+    "skills/manage/test_new_tool.py": 6, "goalwright/models/local/test_server.py": 6, "test_recorded_versions.py": 6,
+    "end_to_end/test_soaks.py": 5, BROWSER: 5, "goalwright/interfaces/mcp/test_serve.py": 4, "goalwright/models/call_process/": 3,
     "goalwright/test_testing.py": 3, "end_to_end/": 1.5, "skills/programs/": 1.2, "walls/": 1,
 }  # fmt: skip
 WARM = pytest.StashKey[ExitStack]()

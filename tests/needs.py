@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright.local.backends.catalogue import read
-from goalwright.local.backends.machine import this_machine
+from goalwright.models.local.backends.catalogue import read
+from goalwright.models.local.backends.machine import this_machine
 from goalwright.settings.default_model import local_is_installed
 from goalwright_skills.confinement import bubblewrap, cgroup, landlock, seccomp
 from goalwright_skills.confinement.landlock_box import counts

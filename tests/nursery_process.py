@@ -158,7 +158,7 @@ def _fork_workers(address: str) -> None:
 
 def import_litellm() -> None:
     """Import litellm and what it imports at the first call."""
-    from goalwright.providers import litellm_model
+    from goalwright.models.litellm import litellm_model
 
     litellm_model.load()
     for name in ("openai.resources", "litellm.litellm_core_utils.default_encoding"):
@@ -188,7 +188,7 @@ def _run_once(folder: Path) -> None:
 
     That includes the index of the bundled skills alone, and with the one that most workspaces of tests have.
     """
-    from goalwright.cli.main import cli
+    from goalwright.interfaces.cli.main import cli
     from goalwright_skills.selection.index import building
     from tests.indexed_once import add_cataloging, remembered
     from tests.openai_server import OpenAIServer, scripted

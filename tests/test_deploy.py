@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from goalwright.batch import goals
-from goalwright.cli.main import cli
+from goalwright.interfaces.cli.main import cli
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"

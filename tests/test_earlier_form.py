@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.goalwright.cli.test_main import ended
+from tests.goalwright.interfaces.cli.test_main import ended
 
 DATA = Path(__file__).parent / "data" / "earlier-form"
 RUN = "20261116T084229822-6d9d47"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.cli.commands.traces.show import show
+from goalwright.interfaces.cli.commands.traces.show import show
 from goalwright.runs.stored import records
 from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings

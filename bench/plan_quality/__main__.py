@@ -17,7 +17,7 @@ from bench.plan_quality.goals import HALVES, sample
 from bench.plan_quality.kept_answers import KeptAnswers
 from bench.plan_quality.served import ServedModel
 from bench.plan_quality.sets import FOLDERS, goal_set
-from goalwright.local.serving.server import Load, Server
+from goalwright.models.local.serving.server import Load, Server
 from goalwright_planner.prompting.profile import FULL, fitting
 from goalwright_skills.errors import SetupError
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from goalwright.local.serving.endpoint import call
+from goalwright.models.local.serving.endpoint import call
 from goalwright_planner.model import Message, Reply, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goalwright.local.serving.endpoint import Endpoint
+    from goalwright.models.local.serving.endpoint import Endpoint
 
 # Seconds for a request, on a machine that others use too.
 _PATIENCE = 3600.0

@@ -1,6 +1,6 @@
 """The models of a run: one for each role, and everything that wraps a call.
 
-Imports goalwright.local, goalwright.providers and goalwright.settings, never goalwright.runs. Start with roles.py, which stacks the layers.
+Imports goalwright.models.local, goalwright.models.litellm and goalwright.settings, never goalwright.runs. Start with roles.py, which stacks the layers.
 
 roles.py        the model for each role, wrapped in the layers below
 budget.py       sets aside what a call may take, waits for room, and stops once there is none

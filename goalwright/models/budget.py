@@ -11,12 +11,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from goalwright.models.litellm.estimates import sound
+from goalwright.models.litellm.price import ASSUMED_PRICE, Price
+from goalwright.models.litellm.prices import PriceList, is_cost
 from goalwright.models.metered import Spent, spent_by
 from goalwright.models.reservation import Call, Reservation
 from goalwright.models.unpriced import unpriced
-from goalwright.providers.estimates import sound
-from goalwright.providers.price import ASSUMED_PRICE, Price
-from goalwright.providers.prices import PriceList, is_cost
 from goalwright_planner.errors import BudgetSpent, ModelError
 from goalwright_planner.events import CallBroken, Warned
 from goalwright_planner.model import Usage

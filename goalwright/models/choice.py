@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from goalwright.models.litellm import stored_keys
 from goalwright.models.ways import ways
-from goalwright.providers import stored_keys
 from goalwright.settings import ollama
 from goalwright.settings.default_model import choose, local_is_installed
 from goalwright_skills.selection import detectors

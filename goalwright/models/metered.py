@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from goalwright.providers import estimates
-from goalwright.providers.prices import PriceList, is_cost
+from goalwright.models.litellm import estimates
+from goalwright.models.litellm.prices import PriceList, is_cost
 from goalwright_planner.errors import ModelError
 from goalwright_planner.wrapped_model import WrappedModel
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goalwright.providers import keys, litellm_model
-from goalwright.providers.litellm_errors import NO_PROVIDER, says_no_provider
+from goalwright.models.litellm import keys, litellm_model
+from goalwright.models.litellm.litellm_errors import NO_PROVIDER, says_no_provider
 from goalwright.settings.default_model import is_local
 from goalwright_planner.errors import KeyRefused, UnknownModel
 from goalwright_skills.errors import GoalwrightError
@@ -64,7 +64,7 @@ def check_names(names: Iterable[str], env: Mapping[str, str]) -> None:
 
 
 def _find_local_problem(name: str) -> ModelProblem | None:
-    from goalwright.local import catalogue, model
+    from goalwright.models.local import catalogue, model
 
     try:
         model.installed(name)

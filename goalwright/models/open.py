@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from goalwright.providers.litellm_model import LitellmModel
+from goalwright.models.litellm.litellm_model import LitellmModel
 from goalwright.settings.default_model import is_local
 from goalwright.settings.settings import Settings
 from goalwright_planner.prompting.profile import profile_of as profile_by_name
 
 if TYPE_CHECKING:
-    from goalwright.providers.capabilities import Capabilities
+    from goalwright.models.litellm.capabilities import Capabilities
     from goalwright_planner.model import Model
     from goalwright_planner.prompting.profile import Profile
 
@@ -33,8 +33,8 @@ def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
 
 
 def _open_local(name: str, settings: Settings) -> Model:
-    from goalwright.local.model import LocalModel
-    from goalwright.local.serving.time_limits import LocalLimits
+    from goalwright.models.local.model import LocalModel
+    from goalwright.models.local.serving.time_limits import LocalLimits
 
     # Unless the user sets a limit for calls, it follows from the speed of this machine.
     unset = settings.call_timeout == Settings().call_timeout
@@ -45,7 +45,7 @@ def _open_local(name: str, settings: Settings) -> Model:
 def profile_of(name: str) -> Profile:
     """The profile of a model: the embedded one's is in its catalogue entry, others' go by name."""
     if is_local(name):
-        from goalwright.local import model
+        from goalwright.models.local import model
 
         return model.profile(name)
     return profile_by_name(name)

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from goalwright.providers.estimates import most_prompt_tokens, prompt_tokens
+from goalwright.models.litellm.estimates import most_prompt_tokens, prompt_tokens
 
 if TYPE_CHECKING:
-    from goalwright.providers.price import Price
+    from goalwright.models.litellm.price import Price
     from goalwright_planner.model import Request
 
 # What a model may answer if its own limit is unknown: no common one answers more.

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from goalwright.models.budget import Budget, BudgetedModel
 from goalwright.models.fallback import FallbackModel
+from goalwright.models.litellm.prices import PriceList
 from goalwright.models.metered import MeteredModel
 from goalwright.models.open import OpenModel, profile_of
 from goalwright.models.recording import RecordingModel
 from goalwright.models.retry import RetryingModel, RetryPolicy
 from goalwright.models.showing import ShowingModel
 from goalwright.models.ways import ways
-from goalwright.providers.prices import PriceList
 from goalwright.settings.default_model import NO_MODEL
 from goalwright_executor.results.memo import MemoModel
 from goalwright_planner.events import ModelLoaded, ModelLoading, Warned

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goalwright.providers.price import ASSUMED_PRICE
-from goalwright.providers.prices import PriceList
+from goalwright.models.litellm.price import ASSUMED_PRICE
+from goalwright.models.litellm.prices import PriceList
 from goalwright_planner.errors import UnknownPrice
 from goalwright_skills.text.plural import plural
 

@@ -12,8 +12,8 @@ def ways() -> str:
 
 def local_download() -> str:
     """What is downloaded for the local model: its name, size and licence."""
-    from goalwright.local import catalogue  # here, as below: most runs have a model
-    from goalwright.local.downloads.progress import megabytes
+    from goalwright.models.local import catalogue  # here, as below: most runs have a model
+    from goalwright.models.local.downloads.progress import megabytes
 
     entry = catalogue.read().find()
     return f"{entry.title} ({megabytes(entry.bytes)}, {entry.licence})"

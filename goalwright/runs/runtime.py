@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from goalwright.models.budget import Budget
 from goalwright.models.choice import ModelChoice
+from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm.capabilities import Capabilities
+from goalwright.models.litellm.prices import PriceList
 from goalwright.models.open import OpenModel, model_opener
 from goalwright.models.roles import RoleModels
-from goalwright.providers import litellm_model
-from goalwright.providers.capabilities import Capabilities
-from goalwright.providers.prices import PriceList
 from goalwright.runs.goal import NO_GOAL, Goal, with_named_files, without_secrets
 from goalwright.runs.pipeline import Pipeline
 from goalwright.runs.plans.plan_edit import plan_in_hand

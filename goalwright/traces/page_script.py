@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
-STATIC = Path(__file__).parent.parent / "web" / "static"
+STATIC = Path(__file__).parent.parent / "interfaces" / "web" / "static"
 _ENTRY = "export/one_file.js"
 _STYLES = ("css/base.css", "css/parts.css", "css/run.css")
 _IMPORT = re.compile(r"""\bimport\s*(\{[^}]*\}|\w+)\s*from\s*(["'])(\.[^"']+)\2;?""")

@@ -6,5 +6,5 @@
     fingerprints.py    hashes of the skills, as they are recorded
     llm_detector.py    the detector `llm`, which calls a model through blocking_model.py
 
-Start with `Workspace.catalogue`. May import goalwright.providers, goalwright.settings, planner and skills.
+Start with `Workspace.catalogue`. May import goalwright.models.litellm, goalwright.settings, planner and skills.
 """

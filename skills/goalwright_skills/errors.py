@@ -8,7 +8,7 @@ GoalwrightError                `message` says what is wrong, `hint` what to do n
     ├── UnreadableSkill  its file cannot be read
     └── BrokenSkill      its file does not parse (any more)
 
-Other modules add their own; goalwright_planner/errors.py, goalwright_executor/stores/errors.py and goalwright/local/errors.py draw
+Other modules add their own; goalwright_planner/errors.py, goalwright_executor/stores/errors.py and goalwright/models/local/errors.py draw
 theirs. For all of them, the command line prints `message` and `hint`, never a traceback.
 """
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import pytest
 
-from goalwright.cli.main import cli
+from goalwright.interfaces.cli.main import cli
 from tests import needs
 from tests.docs import goalwright_command
 from tests.image_bytes import png

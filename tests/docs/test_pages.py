@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from goalwright.cli.execution import EXIT
+from goalwright.interfaces.cli.execution import EXIT
+from goalwright.interfaces.web.app import ROUTES
 from goalwright.runs.plans import plan_file
 from goalwright.settings import skill_lists
 from goalwright.settings.settings import Settings
-from goalwright.web.app import ROUTES
 from goalwright_executor.history.result import Result, TaskReport
 from goalwright_planner.model import Usage
 from goalwright_planner.plan.validate import Known

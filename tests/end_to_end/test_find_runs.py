@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.goalwright.web.test_find import RUN, fill
+from tests.goalwright.interfaces.web.test_find import RUN, fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -338,7 +338,7 @@ def test_a_full_disk_is_reported_before_anything_is_spent(
     run_here()
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000));"
-        f"from goalwright.cli.main import main; main({['run', '--json', *MODEL, GOAL]!r})"
+        f"from goalwright.interfaces.cli.main import main; main({['run', '--json', *MODEL, GOAL]!r})"
     )
     ran = nursery.run_python(["-c", program], cwd=workspace)
     assert ran.status == 4, ran.err
@@ -389,7 +389,7 @@ def test_a_full_disk_leaves_the_earlier_export_as_it_was(
     for target in ("page.html", "new.html"):
         program = (
             "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536));"
-            f"from goalwright.cli.main import main; main({['trace', 'export', 'last', '-o', target]!r})"
+            f"from goalwright.interfaces.cli.main import main; main({['trace', 'export', 'last', '-o', target]!r})"
         )
         ran = nursery.run_python(["-c", program], cwd=workspace)
         assert ran.status == 2, ran.err
@@ -439,7 +439,7 @@ def test_replay_and_trace_never_load_litellm(workspace: Path, run_here: Callable
     run_here()
     program = """if True:
         import sys
-        from goalwright.cli.main import main
+        from goalwright.interfaces.cli.main import main
         for command in ("replay last --strict", "replay --select", "trace show", "trace list"):
             try:
                 main(command.split())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.goalwright.cli.test_main import ended
+from tests.goalwright.interfaces.cli.test_main import ended
 from tests.mcp_workspace import PLAIN, configure
 
 if TYPE_CHECKING:

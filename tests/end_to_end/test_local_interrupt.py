@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalwright.local import catalogue
+from goalwright.models.local import catalogue
 from tests.needs import needs_local
 
 if TYPE_CHECKING:

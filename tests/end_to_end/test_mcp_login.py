@@ -36,7 +36,7 @@ import logging, sys
 for name in ("mcp", "client", "httpx2", "httpcore2", "httpx", "httpcore", "goalwright", "goalwright_skills"):
     logging.getLogger(name).setLevel(1)
     logging.getLogger(name).addHandler(logging.StreamHandler())
-from goalwright.cli.main import main
+from goalwright.interfaces.cli.main import main
 main(sys.argv[1:])
 """
 

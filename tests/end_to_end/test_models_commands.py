@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.local.backends import catalogue
-from goalwright.local.backends.backend import library
-from goalwright.local.backends.machine import cores
-from goalwright.local.serving.server import speed_name
-from goalwright.local.serving.speed import Speed, SpeedStore
-from tests.goalwright.local import fake_llama_server
+from goalwright.models.local.backends import catalogue
+from goalwright.models.local.backends.backend import library
+from goalwright.models.local.backends.machine import cores
+from goalwright.models.local.serving.server import speed_name
+from goalwright.models.local.serving.speed import Speed, SpeedStore
+from tests.goalwright.models.local import fake_llama_server
 from tests.needs import needs_local
 from tests.nursery import Ran
 

@@ -26,7 +26,7 @@ READING = {"id": "sheet", "action_type": "tool", "name": "excel_read", "argument
 # The process that tests are forked from may have imported the tools already.
 WITHOUT_EXCEL = (
     "import sys; sys.modules['openpyxl'] = None; sys.modules.pop('goalwright_skills.builtin.excel.sheet_tools', None); "
-    "from goalwright.cli.main import main; main(sys.argv[1:])"
+    "from goalwright.interfaces.cli.main import main; main(sys.argv[1:])"
 )
 
 

@@ -28,7 +28,7 @@ def test_help_has_examples(goalwright: Goalwright) -> None:
 
 ONE_BY_ONE = """if True:
     import sys
-    from goalwright.cli.main import main
+    from goalwright.interfaces.cli.main import main
     commands, heavy = {}, {}
     for command in commands:
         try:
@@ -91,14 +91,14 @@ def test_importing_goalwright_loads_no_heavy_packages(tmp_path: Path) -> None:
 FIRST_CALL = """
 import asyncio, os, sys
 from goalwright import Goalwright
-from goalwright.cli import execution, model_download
-from goalwright.cli.dialogs import plan_review
+from goalwright.interfaces.cli import execution, model_download
+from goalwright.interfaces.cli.dialogs import plan_review
 
 class Model:
     name = "openai/test-model"
 
     async def complete(self, request):
-        heavy = "litellm", "networkx", "httpx", "goalwright.local.model", "goalwright.local.serving.server"
+        heavy = "litellm", "networkx", "httpx", "goalwright.models.local.model", "goalwright.models.local.serving.server"
         print([name for name in heavy if name in sys.modules], flush=True)
         os._exit(0)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from goalwright_executor.results.artifacts import Artifacts
-from tests.goalwright.cli.test_main import ended
+from tests.goalwright.interfaces.cli.test_main import ended
 from tests.skills.workbench import WALLS, Workbench, walls
 
 PLAN = "tasks:\n  - {id: greet, action_type: tool, name: excel_info, arguments: {path: none.xlsx}}\n"

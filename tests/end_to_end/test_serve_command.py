@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from goalwright.web.serve import bind
+from goalwright.interfaces.web.serve import bind
 from tests.openai_server import Call, OpenAIServer, Say, Script, scripted
 
 if TYPE_CHECKING:

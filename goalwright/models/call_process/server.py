@@ -32,10 +32,10 @@ from goalwright.models.call_process.messages import (
     Setup,
 )
 from goalwright.models.call_process.socket_folder import SocketFolder, is_mine
+from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm.capabilities import Capabilities
 from goalwright.models.model_check import find_problem
 from goalwright.models.open import model_opener
-from goalwright.providers import litellm_model
-from goalwright.providers.capabilities import Capabilities
 from goalwright.settings.settings import Settings
 from goalwright_skills.errors import GoalwrightError
 

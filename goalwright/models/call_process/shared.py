@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from goalwright.models.call_process import socket_folder, spawn
 from goalwright.models.call_process.connection import Connection, ProcessLost, setup_of
 from goalwright.models.call_process.socket_folder import SocketFolder, UnsafeFolder
+from goalwright.models.litellm.capabilities import Capabilities
 from goalwright.models.open import model_opener
-from goalwright.providers.capabilities import Capabilities
 from goalwright.settings.default_model import is_local
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from goalwright.providers.prices import PriceList
+from goalwright.models.litellm.prices import PriceList
 from goalwright_planner.events import ConversationTurn, EarlierTurn
 from goalwright_planner.plan.references import earlier_id
 from goalwright_skills.text.shorten import cut

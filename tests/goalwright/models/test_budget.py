@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from goalwright.models.budget import ASSUMED_PRICE, Budget, BudgetedModel
+from goalwright.models.litellm.price import Price
+from goalwright.models.litellm.prices import PriceList
 from goalwright.models.metered import MeteredModel
-from goalwright.providers.price import Price
-from goalwright.providers.prices import PriceList
 from goalwright_planner.errors import BudgetSpent, ServerFailed
 from goalwright_planner.events import Warned
 from goalwright_planner.model import Message, Reply, Request, Usage

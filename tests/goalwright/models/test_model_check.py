@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goalwright.models.model_check import ModelProblem, find_problem
-from tests.goalwright.cli.test_main import ended
+from tests.goalwright.interfaces.cli.test_main import ended
 
 if TYPE_CHECKING:
     from pathlib import Path

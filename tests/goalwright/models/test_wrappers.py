@@ -11,9 +11,9 @@ import pytest
 
 from goalwright.models.budget import Budget, BudgetedModel
 from goalwright.models.fallback import FallbackModel
+from goalwright.models.litellm.capabilities import Capabilities
+from goalwright.models.litellm.prompted_tools import with_calls, without_tools
 from goalwright.models.retry import RetryingModel, RetryPolicy
-from goalwright.providers.capabilities import Capabilities
-from goalwright.providers.prompted_tools import with_calls, without_tools
 from goalwright_planner.errors import (
     BudgetSpent,
     CallTimedOut,

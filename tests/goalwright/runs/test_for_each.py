@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from goalwright.cli.main import main
-from goalwright.cli.view import plan_graph
-from goalwright.cli.view.timeline import draw
-from goalwright.drawing.dot import dot
-from goalwright.drawing.mermaid import mermaid
-from goalwright.drawing.svg import svg
+from goalwright.interfaces.cli.main import main
+from goalwright.interfaces.cli.view import plan_graph
+from goalwright.interfaces.cli.view.timeline import draw
 from goalwright.runs.goal import Goal
 from goalwright.runs.plans.plan_check import check
 from goalwright.runs.runtime import Goalwright
@@ -24,6 +21,9 @@ from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings
 from goalwright.telemetry import otlp
 from goalwright.traces.diff import compare
+from goalwright.traces.drawing.dot import dot
+from goalwright.traces.drawing.mermaid import mermaid
+from goalwright.traces.drawing.svg import svg
 from goalwright.traces.html_page import render
 from goalwright.traces.strict_replay import strict
 from goalwright.traces.timeline import timeline

@@ -8,7 +8,7 @@ import pytest
 
 from goalwright.batch.goals import BatchGoal
 from goalwright.batch.preview import preview
-from goalwright.cli.view.event_text import describe
+from goalwright.interfaces.cli.view.event_text import describe
 from goalwright.runs.goal import Goal
 from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.cli.view.timeline import draw
-from goalwright.drawing.mermaid import mermaid
+from goalwright.interfaces.cli.view.timeline import draw
 from goalwright.runs.goal import Goal
 from goalwright.runs.plans.plan_check import check
 from goalwright.runs.runtime import Goalwright
@@ -17,6 +16,7 @@ from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings
 from goalwright.telemetry import otlp
 from goalwright.traces.diff import compare
+from goalwright.traces.drawing.mermaid import mermaid
 from goalwright.traces.html_page import render
 from goalwright.traces.strict_replay import strict
 from goalwright.traces.timeline import timeline

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.cli.view.timeline import draw
+from goalwright.interfaces.cli.view.timeline import draw
 from goalwright.runs.goal import Goal
 from goalwright.runs.runtime import Goalwright
 from goalwright.settings.settings import Settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from goalwright.settings import ollama
-from tests.goalwright.local.hub import Hub
+from tests.goalwright.models.local.hub import Hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.cli.view.event_text import describe
-from goalwright.cli.view.timeline import draw
+from goalwright.interfaces.cli.view.event_text import describe
+from goalwright.interfaces.cli.view.timeline import draw
 from goalwright.runs.stored.rerun import plan_rerun
 from goalwright.telemetry import otlp
 from goalwright.traces.diff import compare

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.cli.view import width
-from goalwright.cli.view.timeline import draw
+from goalwright.interfaces.cli.view import width
+from goalwright.interfaces.cli.view.timeline import draw
 from goalwright.traces.timeline import timeline
 from goalwright_executor.stores.row import Row
 

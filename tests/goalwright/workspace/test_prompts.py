@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conftest import trust
-from tests.goalwright.cli.test_main import ended
+from tests.goalwright.interfaces.cli.test_main import ended
 
 if TYPE_CHECKING:
     from pathlib import Path

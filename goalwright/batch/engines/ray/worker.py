@@ -32,7 +32,7 @@ from goalwright.batch.engines.ray.worker_workspace import open_workspace
 from goalwright.batch.limits.rate_limiter import Rates
 from goalwright.batch.limits.shared.client import LimiterClient
 from goalwright.batch.limits.shared.worker_budget import WorkerBudget
-from goalwright.providers.prices import PriceList
+from goalwright.models.litellm.prices import PriceList
 from goalwright.runs.stop import Stop
 from goalwright.version import __version__
 from goalwright_executor.stores.errors import BadStore, LeaseLost, RunHeld, StoreFailed

@@ -169,7 +169,7 @@ def test_what_cannot_be_reached_is_an_error_at_once_and_never_shows_the_password
 
 def test_nothing_of_it_is_loaded_for_another_journal() -> None:
     code = (
-        "import sys, goalwright.cli.main, goalwright_executor.journal.journal, goalwright.runs.stored.records; "
+        "import sys, goalwright.interfaces.cli.main, goalwright_executor.journal.journal, goalwright.runs.stored.records; "
         "print('psycopg' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

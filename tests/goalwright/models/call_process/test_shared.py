@@ -92,7 +92,7 @@ def test_a_second_run_at_a_terminal_does_not_load_litellm(
 ) -> None:
     server = serve(scripted({"tasks": [{"id": "a", "action_type": "llm", "instruction": "Say hi", "depends_on": []}]}))
     program = (
-        "import sys; from goalwright.cli.main import main\n"
+        "import sys; from goalwright.interfaces.cli.main import main\n"
         "try: main(['run', '--model', 'openai/test-model', 'Say hi'])\n"
         "finally: print('LITELLM' if 'litellm' in sys.modules else 'LEAN', flush=True)"
     )

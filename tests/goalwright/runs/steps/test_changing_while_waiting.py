@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from goalwright.cli.view.event_text import describe
+from goalwright.interfaces.cli.view.event_text import describe
 from goalwright.runs.plans.plan_file import PlanFile
 from goalwright.runs.stop import Stop
 from goalwright.runs.stored.requests import open_requests

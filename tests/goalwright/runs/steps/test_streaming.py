@@ -315,9 +315,10 @@ async def test_the_text_of_the_only_task_is_shown_once_it_is_known_to_be_the_ans
             if isinstance(event, TextStreamed):
                 pieces.append(event.text)
 
-        async with Goalwright(
-            workspace, Settings(model="writing"), open_model=lambda _, model=model: model
-        ) as goalwright:  # type: ignore[misc]
+        def open_model(_: str, model: WritingModel = model) -> WritingModel:
+            return model
+
+        async with Goalwright(workspace, Settings(model="writing"), open_model=open_model) as goalwright:
             await goalwright.run(Goal(GOAL, stream=True), record=note)
         assert "".join(pieces) == shown
 

@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from goalwright.cli.view.live.run_state import RunState
-from goalwright.mcp_server.goal_runs import TaskProgress
+from goalwright.interfaces.cli.view.live.run_state import RunState
+from goalwright.interfaces.mcp.goal_runs import TaskProgress
 from goalwright.telemetry.otlp import spans
 from goalwright.traces.timeline import timeline
 from goalwright_planner.events import PlanChanged, PlanMade, TaskFinished, TaskStarted, Warned

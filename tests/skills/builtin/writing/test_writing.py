@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.cli import request_text
+from goalwright.interfaces.cli import request_text
 from goalwright_executor.approvals.approvals import Approvals
 from goalwright_executor.approvals.policy import ApprovalPolicy
 from goalwright_executor.capture.capture import Capture

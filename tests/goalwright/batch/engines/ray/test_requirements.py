@@ -76,7 +76,7 @@ def test_doctor_says_what_a_cluster_would_lack(goalwright: Callable[..., Ran], w
 
 def test_a_plain_batch_and_help_import_neither_ray_nor_psycopg() -> None:
     program = (
-        "import sys, goalwright.cli.main, goalwright.batch.run_batch, goalwright.batch.engines.open, goalwright.cli.commands.batches.batch; "
+        "import sys, goalwright.interfaces.cli.main, goalwright.batch.run_batch, goalwright.batch.engines.open, goalwright.interfaces.cli.commands.batches.batch; "
         "sys.exit(any(name in sys.modules for name in ('ray', 'psycopg', 'goalwright.batch.engines.ray.engine')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -12,8 +12,8 @@ import pytest
 from goalwright.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget
 from goalwright.batch.limits.shared.worker_budget import WorkerBudget
 from goalwright.models.budget import Budget, BudgetedModel
+from goalwright.models.litellm.price import Price
 from goalwright.models.metered import Spent
-from goalwright.providers.price import Price
 from goalwright_planner.errors import BudgetSpent
 from goalwright_planner.model import Message, Reply, Request, Usage
 from tests.virtual_time import run_virtually

@@ -1,0 +1,269 @@
+"""What a client of the Agent Client Protocol can call; the journal is its sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp import PROTOCOL_VERSION
+from acp.exceptions import RequestError
+from acp.helpers import update_available_commands
+from acp.schema import (
+    AgentCapabilities,
+    AvailableCommand,
+    Implementation,
+    InitializeResponse,
+    ListSessionsResponse,
+    LoadSessionResponse,
+    McpCapabilities,
+    NewSessionResponse,
+    PromptCapabilities,
+    PromptResponse,
+    SessionCapabilities,
+    SessionInfo,
+    SessionListCapabilities,
+    SetSessionModeResponse,
+)
+
+from goalwright.interfaces.acp import history, mcp_servers, modes
+from goalwright.interfaces.acp.modes import KeptModes
+from goalwright.interfaces.acp.session import CONTINUE, Session
+from goalwright.models.choice import ModelChoice
+from goalwright.models.litellm.price import unloaded_vision
+from goalwright.runs.conversations.conversation import Conversation
+from goalwright.runs.runtime import Goalwright
+from goalwright.runs.stored import records
+from goalwright.version import __version__
+from goalwright_executor.stores.errors import UnknownRun
+from goalwright_skills.errors import GoalwrightError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from typing import TypeVar
+
+    from acp.interfaces import Client
+
+    from goalwright.interfaces.acp.modes import ModeName
+    from goalwright.models.open import OpenModel
+    from goalwright.settings.paths import Paths
+    from goalwright.settings.settings import Settings
+    from goalwright_executor.stores.row import ConversationSummary
+
+    T = TypeVar("T")
+
+_MOST_SESSIONS = 50
+
+
+@dataclass(slots=True)
+class _Place:
+    """A workspace of a session: its paths and settings, and a runtime for each mode, all with one journal."""
+
+    paths: Paths
+    settings: Settings
+    open_model: OpenModel | None
+    goalwrights: dict[ModeName, Goalwright] = field(default_factory=dict)
+    _opening: threading.Lock = field(default_factory=threading.Lock)
+
+    def goalwright(self, mode: ModeName) -> Goalwright:
+        with self._opening:
+            if mode not in self.goalwrights:
+                journal = next(iter(self.goalwrights.values())).journal if self.goalwrights else None
+                settings = modes.settings_for(mode, self.settings)
+                self.goalwrights[mode] = Goalwright(
+                    self.paths.workspace, settings, open_model=self.open_model, paths=self.paths, journal=journal
+                )
+            return self.goalwrights[mode]
+
+    def check(self, session: str) -> None:
+        """Raise if no conversation of its journal has that id."""
+        if all(row.conversation != session for row in _conversations(self.paths, self.settings)):
+            what = f"there is no session {session!r:.100} of the folder {self.paths.workspace}"
+            raise UnknownRun(what, hint="open the folder that it belongs to")
+
+
+class GoalwrightAgent:
+    """The agent; `configure` gives the paths and settings of a folder, `open_model` replaces litellm's models."""
+
+    def __init__(
+        self, configure: Callable[[Path], tuple[Paths, Settings]], open_model: OpenModel | None = None
+    ) -> None:
+        self._configure = configure
+        self._open_model = open_model
+        self._client: Client | None = None
+        self._sessions: dict[str, Session] = {}
+        self._places: list[_Place] = []
+        self._loading = asyncio.Lock()
+        self._going_on: set[asyncio.Task[Any]] = set()
+
+    def on_connect(self, conn: Client) -> None:
+        """Keep the client, which is told of runs and asked for permissions."""
+        self._client = conn
+
+    async def initialize(self, protocol_version: int, **_: Any) -> InitializeResponse:
+        """The version spoken, which is the only one known, and what the agent can do."""
+        return InitializeResponse(
+            protocol_version=PROTOCOL_VERSION,
+            agent_capabilities=AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=PromptCapabilities(
+                    embedded_context=True, image=await asyncio.to_thread(self._sees_images), audio=False
+                ),
+                mcp_capabilities=McpCapabilities(http=True, sse=False),
+                session_capabilities=SessionCapabilities(list=SessionListCapabilities()),
+            ),
+            agent_info=Implementation(name="goalwright", title="goalwright", version=__version__),
+            auth_methods=[],
+        )
+
+    def _sees_images(self) -> bool:
+        """Whether a model sees images that is set for the folder the agent runs in: sessions have not begun."""
+        try:
+            _, settings = self._configure(Path.cwd())
+            names = ModelChoice(settings).names
+        except GoalwrightError:  # each session says what is wrong
+            return False
+        words = ((settings.sees(name), name) for name in names)
+        return any(unloaded_vision(name) if word is None else word for word, name in words)
+
+    async def authenticate(self, method_id: str, **_: Any) -> None:
+        """There is no way to log in: keys are the providers'."""
+        raise RequestError.invalid_params({"method": method_id})
+
+    async def new_session(self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any) -> NewSessionResponse:
+        """A conversation in a workspace."""
+        place = await _answered(self._place(cwd, mcp_servers or []))
+        conversation = Conversation.new(place.goalwright(modes.DEFAULT))
+        session = self._begin(conversation.id, place)
+        return NewSessionResponse(session_id=session.id, modes=modes.state(session.mode))
+
+    async def load_session(
+        self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+    ) -> LoadSessionResponse:
+        """Send a conversation's history from the journal; what its last turn waits for is asked again."""
+        place = await _answered(self._place(cwd, mcp_servers or []))
+        await _answered(asyncio.to_thread(place.check, session_id))
+        async with self._loading:
+            if session_id in self._sessions:
+                await self._sessions[session_id].close()
+            session = self._begin(session_id, place)
+        for update in await asyncio.to_thread(lambda: list(history.updates_of(session.conversation))):
+            await self._connected.session_update(session_id=session_id, update=update)
+        await self._offer_to_continue(session)
+        return LoadSessionResponse(modes=modes.state(session.mode))
+
+    async def list_sessions(self, cwd: str | None = None, **_: Any) -> ListSessionsResponse:
+        """The conversations of a workspace, the newest first."""
+        paths, settings = await _answered(asyncio.to_thread(self._configured, Path(cwd or ".")))
+        rows = await _answered(asyncio.to_thread(_conversations, paths, settings, _MOST_SESSIONS))
+        folder = str(paths.workspace)
+        titles = (records.local_text(row.goal, row.first, paths)[:200] for row in rows)
+        return ListSessionsResponse(
+            sessions=[
+                SessionInfo(session_id=row.conversation, cwd=folder, title=title)
+                for row, title in zip(rows, titles, strict=True)
+            ]
+        )
+
+    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
+        """Change how far the session goes without asking."""
+        mode = modes.named(mode_id)
+        if mode is None:
+            raise RequestError.invalid_params({"mode": mode_id})
+        self._session(session_id).set_mode(mode)
+        return SetSessionModeResponse()
+
+    async def prompt(self, prompt: Sequence[Any], session_id: str, **_: Any) -> PromptResponse:
+        """Run a turn; its answer is streamed as updates."""
+        return PromptResponse(stop_reason=await _answered(self._session(session_id).prompt(prompt)))
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        """Stop the turn that runs."""
+        if session_id in self._sessions:
+            self._sessions[session_id].cancel()
+
+    async def close(self) -> list[str]:
+        """Interrupt all turns; returns the ids of the sessions, which can be loaded again."""
+        running = [session.id for session in self._sessions.values() if session.is_running]
+        await asyncio.gather(*(session.close() for session in self._sessions.values()))
+        for place in self._places:
+            for goalwright in place.goalwrights.values():
+                await goalwright.close()
+        return running
+
+    @property
+    def _connected(self) -> Client:
+        assert self._client is not None  # noqa: S101 - the connection calls on_connect first
+        return self._client
+
+    async def _place(self, cwd: str, servers: Sequence[Any]) -> _Place:
+        paths, settings = await asyncio.to_thread(self._configured, Path(cwd))
+        given: Mapping[str, Any] | None = mcp_servers.document_of(servers)
+        paths = replace(paths, session_mcp=given)
+        for place in self._places:
+            if (place.paths, place.settings) == (paths, settings):
+                return place
+        self._places.append(_Place(paths, settings, self._open_model))
+        return self._places[-1]
+
+    def _configured(self, folder: Path) -> tuple[Paths, Settings]:
+        if not folder.is_dir():
+            raise InputError(f"the folder {folder} does not exist", hint="open a folder that does")
+        return self._configure(folder)
+
+    def _begin(self, session_id: str, place: _Place) -> Session:
+        kept = KeptModes(place.paths.data / "acp")
+        try:
+            mode = kept.get(session_id)
+        except ValueError:
+            raise RequestError.resource_not_found(session_id[:100]) from None
+        session = Session(session_id, self._connected, place.goalwright, kept, mode)
+        self._sessions[session_id] = session
+        return session
+
+    def _session(self, session_id: str) -> Session:
+        if session_id not in self._sessions:
+            raise RequestError.resource_not_found(session_id)
+        return self._sessions[session_id]
+
+    async def _offer_to_continue(self, session: Session) -> None:
+        """Ask again what the last turn waits for; one that was cut off or failed is continued by a command."""
+        if await asyncio.to_thread(session.waits):
+            task = asyncio.ensure_future(session.go_on())
+            self._going_on.add(task)
+            task.add_done_callback(partial(_ended, self._going_on))
+            return
+        last = await asyncio.to_thread(lambda: session.conversation.last)
+        if last is not None and last.status not in ("done", "waiting"):
+            command = AvailableCommand(
+                name=CONTINUE.removeprefix("/"), description="Continue the turn that was cut off or failed"
+            )
+            await self._connected.session_update(session_id=session.id, update=update_available_commands([command]))
+
+
+def _conversations(paths: Paths, settings: Settings, most: int | None = None) -> list[ConversationSummary]:
+    """The conversations of a workspace, the newest first; looking for them makes no journal."""
+    try:
+        with closing(records.recorded_runs(paths, settings)) as store:
+            return list(store.conversations(most))
+    except UnknownRun:
+        return []
+
+
+def _ended(running: set[asyncio.Task[Any]], task: asyncio.Task[Any]) -> None:
+    running.discard(task)
+    if not task.cancelled():
+        task.exception()  # its failure is on record
+
+
+async def _answered(work: Awaitable[T]) -> T:
+    """What a request comes to; a failure that a person can fix is told in its own words."""
+    try:
+        return await work
+    except GoalwrightError as error:
+        code = -32602 if isinstance(error, InputError) else -32603
+        raise RequestError(code, f"{error.message}; {error.hint}" if error.hint else error.message) from error

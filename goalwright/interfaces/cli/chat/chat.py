@@ -1,0 +1,137 @@
+"""A chat: turns and commands one after the other."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goalwright.interfaces.cli import execution
+from goalwright.interfaces.cli.chat.typed_goal import typed_goal
+from goalwright.interfaces.cli.chat.typed_resources import resource_files
+from goalwright.interfaces.cli.view import answer, output
+from goalwright.runs.conversations.conversation import Conversation
+from goalwright.runs.runtime import Goalwright
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goalwright.interfaces.cli.chat.page import ConversationPage
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.result_target import ResultTarget
+    from goalwright.models.open import OpenModel
+    from goalwright.runs.goal import Goal
+    from goalwright.runs.steps.reviewing import Review
+    from goalwright.runs.stop import Stop
+    from goalwright.settings.settings import Settings
+    from goalwright_executor.history.result import Result
+    from goalwright_planner.approvals import Approve
+    from goalwright_planner.events import Record
+    from goalwright_planner.plan.plan import Plan
+
+
+@dataclass(slots=True)
+class Chat:
+    """A conversation, and what the person at it has chosen; `base` is what every goal is given.
+
+    `planned` is a goal with a plan that was made and not run yet. `open_models` makes what opens models, by settings.
+    `page` shows it in a browser for as long as it lasts; None if nobody stays to look. `target` gets the last answer.
+    """
+
+    conversation: Conversation
+    mode: OutputMode
+    base: Goal
+    open_models: Callable[[Settings], OpenModel | None]
+    page: ConversationPage | None = None
+    target: ResultTarget | None = None
+    planned: tuple[str, Plan] | None = None
+    results: list[Result] = field(default_factory=list)
+    status: int = 0
+
+    @property
+    def goalwright(self) -> Goalwright:
+        """The runtime of the next turn."""
+        return self.conversation.goalwright
+
+    async def goal(self, text: str) -> Goal:
+        """The goal in a typed text; files are looked for in the current folder first, then in the workspace."""
+        here = Path.cwd()
+        goal = typed_goal(text, self.base, (here, self.goalwright.paths.workspace))
+        resources = await resource_files(text, self.goalwright)
+        return replace(goal, files=tuple(dict.fromkeys((*goal.files, *resources))))
+
+    def skill_names(self) -> list[str]:
+        """The skills that a goal can name."""
+        return sorted(skill.name for skill in self.goalwright.workspace.skills.active() if skill.user_invocable)
+
+    async def turn(
+        self,
+        goal: Goal,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+        review: Review | None = None,
+    ) -> Result:
+        """Run a goal as the next turn."""
+        turn = self.conversation.turn(goal, record=record, stop=stop, approve=approve, review=review)
+        return self._kept(await turn)
+
+    async def resume(
+        self,
+        record: Record | None = None,
+        stop: Stop | None = None,
+        approve: Approve | None = None,
+        review: Review | None = None,
+    ) -> Result | None:
+        """Continue the last turn, if it was cut off or waits."""
+        result = await self.conversation.resume(record=record, stop=stop, approve=approve, review=review)
+        return self._kept(result) if result is not None else None
+
+    def _kept(self, result: Result) -> Result:
+        self.results.append(result)
+        self.status = execution.EXIT[result.status]
+        return result
+
+    def show(self, result: Result) -> None:
+        """Print how a turn ended, and write its answer to where `-o` says."""
+        written = execution.write_answer(result, self.target, self.goalwright.paths.workspace)
+        if written is not None and result.answer is not None and not self.mode.quiet:
+            output.say(f"Answer written to {written}")
+        resume = self.resume_command(result)
+        if self.mode.as_json:
+            output.print_json(result.to_dict(), indent=None)
+            answer.show_waiting(result, resume)
+        else:
+            answer.show(result, None, resume, self.goalwright.paths.workspace, quiet=self.mode.quiet)
+
+    def resume_command(self, result: Result) -> list[str]:
+        """The command that continues a turn by itself, as its parts."""
+        goalwright = self.goalwright
+        return execution.resuming(
+            result.run_id, goalwright.paths.workspace, result.journal, goalwright.settings, self.target
+        )
+
+    def use_model(self, name: str) -> None:
+        """Use another model from the next turn on."""
+        settings = replace(self.goalwright.settings, model=name)
+        self._rebuild(settings)
+
+    def clear(self) -> None:
+        """Begin another conversation."""
+        self.conversation = Conversation.new(self.goalwright)
+        self.planned = None
+        self.results.clear()
+
+    def _rebuild(self, settings: Settings) -> None:
+        before = self.goalwright
+        goalwright = Goalwright(
+            before.paths.workspace, settings, open_model=self.open_models(settings), journal=before.journal
+        )
+        self.conversation = Conversation(goalwright, self.conversation.id)
+
+    def continue_command(self) -> str:
+        """The command that continues this conversation."""
+        goalwright = self.goalwright
+        program, _, _, *where = execution.resume_command("", goalwright.paths.workspace, goalwright.journal.url)
+        return shlex.join([program, "chat", "--conversation", self.conversation.id, *where])

@@ -1,0 +1,103 @@
+"""A chat without a terminal: goals come line by line, and each answer is printed."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from goalwright.interfaces.cli import execution
+from goalwright.interfaces.cli.chat import commands
+from goalwright.interfaces.cli.view import output
+from goalwright.interfaces.cli.view.progress import progress
+from goalwright.runs.goal import Goal
+from goalwright.runs.goal_length import LONGEST, too_long
+from goalwright.runs.stop import Stop
+from goalwright.runs.stored.requests import approve_all
+from goalwright_planner.events import Event, RunResumed, RunStarted
+from goalwright_skills.errors import GoalwrightError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterator
+
+    from goalwright.interfaces.cli.chat.chat import Chat
+    from goalwright_executor.history.result import Result
+
+
+async def talk(chat: Chat, first: Goal | str | None, *, resume: bool, allow_all: bool) -> int:
+    """Take goals from stdin until it ends; returns the exit status of the last turn."""
+    if resume and not await _goes_on(chat, _shown(chat, "resume", allow_all=allow_all)):
+        return chat.status
+    for text in _texts(first):
+        if not await _goes_on(chat, _taken(chat, text, allow_all=allow_all)):
+            break
+    return chat.status
+
+
+async def _goes_on(chat: Chat, turn: Awaitable[Result | None]) -> bool:
+    """Whether another line is taken after a turn or a command: one that cannot begin is said, and ends nothing."""
+    try:
+        result = await turn
+    except commands.Quit:
+        return False
+    except GoalwrightError as error:
+        said = {"code": error.code, "status": error.exit_status, "as_json": chat.mode.as_json}
+        chat.status = output.say_error(error.message, error.hint, **said, indent=None)  # type: ignore[arg-type]
+        return True
+    return (result is None or result.status != "interrupted") and output.has_reader()
+
+
+async def _taken(chat: Chat, text: Goal | str | InputError, *, allow_all: bool) -> Result | None:
+    """Carry out a command, or run a goal; raises what is wrong with a line."""
+    if isinstance(text, InputError):
+        raise text
+    following = await _asked(chat, text) if isinstance(text, str) else text
+    return await _shown(chat, following, allow_all=allow_all) if following is not None else None
+
+
+async def _asked(chat: Chat, text: str) -> Goal | str | None:
+    return await (commands.carry_out(chat, text) if text.startswith("/") else chat.goal(text))
+
+
+def _texts(first: Goal | str | None) -> Iterator[Goal | str | InputError]:
+    """What was given first, and the lines of stdin; of one that is too long, what is said of it."""
+    if first is not None:
+        yield first
+    while line := sys.stdin.readline(LONGEST + 1):
+        if len(line) > LONGEST and not line.endswith("\n"):
+            yield too_long(len(line) + _rest_of_line())
+        elif line.strip():
+            yield line.strip()
+
+
+def _rest_of_line() -> int:
+    """How many more characters the line has, which are read piece by piece, and dropped."""
+    length = 0
+    while piece := sys.stdin.readline(LONGEST):
+        length += len(piece.rstrip("\n"))
+        if piece.endswith("\n"):
+            break
+    return length
+
+
+async def _shown(chat: Chat, following: Goal | str, *, allow_all: bool) -> Result | None:
+    """Run a turn, or continue the last one, and print how it ended."""
+    stop = Stop()
+    run_ids: list[str] = []
+    exit_now = partial(execution.exit_while_stopping, chat.goalwright, run_ids, chat.target)
+    with execution.interruptible(stop, exit_now), progress(chat.mode) as view:
+
+        def record(event: Event) -> None:
+            if isinstance(event, RunStarted | RunResumed):
+                run_ids.append(event.run_id)
+            view.note(event)
+
+        approve = approve_all if allow_all else None
+        if isinstance(following, Goal):
+            result: Result | None = await chat.turn(following, record, stop, approve)
+        else:
+            result = await chat.resume(record, stop, approve)
+    if result is not None:
+        chat.show(result)
+        execution.say_kept(result, chat.resume_command(result), chat.goalwright.settings)
+    return result

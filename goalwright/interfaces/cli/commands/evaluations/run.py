@@ -1,0 +1,99 @@
+"""`goalwright eval CASES…`: run cases, score them, and say whether variants differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli import configuration, options
+from goalwright.interfaces.cli.commands.batches import batch_flags
+from goalwright.interfaces.cli.commands.evaluations import eval_flags
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goalwright.interfaces.cli.commands.batches.batch_flags import ClusterFlags
+    from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
+    from goalwright.interfaces.cli.configuration import SettingFlags
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+
+
+@click.command("run")
+@click.argument("cases", nargs=-1, required=True)
+@click.option("--variant", "variants", multiple=True, metavar="NAME=FLAGS", help="Compare this variant (repeatable).")
+@click.option(
+    "--repeat", type=click.IntRange(1), metavar="N", help="Run each case N times (default: 1; with variants, 3)."
+)
+@eval_flags.judge
+@eval_flags.pairwise
+@eval_flags.reported
+@eval_flags.limits
+@batch_flags.cluster
+@options.yes
+@options.skills
+@options.tools
+@options.powers
+@options.approve_all
+@options.journal
+@options.common
+def run(
+    cases: tuple[str, ...],
+    workspace: Path,
+    variants: tuple[str, ...],
+    repeat: int | None,
+    judge: str | None,
+    html: Path | None,
+    limit_flags: LimitFlags,
+    check_flags: CheckFlags,
+    cluster_flags: ClusterFlags,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    pairwise: bool,
+    trust: bool,
+    approve_all: bool,
+    yes: bool,
+) -> int:
+    """Run the cases of CASES, check each answer, and compare variants.
+
+    CASES are files of JSON lines or YAML (`-`: stdin), a goal file of `goalwright batch`, or a skill's folder with
+    evals/evals.json.
+    FLAGS of a variant are flags of `goalwright run`, as one quoted text: --model, --skill, --without, --skills-dir,
+    --seed-dir, -c KEY=VALUE. Each variant is compared with the first one.
+
+    \b
+    Examples:
+      goalwright eval cases.jsonl
+      goalwright eval cases.jsonl --variant 'without=--without pdf-forms' --variant 'with=--skill pdf-forms'
+      goalwright eval cases.jsonl --variant 'a=--model openai/gpt-4o' --variant 'b=--model openai/o3' --judge openai/o3
+      goalwright eval cases.jsonl --check --min-pass .8
+      goalwright eval cases.jsonl --resume
+      jq -c 'select(.tags[]? == "short")' cases.jsonl | goalwright eval -
+
+    Exit status: 0 evaluated, whatever the scores; 1 a bound of --check is missed; 2 wrong usage or input; 4 no model
+    or key; 5 stopped by a budget; 130 interrupted.
+    """
+    from goalwright.batch.batch_settings import batch_settings
+    from goalwright.evaluation.evaluate import EvaluationOptions, open_evaluation
+    from goalwright.interfaces.cli.commands.evaluations.execution import run_to_exit
+    from goalwright.interfaces.cli.commands.evaluations.variant_flags import read_variants
+    from goalwright.interfaces.cli.dialogs import trust_prompt
+
+    check_flags.check_variants(len(variants))
+    where = configuration.paths(workspace)
+    if trust:
+        trust_prompt.trust_settings(where)
+    resolved = configuration.settings(where, flags, quiet=mode.quiet)
+    chosen = EvaluationOptions(
+        repeat, judge, pairwise, trust, limit_flags.options(cluster_flags.options(), approve_all=approve_all)
+    )
+    with open_evaluation(
+        cases,
+        read_variants(variants, where, flags),
+        workspace=workspace,
+        settings=batch_settings(resolved),
+        options=chosen,
+        flags=flags.given(),
+    ) as evaluation:
+        return run_to_exit(evaluation, mode, check_flags, html, trust=trust, yes=yes)

@@ -1,0 +1,139 @@
+"""`goalwright recipes save`: the plan of a run as a recipe."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli import configuration, options
+from goalwright.interfaces.cli.commands.recipes.open_recipes import parameter_line
+from goalwright.interfaces.cli.dialogs import confirm, recipe_choice
+from goalwright.interfaces.cli.view import output
+from goalwright_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    from goalwright.interfaces.cli.configuration import SettingFlags
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.runs.recipes.making import RecipeSource
+    from goalwright.runs.recipes.recipe import RecipeParameter
+    from goalwright.runs.runtime import Goalwright
+
+_EXAMPLE = '--parameter team="sales team"'
+
+
+@click.command()
+@click.argument("run")
+@click.option("--name", required=True, metavar="NAME", help="What to call the recipe: a-z, 0-9 and -.")
+@click.option(
+    "--parameter",
+    "named",
+    multiple=True,
+    metavar="NAME=TEXT",
+    help="Words of the goal that change from one use to the next (repeatable).",
+)
+@click.option("--replace", "replaced", is_flag=True, help="Replace a recipe of this name.")
+@options.journal
+@options.common
+def save(
+    run: str,
+    name: str,
+    named: tuple[str, ...],
+    workspace: Path,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    replaced: bool,
+) -> int:
+    """Keep the plan of a run as a recipe.
+
+    RUN is a run's id, a prefix of it, or `last`. The parameters are found in the goal: words that stand in the plan's
+    instructions, and files given. On a terminal you confirm them; elsewhere those that are found are taken and printed.
+
+    \b
+    Examples:
+      goalwright recipes save last --name weekly-report
+      goalwright recipes save 20261115T0213 --name release-notes --parameter version=1.2
+
+    Exit status: 0 saved, 2 no such run, no plan in it, or a parameter that stands nowhere.
+    """
+    from goalwright.runs.recipes import making
+
+    with _runtime(workspace, run, flags) as (goalwright, run_id):
+        source = goalwright.recipe_source(run_id)
+        more = recipe_choice.pairs(named, _EXAMPLE)
+        parameters = making.named_parameters(more, source, making.found_parameters(source))
+        if confirm.can_ask() and not (mode.as_json or mode.quiet):
+            parameters = _confirmed(parameters, source)
+        file = goalwright.recipes.save(name, source, parameters, replaced=replaced)
+        besides = making.said_besides(source)
+    if mode.as_json:
+        output.print_json({"name": name, "path": str(file.path), **(file.recipe.to_dict() if file.recipe else {})})
+        return 0
+    output.print_text(f"{file.path}\n  {file.goal}")
+    for parameter in parameters:
+        output.print_text(f"  {parameter_line(parameter)}")
+    if besides and not mode.quiet:
+        output.say_warning(
+            f"the plan names what the goal does not, and a use with other values would too: {', '.join(besides)}"
+        )
+    if not mode.quiet:
+        values = "".join(f" {one.name}=…" for one in parameters)
+        output.say(f"Use it with: goalwright run --recipe {name}{values}")
+    return 0
+
+
+@contextmanager
+def _runtime(workspace: Path, run: str, flags: SettingFlags) -> Iterator[tuple[Goalwright, str]]:
+    """A runtime with a journal that has the run; none is created where there is none."""
+    from goalwright.runs.runtime import Goalwright
+    from goalwright.runs.stored import records
+
+    where, settings = configuration.journal_settings(workspace, flags)
+    with closing(records.recorded_runs(where, settings)) as store:
+        run_id = store.find(run).run_id
+    goalwright = Goalwright(workspace, settings)
+    try:
+        yield goalwright, run_id
+    finally:
+        asyncio.run(goalwright.close())
+
+
+def _confirmed(parameters: Sequence[RecipeParameter], source: RecipeSource) -> list[RecipeParameter]:
+    """The parameters as a person at the terminal wants them."""
+    from goalwright.runs.recipes import making
+
+    output.say(f"The goal: {source.goal}")
+    kept: list[RecipeParameter] = []
+    for number, parameter in enumerate(parameters, 1):
+        others = {one.name for one in (*kept, *parameters[number:])}
+        if name := _asked_name(parameter, others):
+            kept.append(replace(parameter, name=name))
+    while more := click.prompt("Another, as NAME=TEXT (empty: none)", default="", show_default=False, err=True).strip():
+        try:
+            kept = making.named_parameters(recipe_choice.pairs([more], _EXAMPLE), source, kept)
+        except InputError as error:
+            output.say(f"{error.message}; {error.hint}")
+    return kept
+
+
+def _asked_name(parameter: RecipeParameter, others: Collection[str]) -> str | None:
+    """What a person calls a parameter, asked until the name can be used; None if it is to be none."""
+    from goalwright.runs.recipes.recipe import name_fault
+
+    question = f"{parameter.default!r} is the parameter {parameter.name!r} ([y]es, [n]o, or another name)"
+    while True:
+        answer: str = click.prompt(question, default="y", err=True).strip()
+        if answer.lower() in ("n", "no"):
+            return None
+        name = parameter.name if answer.lower() in ("y", "yes") else answer
+        fault = f"there is another parameter {name!r}" if name in others else name_fault(name)
+        if not fault:
+            return name
+        output.say(f"{fault}; give another name")

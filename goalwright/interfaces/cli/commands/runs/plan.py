@@ -1,0 +1,191 @@
+"""`goalwright plan`: make a plan to review and edit, without running it."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli import configuration, execution, options, stdin
+from goalwright.interfaces.cli.commands.runs import plan_text
+from goalwright.interfaces.cli.given_command import given_arguments
+from goalwright.interfaces.cli.view import output, result_target
+from goalwright_planner.errors import BudgetSpent
+from goalwright_planner.events import Warned
+from goalwright_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goalwright.interfaces.cli.configuration import SettingFlags
+    from goalwright.interfaces.cli.options import GoalFlags
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.progress import ProgressView
+    from goalwright.runs.goal import Goal
+    from goalwright.runs.runtime import Goalwright
+    from goalwright_planner.plan.plan import Plan
+
+
+@click.command()
+@click.argument("goal", required=False)
+@click.option("--of", "run", metavar="RUN", help="Print the plan of a recorded run instead of making one.")
+@options.models
+@options.yes
+@options.skills
+@options.powers
+@options.goal
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["yaml", "json", "graph", "mermaid", "dot", "svg"]),
+    help="Format of the plan: yaml or json to edit, the others to look at (default: by the suffix of -o, else yaml).",
+)
+@options.journal
+@options.output_file("Write the plan to this file; its suffix chooses the format: .json, .mmd, .dot, .svg.")
+@options.common
+def plan(
+    goal: str | None,
+    workspace: Path,
+    goal_flags: GoalFlags,
+    target: Path | None,
+    form: str | None,
+    run: str | None,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    yes: bool,
+) -> int:
+    """Make a plan for a goal without running it.
+
+    Prints the plan for GOAL as YAML. `-` reads the goal from stdin.
+
+    \b
+    Examples:
+      goalwright plan "Compare three caches" -o plan.yaml
+      goalwright run --plan plan.yaml
+      goalwright plan --json "Compare three caches"
+      goalwright plan --format graph "Compare three caches"
+      goalwright plan "Compare three caches" -o plan.svg
+      goalwright plan --of last -o plan.yaml                # edit it, then:
+      goalwright resume last --plan plan.yaml
+
+    If the goal cannot be understood, asks at a terminal; elsewhere prints the question and the command that answers
+    it, and leaves FILE as it is.
+
+    Exit status: 0 done; 1 no valid plan; 2 wrong usage or input; 4 no model or key; 5 stopped by a budget or limit;
+    6 a question needs your answer; 130 interrupted.
+    """
+    from goalwright.interfaces.cli import model_download, warm_up
+    from goalwright.interfaces.cli.dialogs import first_model
+    from goalwright.runs.goal import Goal
+    from goalwright.runs.runtime import Goalwright
+
+    result_target.check_writable(target)
+    if (goal is None) == (run is None):
+        raise InputError("give a goal, or a run with --of", hint='for example: goalwright plan "Compare three caches"')
+    if run is not None:
+        return _write_plan_of(workspace, run, flags, target, form, mode)
+    assert goal is not None  # noqa: S101 - one of the two is given
+    full_goal = Goal(
+        stdin.goal_text(goal),
+        skills=goal_flags.skills,
+        files=goal_flags.files,
+        answers=goal_flags.answers,
+    )
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=mode.quiet).settings
+    yes = first_model.offer(settings, mode, yes=yes)
+    goalwright = Goalwright(workspace, settings, open_model=warm_up.begin(settings, where))
+    goalwright.workspace.check(full_goal)
+    warm_up.check_keys(settings)
+    if not (model_download.is_missing(goalwright.models.names) and asyncio.run(goalwright.preview(full_goal)).rule):
+        model_download.offer(goalwright.models.names, yes=yes, quiet=mode.quiet)  # what a rule plans needs no model
+    with execution.exiting(partial(_interrupted, mode)):
+        made = asyncio.run(_make_plan(goalwright, full_goal, mode))
+    if not made.tasks:
+        target = None  # a question must not overwrite a plan
+    elif target is not None:
+        chosen = form or plan_text.format_of(target)
+        text = plan_text.text_of(made, chosen, full_goal.text)
+        target = target if plan_text.write(text, target, mode, chosen) else None
+    if mode.as_json:
+        output.print_json(made.to_dict())
+    elif target is None:
+        output.print_result(plan_text.text_of(made, form or "yaml"))
+    if not made.tasks:
+        output.say(f"Question: {made.clarification}\nAnswer with: {_answering_command()}")
+        return execution.EXIT["waiting"]
+    return 0
+
+
+def _answering_command() -> str:
+    """The same command with an answer; what follows `--` is the goal."""
+    given = given_arguments(["plan", "GOAL"])
+    end = given.index("--") if "--" in given else len(given)
+    return shlex.join([output.program(), *given[:end], "--answer", "TEXT", *given[end:]])
+
+
+def _write_plan_of(
+    workspace: Path, run: str, flags: SettingFlags, target: Path | None, form: str | None, mode: OutputMode
+) -> int:
+    """Print the plan of a recorded run, or write it to a file."""
+    from goalwright.interfaces.cli.commands.runs.plan_of import plan_of
+
+    made, goal, comments = plan_of(workspace, run, flags)
+    chosen = form or plan_text.format_of(target)
+    text = plan_text.text_of(made, chosen, goal)
+    if chosen == "yaml" and not text.startswith("{"):
+        text = comments + text
+    written = target is not None and plan_text.write(text, target, mode, chosen, f"goalwright resume {run} --plan")
+    if mode.as_json:
+        output.print_json(made.to_dict())
+    elif not written:
+        output.print_result(text)
+    return 0
+
+
+async def _answer_to(made: Plan, mode: OutputMode, view: ProgressView) -> str | None:
+    """The question in a plan's place with what a person answers; None if there is none, or nobody answers it."""
+    from goalwright.interfaces.cli.dialogs import confirm
+    from goalwright.interfaces.cli.dialogs.typed_line import typed_answer
+
+    if made.tasks or mode.as_json or not confirm.can_ask():
+        return None
+    with view.paused():
+        output.say(f"\n{made.clarification}")
+        answer = await typed_answer()
+    return f"{made.clarification}\n{answer}" if answer is not None else None
+
+
+async def _make_plan(goalwright: Goalwright, goal: Goal, mode: OutputMode) -> Plan:
+    """Make the plan, with progress, within the time limit; a question in its place is asked at the terminal."""
+    from goalwright.interfaces.cli.view.progress import progress
+    from goalwright.settings.default_model import LOCAL_NOTICE, is_local
+
+    seconds = goalwright.settings.timeout
+    try:
+        async with goalwright:
+            with progress(mode, graph=False) as view:
+                if is_local(goalwright.settings.model_for("decomposer") or goalwright.models.default.model):
+                    view.note(Warned(LOCAL_NOTICE))
+                while True:
+                    async with asyncio.timeout(seconds):
+                        made = await goalwright.plan(goal, record=view.note)
+                    answer = await _answer_to(made, mode, view)
+                    if answer is None:
+                        return made
+                    goal = replace(goal, answers=(*goal.answers, answer))
+    except TimeoutError as error:
+        raise BudgetSpent(f"planning did not finish within --timeout {seconds:g} s", hint="allow more time") from error
+
+
+def _interrupted(mode: OutputMode) -> None:
+    what = "Interrupted. An unfinished plan is not kept."
+    output.say(what)
+    if mode.as_json:
+        output.print_json({"error": {"code": "INTERRUPTED", "message": what, "hint": "make the plan again"}})
+    execution.exit_now(130)

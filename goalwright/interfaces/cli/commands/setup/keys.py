@@ -1,0 +1,141 @@
+"""`goalwright keys`: keep providers' API keys."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli import options
+from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.view import output
+from goalwright_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+
+
+@click.group()
+def keys() -> None:
+    """Keep providers' API keys, so that they need not be in the environment.
+
+    They are kept in the system's keyring if there is one (macOS, or Linux with secret-tool), else in a file that only
+    you can read. A key in the environment is used before a kept one.
+
+    \b
+    Examples:
+      goalwright keys set openai
+      goalwright keys list
+      goalwright keys remove openai
+    """
+
+
+@keys.command("set")
+@click.argument("provider")
+@click.argument("rest", nargs=-1, metavar="")
+@options.printing
+def set_key(provider: str, rest: tuple[str, ...], mode: OutputMode) -> int:
+    """Keep the key of PROVIDER in place of an earlier one.
+
+    Asks for the key, or reads it from stdin. It is never an argument, which others on this machine could see and which
+    would stay in the history of your shell.
+
+    \b
+    Examples:
+      goalwright keys set openai
+      pass show openai | goalwright keys set openai
+
+    Exit status: 0 done, 2 an unknown provider, or what was given is not a key.
+    """
+    from goalwright.models.litellm.stored_keys import KeyStore, checked_provider
+
+    known = checked_provider(provider)
+    if rest:
+        raise InputError(
+            "a key is not taken from the command line, where others can see it",
+            hint=f"run `goalwright keys set {known}`, and paste it when asked; the one given here may be in your shell's "
+            "history: have it replaced",
+        )
+    place = KeyStore.of(os.environ).set(known, given_key(known))
+    say_kept(known, place, quiet=mode.quiet)
+    if mode.as_json:
+        output.print_json({"provider": known, "place": place})
+    return 0
+
+
+@keys.command("list")
+@options.printing
+def list_keys(mode: OutputMode) -> int:
+    """List the providers that have a key, and where it is; keys themselves are never shown.
+
+    \b
+    Examples:
+      goalwright keys list
+      goalwright keys list --json
+    """
+    from goalwright.models.litellm.keys import KEYS
+    from goalwright.models.litellm.stored_keys import KeyStore, is_set
+
+    kept = KeyStore.of(os.environ).kept()
+    rows = [
+        {"provider": provider, "variable": variables[0], "place": kept.get(provider), "in_environment": in_environment}
+        for provider, variables in KEYS.items()
+        if (in_environment := is_set(provider, os.environ)) or provider in kept
+    ]
+    if mode.as_json:
+        output.print_json(rows)
+        return 0
+    for row in rows:
+        here = "in the environment" if row["in_environment"] else ""
+        also = f"kept in the {row['place']}" if row["place"] else ""
+        used = ", which is not used" if here and also else ""
+        output.print_text(f"{row['provider']:<14} {'; '.join(filter(None, (here, also)))}{used}")
+    if not rows and not mode.quiet:
+        output.say("No key is kept, and none is in the environment. Keep one with `goalwright keys set PROVIDER`.")
+    return 0
+
+
+@keys.command("remove")
+@click.argument("provider")
+@options.printing
+def remove_key(provider: str, mode: OutputMode) -> int:
+    """Forget the kept key of PROVIDER.
+
+    \b
+    Examples:
+      goalwright keys remove openai
+
+    Exit status: 0 done, 2 no key of this provider is kept.
+    """
+    from goalwright.models.litellm.stored_keys import KeyStore, checked_provider
+
+    known = checked_provider(provider)
+    place = KeyStore.of(os.environ).remove(known)
+    if mode.as_json:
+        output.print_json({"provider": known, "place": place})
+    elif not mode.quiet:
+        output.say(f"Removed the key of {known} from the {place}.")
+    return 0
+
+
+def given_key(provider: str) -> str:
+    """The key that the user types unseen, or that stdin holds."""
+    from goalwright.models.litellm.stored_keys import LONGEST_KEY
+
+    if confirm.can_ask():
+        return str(click.prompt(f"API key of {provider} (it is not shown)", hide_input=True, err=True)).strip()
+    return sys.stdin.read(LONGEST_KEY + 100).strip()
+
+
+def say_kept(provider: str, place: str, *, quiet: bool) -> None:
+    """Say where a key is now, and if another one is used instead."""
+    from goalwright.models.litellm.stored_keys import KeyStore, is_set
+
+    if quiet:
+        return
+    where = "the system's keyring" if place == "keyring" else f"{KeyStore.of(os.environ).path}, which only you can read"
+    output.say(f"The key of {provider} is kept in {where}.")
+    if is_set(provider, os.environ):
+        output.say_warning(f"the environment has a key of {provider} too, and that one is used")

@@ -1,0 +1,101 @@
+"""`goalwright serve`: this workspace in a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sys
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli import configuration, execution, options
+from goalwright.interfaces.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goalwright.interfaces.cli.configuration import SettingFlags
+    from goalwright.settings.paths import Paths
+    from goalwright.settings.settings import Settings
+
+
+@click.command()
+@click.option(
+    "--port", type=click.IntRange(0, 65_535), default=8420, metavar="N", help="Port to serve on (default: 8420)."
+)
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Address to serve on (default: 127.0.0.1).")
+@click.option(
+    "--allow-remote", is_flag=True, help="Allow a --host that other machines can reach; nothing is encrypted."
+)
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option("--read-only", is_flag=True, help="Show everything and change nothing.")
+@options.write
+@options.workspace
+@options.journal
+def serve(
+    workspace: Path, flags: SettingFlags, port: int, host: str, *, allow_remote: bool, no_open: bool, read_only: bool
+) -> int:
+    """Show this workspace in a browser.
+
+    Start goals, watch and steer the runs of any process, see why things happened, edit plans, manage skills. Prints an
+    address with a token, without which nothing is shown; if the port is taken, the next free one is used. Ctrl-C stops
+    it: its runs are interrupted and can be resumed. From another machine, use an SSH tunnel.
+
+    \b
+    Examples:
+      goalwright serve
+      goalwright serve --port 9000 --no-open
+      goalwright serve --write                       # goals may change files, after your approval
+      goalwright serve --read-only --journal runs.sqlite
+      ssh -L 8420:localhost:8420 server        # then open the printed address here
+
+    Exit status: 2 wrong usage, 4 the journal cannot be used, 130 ended with Ctrl-C.
+    """
+    from goalwright.interfaces.web.serve import WebServer, bind
+    from goalwright.interfaces.web.site import Site
+
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags).settings  # what is wrong is said before anything is bound
+    _check_journal(where, settings)
+    site = Site(where.workspace, flags.given(), read_only=read_only)
+    listening = bind(host, port, allow_remote=allow_remote)
+    if allow_remote:
+        output.say_warning("nothing is encrypted: use it only in a network that you trust, or through an SSH tunnel")
+    server = WebServer(site, listening, partial(execution.exit_now, 130))
+    _announce(where.workspace, server.address, open_page=not no_open)
+    interrupted = asyncio.run(server.run_to_end())
+    from goalwright.runs.stored import (
+        records,  # here: it takes long to import, and a first page is shown sooner without it
+    )
+
+    for run_id in interrupted:
+        command = shlex.join(execution.resume_command(run_id, workspace, records.url(where, settings)))
+        output.say(f"Interrupted: {run_id}. Resume with:\n  {command}")
+    return 130
+
+
+def _check_journal(where: Paths, settings: Settings) -> None:
+    """Raise if there is a journal that cannot be used; the first goal makes one where there is none."""
+    from goalwright.settings import journal_place
+    from goalwright_executor.stores.errors import UnknownRun
+
+    with suppress(UnknownRun):
+        journal_place.recorded_runs(where, settings).close()
+
+
+def _announce(workspace: Path, address: str, *, open_page: bool) -> None:
+    """Print the address, and open it where there is a browser with a screen."""
+    output.say(f"Serving {workspace}. Press Ctrl-C to stop. Open:")
+    output.print_text(address)
+    sys.stdout.flush()
+    has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if open_page and has_screen:
+        import threading
+        import webbrowser
+
+        # In a thread: some browsers take seconds to answer.
+        threading.Thread(target=webbrowser.open, args=(address,), name="browser", daemon=True).start()

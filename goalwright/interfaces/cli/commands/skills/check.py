@@ -1,0 +1,151 @@
+"""`goalwright skills check`: what a good reviewer says about skills and tools."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli import configuration, options
+from goalwright.interfaces.cli.commands.skills.open_workspace import open_workspace
+from goalwright.interfaces.cli.configuration import SettingFlags
+from goalwright.interfaces.cli.view import output
+from goalwright_skills.errors import InputError
+from goalwright_skills.text.plural import counted
+from goalwright_skills.text.shorten import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.workspace.tools import WorkspaceTools
+    from goalwright_skills.check import Report
+
+SKILL_FILES = ("SKILL.md", "skill.yaml")
+SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages"})
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--fix", is_flag=True, help="Fix mechanical problems, then check.")
+@click.option("--no-run", is_flag=True, help="Do not run the tools.")
+@options.tools
+@options.common
+def check(
+    paths: tuple[Path, ...],
+    workspace: Path,
+    flags: SettingFlags,
+    mode: OutputMode,
+    *,
+    fix: bool,
+    no_run: bool,
+    trust: bool,
+) -> int:
+    """Check skills and tools as a good reviewer would.
+
+    PATHS are folders of skills, or the SKILL.md or skill.yaml of one (default: the workspace's own skills). Each tool
+    that you trust is run twice: with its first example and with wrong arguments. A tool that is not trusted yet is
+    checked without building or running anything of it; --trust runs it too.
+
+    \b
+    Examples:
+      goalwright skills check
+      goalwright skills check skills/word-count --fix
+
+    Exit status: 0 no errors (there may be warnings), 1 errors found, 2 wrong usage.
+    """
+    import asyncio
+
+    from goalwright_skills import check as checks
+
+    tools = open_workspace(workspace, flags, trust=trust, quiet=mode.quiet).tools
+    folders = _skill_folders(paths) if paths else tools.own_folders()
+    for folder in folders if fix else ():
+        for done in checks.fix(folder, root=tools.is_root(folder)):
+            if not mode.quiet:
+                output.say(f"fixed: {done}")
+    if trust:
+        tools.trust_all(folder for folder in folders if (folder / "skill.yaml").is_file())
+    say = _silent if mode.quiet else output.say
+    reports = asyncio.run(_review(folders, tools, say, _offered(workspace), run=not no_run))
+    if not paths:
+        reports += _functions(tools, configuration.paths(workspace).workspace)
+    if mode.as_json:
+        output.print_json([report.to_dict() for report in reports])
+    else:
+        _print(reports, quiet=mode.quiet)
+    return 0 if all(report.ok for report in reports) else 1
+
+
+async def _review(
+    folders: Sequence[Path], tools: WorkspaceTools, say: Callable[[str], None], offered: Sequence[str], *, run: bool
+) -> list[Report]:
+    """A report on each file; `say` gets the progress of builds, which may take long."""
+    import tempfile
+
+    from goalwright_skills import check as checks
+    from goalwright_skills.builtin import toolset
+
+    reports: list[Report] = []
+    able = tools.capabilities(tools.by_name()) | toolset.capabilities(offered)
+    with tempfile.TemporaryDirectory(prefix="goalwright-check-") as made:
+        for folder in folders:
+            place = tools.trial_host(folder, Path(made), say) if run else None
+            reports += await checks.review(folder, place, root=tools.is_root(folder), able=able)
+    return reports
+
+
+def _offered(workspace: Path) -> Sequence[str]:
+    """The built-in tools that tasks have here: the web, say, if the user's settings allow it."""
+    return configuration.settings(configuration.paths(workspace), SettingFlags(), quiet=True).settings.tool_set
+
+
+def _silent(_: str) -> None:
+    """Print no progress."""
+
+
+def _functions(tools: WorkspaceTools, workspace: Path) -> list[Report]:
+    """Reports on the tools of installed packages that this workspace documents or contains."""
+    from goalwright_skills import check as checks
+
+    found, reports = tools.functions[0], []
+    for domain in dict.fromkeys(tool.name.partition("_")[0] for tool in found):
+        page = workspace / "docs" / "skills" / f"{domain}.md"
+        own_tools = [tool for tool in found if tool.name.startswith(f"{domain}_")]
+        own = any(workspace in Path(tool.function.__code__.co_filename).resolve().parents for tool in own_tools)
+        if page.is_file() or own:
+            reports += checks.review_function(own_tools, page)
+    return reports
+
+
+def _skill_folders(paths: Sequence[Path]) -> list[Path]:
+    """The folders of skills at or below the paths; a path without any is returned itself."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if not path.exists() or (path.is_file() and path.name not in SKILL_FILES):
+            what = f"{path} does not exist" if not path.exists() else f"{path} is not a SKILL.md or skill.yaml"
+            raise InputError(what, hint="give a skill's folder, its SKILL.md or its skill.yaml")
+        folders = [path.parent] if path.is_file() else list(_below(path)) or [path]
+        found.update(dict.fromkeys(folders))
+    return list(found)
+
+
+def _below(top: Path) -> Iterator[Path]:
+    """Every folder with a skill, in path order, skipping what package managers put there."""
+    for root, folders, names in os.walk(top):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        if any(name in SKILL_FILES for name in names):
+            yield Path(root)
+
+
+def _print(reports: list[Report], *, quiet: bool) -> None:
+    for report in reports:
+        for problem in report.problems:
+            where = f"{spelled(report.path)}:{problem.line}"
+            output.print_text(f"{where}: {problem.severity} {problem.rule}: {problem.message}; {problem.remedy}")
+    if not quiet:
+        severities = [problem.severity for report in reports for problem in report.problems]
+        errors, warnings = (counted(severities.count(kind), kind) for kind in ("error", "warning"))
+        output.say(f"{counted(len(reports), 'file')} checked, {errors}, {warnings}")

@@ -1,0 +1,133 @@
+"""`goalwright skills import`: skills from a folder, an archive or a git repository."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from goalwright.interfaces.cli import configuration, options
+from goalwright.interfaces.cli.commands.skills import shadowing
+from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.view import output
+from goalwright_skills.errors import InputError
+from goalwright_skills.text.plural import counted
+from goalwright_skills.text.shorten import spelled
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright_skills.manage.git_source import GitUrl
+    from goalwright_skills.manage.install import Staged
+
+
+@dataclass(frozen=True, slots=True)
+class _Import:
+    """What to import, and how."""
+
+    workspace: Path
+    name: str | None
+    yes: bool
+    quiet: bool
+
+
+@click.command("import")
+@click.argument("source")
+@click.option("--id", "name", metavar="ID", help="Import it under this name (default: its own).")
+@click.option("--all", "everything", is_flag=True, help="Import every skill of a collection.")
+@click.option("--allow-local", is_flag=True, help="Also fetch from a git repository on this machine.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@options.common
+def import_skill(
+    source: str, name: str | None, workspace: Path, mode: OutputMode, *, everything: bool, allow_local: bool, yes: bool
+) -> int:
+    """Import skills into .agents/skills/: from a folder, a .zip, a .tar.gz, a .skill file or a git repository.
+
+    All or nothing: an archive that would write anywhere else is refused. Before the import, goalwright lists what to
+    distrust in the skill. From a repository (https or ssh, with an optional #path), the newest commit is read without
+    checking it out; .agents/skills.lock records where each skill came from, for `goalwright skills update`.
+
+    \b
+    Examples:
+      goalwright skills import ~/Downloads/some-skill.zip
+      goalwright skills import ../other/skills/code-review --id our-review --yes
+      goalwright skills import https://github.com/anthropics/skills#skills/pdf
+      goalwright skills import --all git@example.com:team/skills.git
+    """
+    from goalwright_skills.manage import install, lock_file
+    from goalwright_skills.manage.git_source import GitUrl, fetched
+
+    if everything and name:
+        raise InputError("--all and --id cannot be used together", hint="leave out --id")
+    asked = _Import(configuration.paths(workspace).workspace, name, yes, mode.quiet)
+    remote = GitUrl.parse(source, local=allow_local)
+    documents: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        packed, commit = stack.enter_context(fetched(remote, local=allow_local)) if remote else (Path(source), "")
+        if everything and not packed.exists():
+            raise InputError(f"{source} does not exist", hint="give a folder, an archive or a git repository")
+        for at in install.skills_in(packed) if everything else [None]:
+            document, folder = _take(packed, asked, at)
+            documents.append(document)
+            if remote is not None:
+                origin = lock_file.Origin(_address(remote, at), commit, lock_file.fingerprint(folder))
+                lock_file.record(asked.workspace, document["id"], origin)
+    if not documents:
+        raise InputError(f"{source} contains no SKILL.md: nothing was imported", hint="name another folder")
+    if mode.as_json:
+        output.print_json(documents if everything else documents[0])
+    else:
+        for imported in documents:
+            output.print_text(
+                f"Imported {imported['name']} ({counted(len(imported['files']), 'file')}) into {imported['path']}"
+            )
+    if not mode.quiet:
+        shadowing.warn(workspace, [imported["id"] for imported in documents])
+    return 0
+
+
+def _address(remote: GitUrl, at: PurePosixPath | None) -> str:
+    """The address of one skill of a repository."""
+    parts = [str(part) for part in (remote.path, at) if part is not None and str(part) != "."]
+    return f"{remote.kept}#{'/'.join(parts)}" if parts else remote.kept
+
+
+def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[str, Any], Path]:
+    """Import one skill; returns what `--json` prints of it, and its folder."""
+    from goalwright_skills.manage import install
+
+    with install.stage(source, asked.workspace, id=asked.name, at=at) as staged:
+        if not asked.quiet:
+            _warn(staged)
+        replaces = staged.exists
+        must_ask = replaces or (staged.distrust and confirm.can_ask())
+        if must_ask and not confirm.confirmed(_question(staged), yes=asked.yes):
+            why = f"{staged.target} already exists" if replaces else "not confirmed"
+            raise InputError(f"{why}: nothing was imported", hint="confirm with --yes, or give another --id")
+        path = staged.commit(replace=replaces)
+    document = {
+        "name": staged.name,
+        "id": staged.id,
+        "path": str(path),
+        "files": list(staged.files),
+        "replaced": replaces,
+        "distrust": [asdict(finding) for finding in staged.distrust],
+    }
+    return document, path
+
+
+def _question(staged: Staged) -> str:
+    if staged.exists:
+        return f"{staged.target} already exists. Replace it?"
+    return f"Import {staged.name} anyway?"
+
+
+def _warn(staged: Staged) -> None:
+    for problem in staged.problems:
+        output.say_warning(str(problem))
+    for finding in staged.distrust:
+        output.say_warning(f"distrust {spelled(finding.path)}:{finding.line}: {finding.what}")

@@ -1,0 +1,159 @@
+"""`goalwright skills select`: which skills fit a goal, how well and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli import configuration, options, stdin
+from goalwright.interfaces.cli.commands.skills.open_workspace import warn
+from goalwright.interfaces.cli.view import output
+from goalwright_skills.errors import InputError
+from goalwright_skills.text.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from goalwright.interfaces.cli.configuration import SettingFlags
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.settings.settings import Settings
+    from goalwright.workspace.skills import WorkspaceSkills
+    from goalwright_planner.events import Event
+    from goalwright_skills.selection.detector import Selection, SkillDetector
+
+Select = Callable[[str, tuple[str, ...]], "list[Selection]"]
+_EXAMPLE = 'goalwright skills select "Write API documentation"'
+
+
+@click.command("select")
+@click.argument("goal", required=False)
+@click.option(
+    "--from", "source", metavar="FILE", help="Select for every goal in a `goalwright batch` file; prints JSON lines."
+)
+@click.option("--top", type=click.IntRange(1), metavar="N", help="Show the N best-ranked skills, even poor matches.")
+@options.selecting_model
+@options.skills
+@options.common
+def select(
+    goal: str | None, source: str | None, top: int | None, workspace: Path, flags: SettingFlags, mode: OutputMode
+) -> int:
+    """Show which skills fit GOAL, how well and why.
+
+    \b
+    Examples:
+      goalwright skills select "Write API documentation"
+      goalwright skills select --top 10 "Write API documentation"
+      goalwright skills select --from goals.jsonl > selected.jsonl
+      goalwright skills select --detector llm --model openai/gpt-4o-mini "Write API documentation"
+    """
+    if (goal is None) == (source is None):
+        raise InputError("give either a goal or --from FILE", hint=_EXAMPLE)
+    from goalwright.workspace.skills import WorkspaceSkills
+    from goalwright_skills.selection import detectors
+
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=mode.quiet).settings
+    skills = WorkspaceSkills(where, settings)
+
+    def work(detector: SkillDetector | None = None) -> int:
+        select_for = partial(_select, skills, top, detector)
+        if source is None:
+            return _print_one(select_for, skills, goal, mode)
+        without = _print_all(select_for, source)
+        if not mode.quiet:
+            _say_language(skills, without)
+        warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=[*skills.warnings, *skills.index_notes])
+        return 0
+
+    if settings.detector != detectors.ASKING:
+        return work()
+    return with_llm_detector(where.workspace, settings, mode, work)
+
+
+def _select(
+    skills: WorkspaceSkills, top: int | None, detector: SkillDetector | None, goal: str, forced: tuple[str, ...]
+) -> list[Selection]:
+    from goalwright.runs.goal_length import check_length
+
+    candidates = skills.active()
+    if not goal.strip():
+        raise InputError("the goal is empty", hint=_EXAMPLE)
+    check_length(goal)
+    if top is None:
+        return skills.select(goal, forced, candidates, detector)
+    return skills.best(goal, candidates, top, detector)
+
+
+def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
+    text = stdin.goal_text(goal)
+    selections = select_for(text, ())
+    notes = [*skills.warnings, *skills.named_in_vain(text, skills.active()), *skills.index_notes]
+    warn(skills.registry, verbose=mode.verbose, quiet=mode.quiet, more=notes)
+    if not selections and not mode.quiet:
+        _say_language(skills, [text])
+    if mode.as_json:
+        output.print_json({"goal": text, "selected": [selection.to_dict() for selection in selections]})
+        return 0
+    for selection in selections:
+        output.print_text(f"{selection.score:.2f}  {selection.name}  {selection.reason}")
+    if not selections and not mode.quiet:
+        output.say(
+            "No skill fits this goal. --top 5 shows the nearest ones, `goalwright skills why` what would change that."
+        )
+    return 0
+
+
+def _say_language(skills: WorkspaceSkills, goals: Sequence[str]) -> None:
+    """Say of goals without a skill if the language is the reason."""
+    active = skills.active() if goals else []
+    told = [foreign for goal in goals if (foreign := skills.foreign(goal, active)) is not None]
+    if told:
+        count = f"{counted(len(told), 'goal')}: " if len(told) > 1 else ""
+        asks = "" if told[0].familiar else f", or run it: a run asks its model for {told[0].skills} keywords"
+        output.say_warning(f"{count}{told[0].note}{asks}")
+
+
+def _print_all(select_for: Select, source: str) -> list[str]:
+    """Print what each goal selects; returns those that select nothing."""
+    from goalwright.batch import goals
+
+    without = []
+    with goals.opened(source) as file:
+        for goal in file:
+            selections = select_for(goal.text, goal.skills)
+            if not selections:
+                without.append(goal.text)
+            output.print_json(
+                {"id": goal.id, "goal": goal.text, "selected": [selection.to_dict() for selection in selections]},
+                indent=None,
+            )
+            if not output.has_reader():
+                break
+    return without
+
+
+def with_llm_detector(
+    workspace: Path, settings: Settings, mode: OutputMode, work: Callable[[SkillDetector], int]
+) -> int:
+    """Do the work in a thread, with a detector that asks the model of the settings; returns the exit status."""
+    import asyncio  # lazily, as all below: other detectors need no model
+
+    from goalwright.runs.runtime import Goalwright
+    from goalwright_planner.events import Warned
+
+    def record(event: Event) -> None:
+        if isinstance(event, Warned) and not mode.quiet:
+            output.say_warning(event.message)
+
+    async def ask() -> int:
+        async with Goalwright(workspace, settings) as goalwright, goalwright.llm_detector(record) as llm_detector:
+            status = await asyncio.to_thread(work, llm_detector)
+            for warning in dict.fromkeys(llm_detector.warnings):
+                record(Warned(warning))
+            return status
+
+    return asyncio.run(ask())

@@ -1,0 +1,112 @@
+"""`goalwright trace list`: list the runs of a workspace."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli import configuration, options
+from goalwright.interfaces.cli.view import output, width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from goalwright.interfaces.cli.configuration import SettingFlags
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright_executor.stores.row import RunSummary
+    from goalwright_executor.stores.run_filter import RunFilter
+
+_DEFAULT_LIMIT = 50
+# How long a search waits for runs that are not in the index, in seconds.
+_CATCH_UP = 5.0
+
+
+@click.command("list")
+@click.argument("words", nargs=-1, metavar="[WORD]...")
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N", help="List at most N runs (default: 50; with --json, all)."
+)
+@click.option("--status", metavar="STATUS", help="Only runs with these statuses, separated by commas: failed,partial.")
+@click.option("--skill", metavar="NAME", help="Only runs that selected this skill.")
+@click.option("--model", "model_name", metavar="NAME", help="Only runs with this model, with or without its provider.")
+@click.option("--tag", metavar="TEXT", help="Only runs with this tag.")
+@click.option("--code", metavar="CODE", help="Only runs that this error ended.")
+@click.option("--since", metavar="TIME", help="Only runs that started since this time: 2026-11-01, 7d, 12h.")
+@click.option("--until", metavar="TIME", help="Only runs that started before this time.")
+@click.option("--min-cost", type=float, metavar="USD", help="Only runs that cost at least this.")
+@click.option("--max-cost", type=float, metavar="USD", help="Only runs that cost at most this.")
+@click.option("--min-seconds", type=float, metavar="N", help="Only runs that took at least N seconds.")
+@click.option("--max-seconds", type=float, metavar="N", help="Only runs that took at most N seconds.")
+@options.journal
+@options.common
+def list_runs(
+    words: tuple[str, ...],
+    workspace: Path,
+    limit: int | None,
+    model_name: str | None,
+    flags: SettingFlags,
+    mode: OutputMode,
+    status: str | None,
+    skill: str | None,
+    tag: str | None,
+    code: str | None,
+    since: str | None,
+    until: str | None,
+    min_cost: float | None,
+    max_cost: float | None,
+    min_seconds: float | None,
+    max_seconds: float | None,
+) -> int:
+    """List the runs of this workspace, newest first.
+
+    With WORDs, only the runs that have all of them: in the goal, the answer, titles and values of tasks, errors,
+    skills, tags or the note, each by its beginning; "in quotes" they have to stand in a row.
+
+    \b
+    Examples:
+      goalwright trace list --limit 10
+      goalwright trace list redis latency --status failed,partial --since 7d
+      goalwright trace list --tag baseline --min-cost 0.1 --json
+
+    Exit status: 0 done, 2 wrong usage, 4 the journal cannot be used.
+    """
+    from goalwright.interfaces.cli.view import run_list
+    from goalwright.traces import run_search
+
+    named = {"text": " ".join(words), "status": status, "skill": skill, "model": model_name, "tag": tag, "code": code}
+    bounds = {"since": since, "until": until, "min_cost": min_cost, "max_cost": max_cost}
+    wanted = run_search.run_filter({**named, **bounds, "min_seconds": min_seconds, "max_seconds": max_seconds})
+    runs = _find_runs(workspace, flags, limit if limit or mode.as_json else _DEFAULT_LIMIT, wanted)
+    if mode.as_json:
+        output.print_json([run.to_dict() for run in runs])
+        return 0
+    if not runs and not mode.quiet:
+        output.say("No run fits." if wanted else "No runs yet.")
+    for line in run_list.lines(runs, width.of(sys.stdout)):
+        output.print_text(line)
+    return 0
+
+
+def _find_runs(workspace: Path, flags: SettingFlags, limit: int | None, wanted: RunFilter) -> Sequence[RunSummary]:
+    """Read the runs from the journal; a workspace without a journal has none."""
+    from goalwright.settings import journal_place
+    from goalwright_executor.capture.named_roots import is_marked
+
+    where, settings = configuration.journal_settings(workspace, flags)
+    if not settings.journal and not (where.agents / "journal.sqlite").exists():
+        return []
+    store = journal_place.recorded_runs(where, settings)
+    if "text" in wanted or "model" in wanted or "code" in wanted:
+        from goalwright_executor.history.indexer import catch_up
+
+        if not catch_up(store, _CATCH_UP):
+            output.say("Not all runs are in the index yet; `goalwright journal migrate` completes it.")
+    found = list(store.summaries(limit, **wanted))
+    if not any(is_marked(text) for run in found for text in (run.goal, run.note, *run.tags)):
+        return found
+    from goalwright.runs.stored.records import local_summary  # it takes long to import
+
+    return [local_summary(run, where) for run in found]

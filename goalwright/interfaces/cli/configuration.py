@@ -1,0 +1,99 @@
+"""The flags that override settings, and the settings in force with them."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from goalwright.interfaces.cli.view import output
+from goalwright_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from goalwright.settings.paths import Paths
+    from goalwright.settings.settings import Resolved, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class SettingFlags:
+    """A flag for each setting that a command can override, named as the setting; None or empty if it was not given.
+
+    `changes` are settings by name (`-c`).
+    """
+
+    journal: str | None = None
+    model: str | None = None
+    fallback: tuple[str, ...] = ()
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    allow_unknown_cost: bool | None = None
+    timeout: float | None = None
+    detector: str | None = None
+    strict_skills: bool | None = None
+    unsafe_tools: bool | None = None
+    workspace_writes: str | None = None
+    tools: str | None = None
+    allow_web: tuple[str, ...] = ()
+    allow_network_hosts: tuple[str, ...] = ()
+    max_concurrency: int | None = None
+    max_replans: int | None = None
+    cache: float | None = None
+    stream_plan: bool | None = None
+    skills_dir: str | None = None
+    seed: str | None = None
+    skills_without: tuple[str, ...] = ()
+    changes: tuple[tuple[str, str], ...] = ()
+
+    def given(self) -> dict[str, Any]:
+        """The flags that were given, by the settings' names."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "changes"}
+        return {**dict(self.changes), **{name: value for name, value in values.items() if value not in (None, ())}}
+
+
+def paths(workspace: Path) -> Paths:
+    """The paths that belong to a workspace."""
+    from goalwright.settings.paths import Paths
+
+    return Paths.of(workspace, os.environ)
+
+
+def settings(where: Paths, flags: SettingFlags, *, quiet: bool = False) -> Resolved:
+    """Resolve the settings in force; prints a warning for each value that is ignored."""
+    from goalwright.settings.settings import InvalidSettings, resolve
+    from goalwright.settings.untrusted import is_trusted
+
+    try:
+        resolved = resolve(flags.given(), os.environ, where.workspace, where.user_config, trusted=is_trusted(where))
+    except InvalidSettings as error:
+        message = "; ".join(re.sub(r"^'(\w+)'", partial(_as_given, flags), text) for text in error.faults)
+        raise InputError(message, hint="`--help` shows the values of each option") from error
+    for warning in resolved.warnings:
+        if not quiet:
+            output.say_warning(warning)
+    return resolved
+
+
+def journal_settings(workspace: Path, flags: SettingFlags) -> tuple[Paths, Settings]:
+    """The paths and settings for a command that only uses the journal."""
+    where = paths(workspace)
+    return where, settings(where, flags, quiet=True).settings
+
+
+def announce_journal(where: Paths, resolved: Resolved, *, quiet: bool) -> None:
+    """Say if the journal that was named is new: a typo in its name would otherwise go unnoticed."""
+    from goalwright.runs.stored import records
+
+    if resolved.settings.journal and not quiet:
+        url = records.url(where, resolved.settings)
+        if url.startswith("sqlite:///") and not Path(unquote(url.removeprefix("sqlite:///"))).exists():
+            output.say(f"Creating a new journal: {url}")
+
+
+def _as_given(flags: SettingFlags, name: re.Match[str]) -> str:
+    """A setting as it was given: by `-c`, or by its own option."""
+    by_name = name.group(1) in dict(flags.changes)
+    return f"-c {name.group(1)}" if by_name else "--" + name.group(1).replace("_", "-")

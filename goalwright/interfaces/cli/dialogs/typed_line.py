@@ -1,0 +1,48 @@
+"""A line that a person types at the terminal while a run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+from goalwright.interfaces.cli.view import output
+
+
+async def typed_line(prompt: str) -> str | None:
+    """A line that the person types; None for Ctrl-D at its beginning. Ctrl-C stops the run, as always."""
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    if sys.platform == "win32":
+        return await asyncio.to_thread(lambda: sys.stdin.readline() or None)
+    loop = asyncio.get_running_loop()
+    typed: asyncio.Future[bytes] = loop.create_future()
+    terminal = sys.stdin.fileno()
+    read = b""
+
+    def take() -> None:
+        nonlocal read
+        try:
+            some = os.read(terminal, 65_536)
+        except OSError:
+            some = b""
+        read += some
+        if not typed.done() and (not some or read.endswith(b"\n")):
+            typed.set_result(read)
+
+    loop.add_reader(terminal, take)
+    try:
+        line = (await typed).decode("utf-8", "replace")
+    finally:
+        loop.remove_reader(terminal)
+    if not line:
+        output.say()
+    return line.rstrip("\r\n") if line else None
+
+
+async def typed_answer() -> str | None:
+    """What the person answers to a question that was shown; an empty line is asked for again, Ctrl-D is None."""
+    while (text := await typed_line("Your answer: ")) is not None:
+        if text.strip():
+            return text.strip()
+    return None

@@ -1,0 +1,303 @@
+"""Run a goal for a command: show progress, handle Ctrl-C, print the result and choose the exit status."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import signal
+import sys
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from goalwright.interfaces.cli.view import output
+from goalwright_skills.errors import GoalwrightError, InputError
+from goalwright_skills.text.money import plain
+from goalwright_skills.text.plural import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.interfaces.cli.view.result_target import ResultTarget
+    from goalwright.runs.runtime import Goalwright
+    from goalwright.runs.stop import Stop
+    from goalwright.settings.settings import Settings
+    from goalwright_executor.history.result import Result
+    from goalwright_planner.approvals import Approve
+    from goalwright_planner.events import Record
+
+    Reviewed = Callable[[Callable[[], AbstractContextManager[None]]], "RunFunction"]
+
+EXIT = {"done": 0, "partial": 1, "failed": 1, "stopped": 5, "waiting": 6, "interrupted": 130}
+
+# How the error of a run that a limit stopped names the limit.
+_PROMPT = re.compile(r"the prompt of the next call may take (?P<tokens>[\d,]+) tokens")
+_LIMIT = re.compile(r"raise (?P<flag>--max-(?:cost|tokens)) to continue|--timeout (?P<seconds>[\d.]+) s")
+
+
+class RunFunction(Protocol):
+    """Runs a goal, sending its events to `record`, until it ends or `stop` is set; `approve` asks a person."""
+
+    async def __call__(self, *, record: Record, stop: Stop, approve: Approve | None) -> Result:
+        """Run to the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultOutput:
+    """How to show a run's result; `settings` are the run's, for the command that resumes it after a limit.
+
+    If the plan was to change and did not, the exit status says so, although the run may still be done.
+    """
+
+    mode: OutputMode
+    workspace: Path
+    target: ResultTarget | None = None
+    settings: Settings | None = None
+    changes_plan: bool = False
+
+
+def exit_now(status: int) -> None:
+    """Exit immediately, without waiting for what cannot be stopped; everything finished is already on disk.
+
+    What cannot be stopped: threads that import a library or wait for a model, and the clean-up of a busy model.
+    """
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
+
+
+def run_to_exit(
+    run: Coroutine[Any, Any, Result], shown: ResultOutput, exit_program: Callable[[int], None] = exit_now
+) -> int:
+    """Run, show the result and return the exit status; an interrupted run exits the program here."""
+
+    async def run_and_show() -> int:
+        result = await run
+        status = show_result(result, shown)
+        if result.status == "interrupted":
+            exit_program(status)
+        return status
+
+    return asyncio.run(run_and_show())
+
+
+async def run_with_progress(
+    goalwright: Goalwright,
+    mode: OutputMode,
+    run: RunFunction,
+    *,
+    approve_all: bool = False,
+    reviewed: Reviewed | None = None,
+    target: ResultTarget | None = None,
+) -> Result:
+    """Run with progress on stderr; a person at the terminal is asked what needs one, Ctrl-C stops the run cleanly.
+
+    `reviewed` is the same run with its plan shown first, given what pauses the progress. `target` is where its answer
+    goes, for the command that resumes it.
+    """
+    from goalwright.interfaces.cli.dialogs.approval_prompt import approver
+    from goalwright.interfaces.cli.view.progress import progress
+    from goalwright.runs.stop import Stop
+    from goalwright_planner.events import Event, RunResumed, RunStarted
+
+    stop = Stop()
+    run_ids: list[str] = []
+
+    with interruptible(stop, lambda: exit_while_stopping(goalwright, run_ids, target)):
+        async with goalwright:
+            with progress(mode) as view:
+
+                def record(event: Event) -> None:
+                    if isinstance(event, RunStarted | RunResumed):
+                        run_ids.append(event.run_id)
+                    view.note(event)
+
+                approve = approver(mode, view.paused, allow=approve_all, log_in=partial(_log_in, goalwright))
+                if reviewed is not None:
+                    run = reviewed(view.paused)
+                return await run(record=record, stop=stop, approve=approve)
+
+
+async def _log_in(goalwright: Goalwright, server: str) -> bool:
+    """Log in at an MCP server of a run's workspace, as a person at the terminal asked for; says why if it fails."""
+    from goalwright.interfaces.cli.commands.mcp.login import log_in
+    from goalwright.interfaces.cli.commands.mcp.server_table import open_tools
+    from goalwright_skills.mcp.entry import McpFault
+
+    try:
+        await asyncio.to_thread(log_in, open_tools(goalwright.paths.workspace).mcp, server)
+    except McpFault as fault:
+        output.say_warning(f"{fault.message}; {fault.hint}")
+        return False
+    return True
+
+
+def show_result(result: Result, shown: ResultOutput) -> int:
+    """Print a run's result and, if it can be resumed, the command for that; returns the exit status."""
+    from goalwright.interfaces.cli.view import answer
+    from goalwright_planner.events.run import PLAN_NOT_CHANGED
+
+    mode, workspace = shown.mode, shown.workspace
+    resume = resuming(result.run_id, workspace, result.journal, shown.settings, shown.target)
+    target = write_answer(result, shown.target, workspace)
+    if mode.as_json:
+        output.print_json(result.to_dict())
+        answer.show_waiting(result, resume)
+    else:
+        answer.show(result, target, resume, workspace, quiet=mode.quiet)
+    if result.status == "done" and output.is_terminal() and not (mode.as_json or mode.quiet):
+        _say_next_steps(result, workspace)
+    say_kept(result, resume, shown.settings)
+    not_changed = shown.changes_plan and result.code == PLAN_NOT_CHANGED and result.status == "done"
+    return 1 if not_changed else EXIT[result.status]
+
+
+def resuming(
+    run_id: str, workspace: Path, journal: str | None, settings: Settings | None, target: ResultTarget | None
+) -> list[str]:
+    """The command that continues a run with what its tools were allowed, into the same file, as its parts."""
+    to_file = ["-o", str(target)] if target is not None else []
+    return [*resume_command(run_id, workspace, journal), *_powers(settings), *to_file]
+
+
+def say_kept(result: Result, resume: Sequence[str], settings: Settings | None) -> None:
+    """Print what is kept of a run that is not done and does not wait, and the command that continues it."""
+    if result.status not in ("interrupted", "stopped", "failed", "partial"):
+        return
+    done = sum(task.status == "done" for task in result.tasks)
+    tasks = f"{done} of {counted(len(result.tasks), 'task')}" if result.tasks else "the goal"
+    output.say(f"Kept: {tasks}, after {counted(result.usage.calls, 'call')}. Resume with:")
+    output.say(f"  {shlex.join([*resume, *_raised_limit(result, settings)])}")
+
+
+def write_answer(result: Result, target: ResultTarget | None, workspace: Path) -> ResultTarget | None:
+    """Write what there is to where `-o` says; None if that failed, and it is to be printed."""
+    if target is not None and (result.answer is not None or result.artifacts):
+        try:
+            for left in target.write(result, workspace):
+                output.say_warning(f"an artifact is not in {target}: {left}")
+        except (OSError, InputError) as error:
+            why = error.strerror if isinstance(error, OSError) else error.message
+            output.say_warning(f"cannot write the answer to {target}: {why}; printing it instead")
+            return None
+    return target
+
+
+def _say_next_steps(result: Result, workspace: Path) -> None:
+    """After the first run of a workspace, say what can be done with it."""
+    from goalwright.runs.stored import records
+    from goalwright.settings.paths import Paths
+    from goalwright.settings.settings import Settings
+
+    paths, settings = Paths.of(workspace, os.environ), Settings()
+    if result.journal != records.url(paths, settings):
+        return
+    with suppress(GoalwrightError, OSError), closing(records.recorded_runs(paths, settings)) as store:
+        if len(list(store.summaries(2))) == 1:
+            name = output.program()
+            output.say(f"Next: `{name} trace show` shows how it went, `{name} serve` shows it in a browser,")
+            output.say(f'      `{name} run --after last "…"` follows up on the answer.')
+
+
+def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
+    """The flag with which a run that a limit stopped can go on: twice what it had, has used, or needs at once."""
+    stopped = _LIMIT.search(result.error or "") if result.status == "stopped" else None
+    if stopped is None:
+        return ()
+    flag, seconds = stopped["flag"] or "--timeout", stopped["seconds"]
+    prompt = _PROMPT.search(result.error or "")
+    needed = int(prompt["tokens"].replace(",", "")) if prompt else 0
+    if flag == "--max-tokens":
+        return flag, str(2 * max(result.usage.tokens + needed, settings.max_tokens or 0 if settings else 0, 500))
+    if flag == "--max-cost":
+        spent = (result.cost_usd or 0.0) + (needed * _token_price(settings) if needed else 0.0)
+        return flag, plain(2 * max(spent, settings.max_cost or 0.0 if settings else 0.0, 0.005), 2)
+    return flag, f"{2 * float(seconds):g}"
+
+
+def _token_price(settings: Settings | None) -> float:
+    """What a token of a prompt costs at most: a budget has loaded the price list already."""
+    from goalwright.models.litellm.price import ASSUMED_PRICE
+    from goalwright.models.litellm.prices import PriceList
+
+    price = PriceList(settings.prices or {})(settings.model).prompt if settings and settings.model else None
+    return ASSUMED_PRICE if price is None else price
+
+
+def _powers(settings: Settings | None) -> list[str]:
+    """The flags that allow a run's tools again: no record does."""
+    if settings is None:
+        return []
+    tools = ["--tools", ",".join(settings.tools)] if settings.tools else []
+    tools += ["--allow-unknown-cost"] if settings.allow_unknown_cost else []
+    hosts = {"--allow-web": settings.allow_web, "--allow-network": settings.allow_network_hosts}
+    return [*tools, *(part for option, names in hosts.items() for name in names for part in (option, name))]
+
+
+def resume_command(run_id: str, workspace: Path, journal: str | None) -> list[str]:
+    """The command that resumes a run, as its parts; a password in the journal's URL is left out."""
+    from goalwright.runs.stored import records
+    from goalwright.settings.paths import Paths
+    from goalwright.settings.settings import Settings
+    from goalwright_executor.stores.urls import shown
+
+    parts = [output.program(), "resume", run_id]
+    if workspace.resolve() != Path.cwd():
+        parts += ["--workspace", str(workspace)]
+    if journal and journal != records.url(Paths.of(workspace, os.environ), Settings()):
+        parts += ["--journal", shown(journal)]
+    return parts
+
+
+@contextmanager
+def interruptible(stop: Stop, exit_program: Callable[[], None]) -> Iterator[None]:
+    """Within the block, the first Ctrl-C asks the run to stop and the second one exits the program."""
+    if sys.platform == "win32":
+        yield
+        return
+    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+
+    def stop_run(received: int) -> None:
+        stop.set(by_user=received == signal.SIGINT)
+        output.say("\nStopping … (press Ctrl-C again to exit now)")
+        for number in signals:
+            loop.remove_signal_handler(number)
+            signal.signal(number, lambda *_: exit_program())  # not a handler of the loop, which may be busy
+
+    for number in signals:
+        loop.add_signal_handler(number, stop_run, number)
+    try:
+        yield
+    finally:
+        if not stop.is_set():
+            for number in signals:
+                loop.remove_signal_handler(number)
+
+
+@contextmanager
+def exiting(exit_program: Callable[[], None]) -> Iterator[None]:
+    """Within the block, Ctrl-C exits the program: nothing is kept, and a model's clean-up may take as long as it."""
+    before = signal.signal(signal.SIGINT, lambda *_: exit_program())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def exit_while_stopping(goalwright: Goalwright, run_ids: list[str], target: ResultTarget | None) -> None:
+    """Exit while a run is still stopping; what it finished is recorded."""
+    output.say("Stopped.")
+    if run_ids:
+        from goalwright.runs.stored import records
+
+        journal = records.url(goalwright.paths, goalwright.settings)
+        command = resuming(run_ids[-1], goalwright.paths.workspace, journal, goalwright.settings, target)
+        output.say(f"Finished work is kept. Resume with:\n  {shlex.join(command)}")
+    exit_now(130)

@@ -1,0 +1,95 @@
+"""Where the plan of a goal comes from on the command line, what it follows up, and how it is looked at first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from goalwright.interfaces.cli.dialogs import recipe_choice
+from goalwright.interfaces.cli.option_value import option_value
+from goalwright.interfaces.cli.plan_argument import read_plan
+from goalwright_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.runs.goal import Goal
+    from goalwright.runs.runtime import Goalwright
+    from goalwright_planner.events import ConversationTurn
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFlags:
+    """The flags --plan, --recipe, --after, --review and --dry-run."""
+
+    plan_file: Path | None
+    recipe: str | None
+    after: str | None
+    review: bool
+    dry_run: bool
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether there can be a goal that was not typed."""
+        return self.plan_file is not None or self.recipe is not None
+
+    def check(self, goal: str | None, values: tuple[str, ...], mode: OutputMode) -> None:
+        """Raise on what cannot be given together."""
+        context = click.get_current_context()
+        if self.recipe is None and values:
+            plural = "s" if len(values) > 1 else ""
+            raise click.UsageError(f"Got unexpected extra argument{plural} ({' '.join(values)})", context)
+        if self.recipe is not None and self.plan_file is not None:
+            raise InputError("--recipe and --plan cannot be used together", hint="leave one of them out")
+        if self.recipe is not None and goal is not None and "=" not in goal:
+            hint = f"give its parameters: {context.command_path} --recipe {self.recipe} NAME=VALUE"
+            raise InputError("a recipe has a goal of its own", hint=hint)
+        if self.review:
+            from goalwright.interfaces.cli.dialogs import plan_review
+
+            plan_review.check_terminal(mode, dry_run=self.dry_run)
+
+    def added_to(
+        self,
+        goal: Goal,
+        goalwright: Goalwright,
+        values: tuple[str, ...],
+        mode: OutputMode,
+        seen: ConversationTurn | None = None,
+    ) -> Goal:
+        """The goal with its plan, and what it follows up; if none was typed (NO_GOAL), the plan's or recipe's own.
+
+        A plan can refer to what it has `seen` of earlier turns.
+        """
+        from goalwright.runs.goal import NO_GOAL
+
+        if self.plan_file is not None:
+            plan = read_plan(goalwright, self.plan_file, seen)
+            text = goal.text if goal.text != NO_GOAL else plan.goal or NO_GOAL
+            goal = replace(goal, text=text, plan=plan.plan, repairs=plan.repairs)
+        if self.after is not None:
+            goal = goalwright.follow(goal, self.after)
+        return goal if self.recipe is None else recipe_choice.named(goalwright, self.recipe, values, goal, mode)
+
+
+source = option_value(
+    "source",
+    SourceFlags,
+    click.option(
+        "--plan", "plan_file", type=click.Path(path_type=Path), help="Run this plan instead of making one (`-`: stdin)."
+    ),
+    click.option(
+        "--recipe",
+        metavar="NAME",
+        help="Run this recipe instead of making a plan; give its parameters as NAME=VALUE.",
+    ),
+    click.option(
+        "--after", metavar="RUN", help="Follow up on a run that has ended: its id, a prefix of it, or `last`."
+    ),
+    click.option("--review", is_flag=True, help="Show the plan first, then ask whether to run it, edit it or stop."),
+    click.option(
+        "--dry-run", is_flag=True, help="Show the skills, the prompt or plan and an estimate, without calling a model."
+    ),
+)

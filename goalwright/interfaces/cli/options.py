@@ -1,0 +1,305 @@
+"""Options that several commands share.
+
+Those that override a setting reach a command as `flags: SettingFlags`; --json, -q and -v as `mode: OutputMode`; all
+others as parameters of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from goalwright.interfaces.cli import found_workspace
+from goalwright.interfaces.cli.configuration import SettingFlags
+from goalwright.interfaces.cli.option_value import option_value, together
+from goalwright.interfaces.cli.view.output_mode import OutputMode
+from goalwright_skills.builtin.toolset import TOOLS
+from goalwright_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from goalwright.interfaces.cli.option_value import Command, Decorator
+
+_FILE = click.Path(path_type=Path)
+_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
+ABOVE_ZERO = click.FloatRange(0, min_open=True)
+
+
+def setting(*options: Decorator[Any]) -> Decorator[Any]:
+    """Options that override a setting; each is named as its setting."""
+    return option_value("flags", SettingFlags, *options)
+
+
+here = click.option(
+    "--workspace", type=_FILE, metavar="DIR", default=Path(), help="Workspace folder (default: the current folder)."
+)
+
+
+def workspace(command: Command) -> Command:
+    """Add --workspace; without it, the workspace that the current folder belongs to is found and said."""
+
+    @wraps(command)
+    def in_workspace(workspace: Path | None, **parameters: Any) -> Any:
+        if workspace is None:
+            workspace = found_workspace.find(quiet=parameters.get("quiet", False))
+        return command(workspace=workspace, **parameters)
+
+    option = click.option(
+        "--workspace",
+        type=_FILE,
+        metavar="DIR",
+        help="Workspace folder (default: the current one, or the nearest above it in the same git repository that has "
+        "goalwright.toml, .agents/ or skills/).",
+    )
+    return option(in_workspace)  # type: ignore[return-value]  # called by click alone, by names
+
+
+printing = option_value(
+    "mode",
+    OutputMode,
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout."),
+    click.option("-q", "--quiet", is_flag=True, help="Print only the result and errors."),
+    click.option("-v", "--verbose", is_flag=True, help="Show every warning and event."),
+)
+common = together(workspace, printing)
+trust = click.option("--trust", is_flag=True, help="Trust this workspace's tools and settings as they are now.")
+approve_all = click.option("--approve-all", is_flag=True, help="Allow every call and task that would ask first.")
+yes = click.option("--yes", is_flag=True, help="Download a missing local model without asking.")
+
+skills = setting(
+    click.option("--detector", metavar="NAME", help="Detector that selects skills (default: ranked)."),
+    click.option(
+        "--strict-skills",
+        is_flag=True,
+        default=None,
+        help="Ignore skills whose name is invalid or differs from their folder.",
+    ),
+)
+tools = together(
+    trust,
+    setting(
+        click.option(
+            "--unsafe-tools", is_flag=True, default=None, help="Run tools unconfined if no sandbox is available."
+        )
+    ),
+)
+
+
+def _hosts(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Hosts, each given by itself or several with commas."""
+    return tuple(host for text in values for host in text.split(",") if host)
+
+
+_write = click.option(
+    "--write",
+    "workspace_writes",
+    flag_value="ask",
+    default=None,
+    help="Let tasks change files of the workspace; each change is shown as a diff and needs your approval.",
+)
+write = setting(_write)
+powers = setting(
+    _write,
+    click.option(
+        "--tools",
+        metavar="NAMES",
+        help="Switch on tools that are off by default, separated by commas: "
+        f"{', '.join(tool.short for tool in TOOLS if '--tools' in tool.switch)}.",
+    ),
+    click.option(
+        "--allow-web",
+        multiple=True,
+        metavar="HOST",
+        callback=_hosts,
+        help="Let tasks read pages of this host, such as example.org or *.example.org (repeatable).",
+    ),
+    click.option(
+        "--allow-network",
+        "allow_network_hosts",
+        multiple=True,
+        metavar="HOST",
+        callback=_hosts,
+        help="Let commands of the tool shell reach this host by HTTP (repeatable).",
+    ),
+)
+journal = setting(
+    click.option(
+        "--journal",
+        metavar="URL|PATH",
+        help="Journal of runs: a path, sqlite:///PATH or postgresql://… "
+        "(default: .agents/journal.sqlite in the workspace).",
+    )
+)
+
+
+def _named(_: click.Context, __: click.Parameter, model: str | None) -> str | None:
+    """The model that is named; an empty name, as from a variable that is not set, names none."""
+    if model is not None and not model.strip():
+        raise InputError("--model is empty", hint="name a model, such as openai/gpt-4o, or leave --model out")
+    return model
+
+
+def _model(text: str) -> Decorator[Any]:
+    return click.option("--model", metavar="NAME", callback=_named, help=text)
+
+
+named_models = setting(
+    _model("litellm model name, or 'local' for the embedded model."),
+    click.option(
+        "--fallback", multiple=True, metavar="NAME", help="Model to use if the one before it fails (repeatable)."
+    ),
+)
+unknown_cost = setting(
+    click.option(
+        "--allow-unknown-cost",
+        is_flag=True,
+        default=None,
+        help="With --max-cost, call models of unknown price too, and count $15 per million tokens.",
+    )
+)
+models = together(
+    named_models,
+    setting(
+        click.option("--max-cost", type=float, metavar="USD", help="Stop the run before it costs more than this."),
+        click.option("--max-tokens", type=int, metavar="N", help="Stop the run before it uses more than N tokens."),
+        click.option("--timeout", type=float, metavar="SECONDS", help="Stop the run after this time."),
+    ),
+    unknown_cost,
+)
+selecting_model = setting(_model("With --detector llm: the model that selects (default: as for a run)."))
+checked_model = setting(_model("Check this model instead of the configured one."))
+stream_plan = setting(
+    click.option(
+        "--stream-plan/--no-stream-plan",
+        default=None,
+        help="Start tasks while the plan is still being written (default), or only once it is complete.",
+    )
+)
+concurrency = setting(
+    click.option("--max-concurrency", type=int, metavar="N", help="Run at most N tasks at a time (default: 16).")
+)
+call_rates = together(
+    click.option(
+        "--max-calls",
+        type=click.IntRange(1),
+        default=32,
+        show_default=True,
+        metavar="N",
+        help="Make at most N model calls at a time, in all.",
+    ),
+    click.option("--rpm", type=ABOVE_ZERO, metavar="N", help="Make at most N calls per minute, for each model."),
+    click.option("--tpm", type=ABOVE_ZERO, metavar="N", help="Use at most N tokens per minute, for each model."),
+)
+cache = setting(
+    click.option(
+        "--cache",
+        type=float,
+        metavar="DAYS",
+        help="Reuse results that other runs got for the same prompt in the last DAYS.",
+    )
+)
+replans = setting(
+    click.option(
+        "--max-replans",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Let a model change the plan at most N times if it cannot be carried out (default: 1; 0: never).",
+    )
+)
+
+
+def _absolute(_: click.Context, __: click.Parameter, folder: Path | None) -> str | None:
+    """A folder as a setting: settings are relative to the workspace, flags to the current folder."""
+    return str(folder.absolute()) if folder is not None else None
+
+
+def _changes(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    for pair in pairs:
+        if "=" not in pair:
+            raise InputError(f"-c {pair}: a setting is KEY=VALUE", hint="such as -c max_tasks=5")
+    return tuple((key.strip(), value) for key, _, value in (pair.partition("=") for pair in pairs))
+
+
+changes = setting(
+    click.option(
+        "--without",
+        "skills_without",
+        multiple=True,
+        metavar="SKILL",
+        help="Do not use this skill or tool (repeatable).",
+    ),
+    click.option(
+        "--skills-dir",
+        type=_FOLDER,
+        callback=_absolute,
+        metavar="DIR",
+        help="Folder of skills that count before the workspace's.",
+    ),
+    click.option(
+        "--seed-dir",
+        "seed",
+        type=_FOLDER,
+        callback=_absolute,
+        metavar="DIR",
+        help="Folder with your own prompt templates.",
+    ),
+    click.option(
+        "-c", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes, help="Change any setting (repeatable)."
+    ),
+)
+
+
+def _reject_stdin(_: click.Context, __: click.Parameter, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return the files; stdin is not one, because tasks read files by name, long after stdin is closed."""
+    if Path("-") in files:
+        raise InputError(
+            "--file -: tasks read files by name, and stdin has none", hint="write it to a file and pass that"
+        )
+    return tuple(path.absolute() for path in files)
+
+
+@dataclass(frozen=True, slots=True)
+class GoalFlags:
+    """What goes with the text of a goal: --skill, --file and --answer."""
+
+    skills: tuple[str, ...]
+    files: tuple[Path, ...]
+    answers: tuple[str, ...]
+
+
+goal = option_value(
+    "goal_flags",
+    GoalFlags,
+    click.option(
+        "--skill",
+        "skills",
+        multiple=True,
+        metavar="NAME",
+        help="Use this skill, whatever the detector selects (repeatable).",
+    ),
+    click.option(
+        "--file",
+        "files",
+        multiple=True,
+        type=_FILE,
+        callback=_reject_stdin,
+        help="Attach a file to the goal (repeatable). The answer says if it was not read completely.",
+    ),
+    click.option("--answer", "answers", multiple=True, metavar="TEXT", help="Answer a question the planner asked."),
+)
+
+
+def output_file(text: str = "Write the answer to this file.", *, never_stdout: bool = False) -> Decorator[Any]:
+    """Add -o; `-` means stdout, which is the default unless the command needs a file."""
+
+    def dash_is_stdout(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+        if value != Path("-"):
+            return value
+        if never_stdout:
+            raise InputError("-o - cannot be used here: the results must go to a file", hint="name a file")
+        return None
+
+    return click.option("-o", "--output", "target", type=_FILE, help=text, callback=dash_is_stdout)

@@ -1,0 +1,96 @@
+"""The live view: the task graph while it runs, redrawn in place and never taller than the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from goalwright.interfaces.cli.view.event_text import describe
+from goalwright.interfaces.cli.view.live.run_frame import frame
+from goalwright.interfaces.cli.view.live.run_state import RunState
+from goalwright.interfaces.cli.view.output import escape_controls
+from goalwright_planner.events import (
+    ApprovalGiven,
+    Event,
+    ModelLoaded,
+    ModelLoading,
+    PlanMade,
+    TaskFinished,
+    TaskReused,
+    TaskStarted,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+
+class LiveView:
+    """Draws the tasks with their state, skill, seconds and tokens; other events scroll by above."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(file=sys.stderr, no_color=bool(os.environ.get("NO_COLOR")))
+        self._state = RunState()
+        self._held: list[Text] | None = None
+        self._live = self._new_live()
+
+    def _new_live(self) -> Live:
+        return Live(console=self._console, get_renderable=self._draw, refresh_per_second=8, transient=False)
+
+    def __enter__(self) -> Self:
+        self._live.start(refresh=True)  # or a line printed before its thread first draws would leave a stale frame
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._state.activity = self._state.streamed = ""
+        if not self._state.rows:
+            self._live.transient = True  # without tasks there is nothing left to see but the time
+        self._live.__exit__(kind, error, trace)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within the block the view is gone, and lines above it are held back."""
+        self._live.transient = True  # erase the view; it is drawn again below what is asked
+        self._live.stop()
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            self._live = self._new_live()
+            self._live.start(refresh=True)
+            for text in held:
+                self._console.print(text)
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+        self._state.note(event)
+        match event:
+            case TaskFinished(status="failed", error=str(error)):
+                self._say(f"{event.task}: {error}", "red")
+            case PlanMade() | TaskStarted() | TaskFinished() | TaskReused() | ModelLoading() | ModelLoaded():
+                pass  # the frame shows them
+            case ApprovalGiven(withdrawn=False):
+                pass  # the person knows
+            case _:
+                if (text := describe(event)) is not None:
+                    self._say(text, "dim")
+
+    def _say(self, text: str, style: str) -> None:
+        line = Text(escape_controls(text), style=style)
+        if self._held is not None:
+            self._held.append(line)
+        else:
+            self._console.print(line)
+
+    def _draw(self) -> Group:
+        # The last line stays free: the cursor stands there after each frame.
+        return Group(*frame(self._state, self._console.width, max(self._console.height - 1, 2)))

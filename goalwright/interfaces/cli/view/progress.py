@@ -1,0 +1,134 @@
+"""A run's progress: a live view of the graph on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Protocol
+
+from goalwright.interfaces.cli.view import output, width
+from goalwright.interfaces.cli.view.event_text import caller, describe
+from goalwright.interfaces.cli.view.heartbeat import EVERY, LONGEST, Heartbeat, beating
+from goalwright.traces.change_text import shortened_text
+from goalwright_planner.events import (
+    CallFailed,
+    Event,
+    SkillLoaded,
+    SkillShortened,
+    ToolCalled,
+    ToolLogged,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from goalwright.interfaces.cli.view.output_mode import OutputMode
+
+
+_INDENT = 11  # the width of the time in front of a line
+
+
+class ProgressView(Protocol):
+    """Shows a run's events."""
+
+    def note(self, event: Event) -> None:
+        """Take an event into account."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Show nothing within the block: a person is being asked."""
+
+
+@contextmanager
+def progress(mode: OutputMode, *, graph: bool = True) -> Iterator[ProgressView]:
+    """Yield what shows a run's events; without a graph there are plain lines on a terminal too."""
+    if mode.quiet:
+        yield _NoProgress()
+    elif graph and output.is_terminal() and not mode.verbose and not mode.as_json:
+        from goalwright.interfaces.cli.view.live.live_view import LiveView
+
+        with LiveView() as view:
+            yield view
+    else:
+        lines = ProgressLines(verbose=mode.verbose)
+        with beating(lines.beat):
+            yield lines
+
+
+class _NoProgress:
+    """Shows nothing: with --quiet there is no progress, and the result reports what failed."""
+
+    def note(self, event: Event) -> None:
+        """Ignore it."""
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Nothing is shown anyway."""
+        return nullcontext()
+
+
+class ProgressLines:
+    """Prints a line for each event worth showing."""
+
+    def __init__(self, *, verbose: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self._verbose = verbose
+        self._clock = clock
+        self._started = self._last_line = clock()
+        self._quiet_time = EVERY / 2  # seconds of silence before a heartbeat
+        self._heartbeat = Heartbeat(clock)
+        self._held: list[str] | None = None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Hold the lines back within the block."""
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for line in held:
+                self._say(line)
+
+    def note(self, event: Event) -> None:
+        """Print an event if it is worth a line."""
+        self._heartbeat.note(event)
+        if (text := self._text(event)) is not None:
+            self._quiet_time = EVERY / 2
+            self._print(text)
+
+    def beat(self) -> None:
+        """Print what is under way, unless a line was printed recently; less often the longer nothing new is known."""
+        if self._held is not None:
+            return
+        if self._clock() - self._last_line >= self._quiet_time and (text := self._heartbeat.text()) is not None:
+            if not self._heartbeat.counts_tokens:
+                self._quiet_time = min(2 * self._quiet_time + EVERY / 2, LONGEST)
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        self._last_line = self._clock()
+        line = f"{self._last_line - self._started:7.1f} s  {text}"
+        if self._held is not None:
+            self._held.append(line)
+        else:
+            self._say(line)
+
+    def _say(self, line: str) -> None:
+        output.say(width.wrap(line, width.of(sys.stderr), _INDENT))
+
+    def _text(self, event: Event) -> str | None:
+        match event:
+            case SkillLoaded() | SkillShortened() | ToolCalled() | ToolLogged() if not self._verbose:
+                return None
+            case SkillShortened():
+                return shortened_text(event)
+            case SkillLoaded():
+                return f"{event.task}: skill {event.name} loaded"
+            case ToolLogged():
+                text = " ".join((event.log + " " + event.stderr).split())[:300]
+                return f"tool {event.name} wrote: {text}" if text else None
+            case CallFailed() if self._verbose:  # otherwise the failed task, or the run's error, reports it
+                return f"{caller(event.role, event.task)}: {event.error}"
+            case ToolCalled():
+                return f"{event.task}: tool {event.name}: {event.envelope['status']}"
+            case _:
+                return describe(event)

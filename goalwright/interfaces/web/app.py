@@ -1,0 +1,182 @@
+"""The routes of `goalwright serve`, by path."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.routing import Route
+
+from goalwright.interfaces.web.compression import compressed
+from goalwright.interfaces.web.errors import HttpError
+from goalwright.interfaces.web.guard import Guard, Hosts
+from goalwright.interfaces.web.pages import Pages
+from goalwright.interfaces.web.replies import error_reply
+from goalwright_skills.errors import GoalwrightError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from goalwright.interfaces.web.site import Site
+
+Handler = Callable[["Site", "Request"], Awaitable[Response]]
+
+
+class Path(NamedTuple):
+    """One route; `handler` is a function of `goalwright.interfaces.web.routes`, `changes` says whether `--read-only` leaves it out."""
+
+    method: str
+    path: str
+    handler: str
+    changes: bool = False
+
+
+class Handlers:
+    """The functions of the routes, each imported with the first request for it, so that the server starts at once."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._loaded: dict[str, Handler] = {}
+
+    def of(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """A function that answers by the one of that name."""
+
+        async def answer(request: Request) -> Response:
+            if name not in self._loaded:
+                self._loaded[name] = await asyncio.to_thread(load, name)
+            return await compressed(request, await self._loaded[name](self._site, request))
+
+        return answer
+
+
+def load(handler: str) -> Handler:
+    """The function of a route, such as `runs.list_runs`."""
+    module, _, name = handler.partition(".")
+    found: Handler = getattr(importlib.import_module(f"goalwright.interfaces.web.routes.{module}"), name)
+    return found
+
+
+ROUTES = (
+    Path("GET", "/about", "live.about"),
+    Path("GET", "/events", "live.all_events"),
+    Path("GET", "/runs", "runs.list_runs"),
+    Path("POST", "/runs", "steer.start", changes=True),
+    Path("POST", "/runs/import", "traces.import_runs", changes=True),
+    Path("GET", "/runs/{run}", "runs.show_run"),
+    Path("DELETE", "/runs/{run}", "runs.delete_run", changes=True),
+    Path("PUT", "/runs/{run}/tags", "tagging.set_tags", changes=True),
+    Path("PUT", "/runs/{run}/note", "tagging.set_note", changes=True),
+    Path("GET", "/snippets", "snippets.show_snippets"),
+    Path("GET", "/statistics", "statistics.show_statistics"),
+    Path("GET", "/runs/{run}/tasks/{task:path}", "runs.show_task"),
+    Path("GET", "/runs/{run}/events", "live.run_events"),
+    Path("GET", "/approvals", "approvals.list_approvals"),
+    Path("POST", "/runs/{run}/answers", "approvals.answer", changes=True),
+    Path("GET", "/runs/{run}/plan", "plans.run_plan_text"),
+    Path("POST", "/runs/{run}/stop", "steer.stop", changes=True),
+    Path("POST", "/runs/{run}/resume", "steer.resume", changes=True),
+    Path("POST", "/runs/{run}/rerun", "steer.rerun", changes=True),
+    Path("POST", "/runs/{run}/replan", "steer.replan", changes=True),
+    Path("POST", "/runs/{run}/replay", "traces.replay_run"),
+    Path("GET", "/runs/{run}/diff/{other}", "traces.diff_runs"),
+    Path("GET", "/runs/{run}/export", "traces.export_run"),
+    Path("POST", "/runs/{run}/otlp", "traces.send_spans", changes=True),
+    Path("GET", "/runs/{run}/artifacts", "run_files.list_artifacts"),
+    Path("GET", "/runs/{run}/artifacts/{path:path}", "run_files.artifact"),
+    Path("GET", "/runs/{run}/images/{sha256}", "run_files.image"),
+    Path("GET", "/runs/{run}/changes", "run_files.show_changes"),
+    Path("POST", "/runs/{run}/changes/undo", "run_files.undo_changes", changes=True),
+    Path("POST", "/replay", "traces.replay_selections"),
+    Path("POST", "/plan", "plans.plan_goal", changes=True),
+    Path("POST", "/plan/check", "plans.check_plan"),
+    Path("POST", "/plan/edit", "plans.edit_plan"),
+    Path("POST", "/preview", "plans.preview"),
+    Path("POST", "/files", "skill_imports.upload_file", changes=True),
+    Path("GET", "/skills", "skills.list_skills"),
+    Path("POST", "/skills", "skills.add_skill", changes=True),
+    Path("POST", "/skills/select", "skills.select"),
+    Path("POST", "/skills/imports", "skill_imports.stage_import", changes=True),
+    Path("POST", "/skills/imports/{key}", "skill_imports.commit_import", changes=True),
+    Path("DELETE", "/skills/imports/{key}", "skill_imports.cancel_import", changes=True),
+    Path("GET", "/skills/{name}", "skills.show_skill"),
+    Path("DELETE", "/skills/{name}", "skills.delete_skill", changes=True),
+    Path("POST", "/skills/{name}/copy", "skills.copy_skill", changes=True),
+    Path("POST", "/skills/{name}/trust", "skills.trust_skill", changes=True),
+    Path("GET", "/skills/{name}/files/{path:path}", "skills.read_file"),
+    Path("PUT", "/skills/{name}/files/{path:path}", "skills.write_file", changes=True),
+    Path("POST", "/skills/{name}/files/{path:path}", "skills.rename_file", changes=True),
+    Path("DELETE", "/skills/{name}/files/{path:path}", "skills.delete_file", changes=True),
+    Path("GET", "/conversations", "conversations.list_conversations"),
+    Path("POST", "/conversations", "conversations.take_turn", changes=True),
+    Path("GET", "/conversations/{conversation}", "conversations.show_conversation"),
+    Path("POST", "/conversations/{conversation}/turns", "conversations.take_turn", changes=True),
+    Path("POST", "/conversations/{conversation}/take-back", "conversations.take_back", changes=True),
+    Path("GET", "/batches", "batches.list_batches"),
+    Path("GET", "/batches/{batch:path}", "batches.show_batch"),
+    Path("POST", "/batches/{batch:path}/stop", "batches.stop_batch", changes=True),
+    Path("GET", "/evaluations", "evaluations.list_evaluations"),
+    Path("GET", "/evaluations/{evaluation}", "evaluations.show_evaluation"),
+    Path("GET", "/mcp", "mcp.list_servers"),
+    Path("GET", "/mcp/{name}/login", "mcp.show_login"),
+    Path("POST", "/mcp/{name}/login", "mcp.begin_login", changes=True),
+    Path("DELETE", "/mcp/{name}/login", "mcp.end_login", changes=True),
+    Path("GET", "/models", "setup.show_models"),
+    Path("POST", "/models/pull", "setup.pull_model", changes=True),
+    Path("PUT", "/settings/model", "setup.set_model", changes=True),
+    Path("GET", "/settings", "setup.show_settings"),
+    Path("GET", "/doctor", "setup.run_doctor"),
+)
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def make_app(site: Site, token: str, hosts: Hosts) -> Guard:
+    """The application: the guard, then the routes, then the page's own files."""
+    handlers = Handlers(site)
+    routes = [
+        Route(f"/api{route.path}", _explained(handlers.of(route.handler)), methods=[route.method])
+        for route in ROUTES
+        if not (site.read_only and route.changes)
+    ]
+    routes.append(Route("/api/{path:path}", _explained(_nothing), methods=_METHODS))
+    routes.append(Route("/{path:path}", _explained(Pages().answer), methods=["GET"]))
+    return Guard(Starlette(routes=routes, exception_handlers={HTTPException: _not_served}), token, hosts)
+
+
+def _explained(handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """A handler whose errors become answers; nothing of an unexpected one but its name leaves the server."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except GoalwrightError as error:
+            return error_reply(error)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
+        except asyncio.CancelledError:  # the server ends before the answer is there
+            return error_reply(HttpError(503, "ENDING", "the server is shutting down", hint="start it again"))
+        except Exception as error:  # noqa: BLE001 - every request gets an answer
+            print(f"{request.method} {request.url.path}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
+            what = f"unexpected error: {type(error).__name__}"
+            return error_reply(
+                HttpError(500, "INTERNAL_ERROR", what, hint="this is a bug in goalwright; please report it")
+            )
+
+    return answer
+
+
+async def _nothing(request: Request) -> Response:
+    what = f"{request.method} {request.url.path[:80]} is not served here"
+    raise HttpError(404, "NOT_FOUND", what, hint="see docs/serve.md; with --read-only nothing can be changed")
+
+
+async def _not_served(request: Request, error: Exception) -> Response:
+    """For what the router itself refuses."""
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return error_reply(HttpError(status, "NOT_FOUND", f"{request.method} is not served here", hint="start at /"))

@@ -1,0 +1,96 @@
+"""The list of runs, one run, one of its tasks, and deletion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goalwright.interfaces.web import bodies, shapes
+from goalwright.interfaces.web.errors import HttpError
+from goalwright.interfaces.web.replies import in_thread
+from goalwright.runs.stored import records
+from goalwright.traces import run_search, transfer
+from goalwright.traces.read import Trace
+from goalwright.traces.timeline import TYPES
+from goalwright_executor.stores.errors import RunHeld
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from goalwright.interfaces.web.site import Site
+    from goalwright_executor.stores.row import Row
+    from goalwright_executor.stores.store import Store
+
+
+@in_thread
+def list_runs(site: Site, request: Request) -> dict[str, Any]:
+    """A page of runs, newest first; `next` is the id to ask for the page after it with.
+
+    `indexed` is false if the search does not know all runs yet; the rest is being read.
+    """
+    given = request.query_params
+    most = max(1, bodies.number(request, "most", 100, bodies.PAGE))
+    names = {name: value for name, value in given.items() if name not in ("most", "q", "status")}
+    wanted = run_search.run_filter(names | {"text": given.get("q"), "status": ",".join(given.getlist("status"))})
+    store = site.store()
+    if store is None:
+        return {"runs": [], "next": None}
+    indexed = site.catch_up() if wanted.keys() & {"text", "model", "code"} else True
+    found = store.summaries(most + 1, **wanted)
+    runs = list(found)
+    lines = [shapes.summary(site.local(run)) for run in runs[:most]]
+    page = {"runs": lines, "next": runs[most - 1].run_id if len(runs) > most else None}
+    return page if indexed else page | {"indexed": False}
+
+
+@in_thread
+def show_run(site: Site, request: Request) -> dict[str, Any]:
+    """A run as it stands."""
+    run = site.find(request.path_params["run"])
+    held_by = site.held_by(run)
+    document = shapes.run(site.rows(run.run_id, types=TYPES), alive=held_by is not None, held_by=held_by)
+    queued = site.work.queued(run.run_id)
+    document["waiting"] = [one for one in document["waiting"] if one["id"] not in queued]  # a person has answered them
+    more = {"worked": run.seconds, "journal": site.reading().url, "tags": list(run.tags), "note": run.note}
+    return document | more
+
+
+@in_thread
+def show_task(site: Site, request: Request) -> list[dict[str, Any]]:
+    """All events of one task in full; `(plan)` and `(synthesis)` are tasks here too."""
+    task = request.path_params["task"]
+    run = site.find(request.path_params["run"])
+    rows = list(Trace(run.run_id, site.reading()).step_rows(task))
+    whole = records.local_rows(_with_logs(rows, site.reading(), run.run_id), site.paths)
+    found = [row.to_dict() for row in whole]
+    if not found:
+        raise HttpError(
+            404, "UNKNOWN_TASK", f"run {run.run_id} has no task {task[:80]!r}", hint="or it has not begun yet"
+        )
+    return found
+
+
+def _with_logs(rows: list[Row], store: Store, run_id: str) -> list[Row]:
+    """A task's rows with the logs of its tools, which do not say whose they are: each was written before its answer."""
+    called = [row for row in rows if row.type == "tool_called"]
+    logs = list(store.rows(run_id, types=("tool_logged",))) if called else []
+    own: list[Row] = []
+    for call in called:
+        milliseconds = call.body.get("envelope", {}).get("stats", {}).get("time_ms") or 0
+        near = [
+            (abs(1000 * log.body.get("seconds", 0) - milliseconds), -log.seq, log)
+            for log in logs
+            if log.seq < call.seq and log.body.get("name") == call.body.get("name") and log not in own
+        ]
+        if near and rows[0].seq < min(near)[2].seq:
+            own.append(min(near)[2])
+    return sorted([*rows, *own], key=lambda row: row.seq)
+
+
+@in_thread
+def delete_run(site: Site, request: Request) -> dict[str, Any]:
+    """Delete a run and its artifacts; `left` are folders that could not be deleted."""
+    run = site.find(request.path_params["run"])
+    deleted = transfer.delete_runs([run.run_id], site.reading(), site.paths)
+    if not deleted.runs:
+        raise RunHeld(f"run {run.run_id} is in use", hint="stop it first")
+    return {"deleted": request.path_params["run"], "left": [str(folder) for folder in deleted.left]}

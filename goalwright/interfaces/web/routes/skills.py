@@ -1,0 +1,193 @@
+"""The skills of the workspace: listed, shown, added, edited, deleted, trusted and tried."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from goalwright.interfaces.web import bodies, skill_rights
+from goalwright.interfaces.web.errors import HttpError
+from goalwright.interfaces.web.replies import in_thread, json_reply
+from goalwright.workspace import skill_list
+from goalwright_skills import check as checks
+from goalwright_skills.errors import InputError, UnknownSkill
+from goalwright_skills.manage import edit, install
+from goalwright_skills.programs.trust import OWN, fingerprint
+from goalwright_skills.text.nearest import nearest_names
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from goalwright.interfaces.web.site import Site
+    from goalwright_skills.skill import Skill
+
+
+@in_thread
+def list_skills(site: Site, request: Request) -> list[dict[str, Any]]:
+    """The skills as `skills list --json` prints them, with whether they may be edited and whether tools are trusted.
+
+    `decided` is what settings and authors say about when a skill is used. The tools of MCP servers are in the list of
+    servers.
+    """
+    everything = request.query_params.get("all", "") not in ("", "0", "false")
+    workspace = site.workspace
+    workspace.skills.registry.refresh()
+    rows = workspace.skills.registry.list_skills(all=everything)
+    tools = workspace.tools
+    unread = [row for row in tools.scripted() if not tools.trusts(row)]
+    untrusted = {row.base_dir for row in (*tools.untrusted(), *unread)}
+    others = skill_list.installed_tools(workspace.skills.preferences, everything=everything)
+    writes = skill_rights.may_write_project(site)
+    more = {"editable": False, "locked": skill_rights.installed(), "trusted": True, "decided": []}
+    return [_line(site, row, trusted=row.base_dir not in untrusted, writes=writes) for row in rows] + [
+        skill.to_dict() | more for skill in others
+    ]
+
+
+@in_thread
+def show_skill(site: Site, request: Request) -> dict[str, Any]:
+    """One skill with its files, what a reviewer says, and whether its tools are trusted; nothing of it is run."""
+    skill = _find(site, request.path_params["name"])
+    files = [{"path": path, "bytes": size} for path, size in install.files(skill)]
+    tools = site.workspace.tools
+    is_program = (skill.base_dir / "skill.yaml").is_file() and skill.source not in OWN
+    needed = is_program or tools.has_scripts(skill)
+    trusted = not needed or tools.trusts(skill)
+    shown = fingerprint(skill.base_dir) if needed else None
+    trust = {"needed": needed, "trusted": trusted, "fingerprint": shown}
+    reports = asyncio.run(checks.review(skill.base_dir, None, root=skill.source == "root"))
+    check = [report.to_dict() for report in reports]
+    line = _line(site, skill, trusted=trusted, writes=skill_rights.may_write_project(site))
+    return line | {"files": files, "trust": trust, "check": check}
+
+
+async def add_skill(site: Site, request: Request) -> Response:
+    """Create a minimal skill."""
+    body = await bodies.document(request, "id", "name", "description")
+    name = bodies.text(body, "id") or bodies.text(body, "name")
+    title = bodies.text(body, "name") if body.get("id") else ""
+
+    def add() -> str:
+        path = install.add(site.paths.workspace, name, bodies.text(body, "description"), title)
+        site.workspace.skills.registry.scan()
+        return str(path)
+
+    return json_reply({"name": name, "path": await asyncio.to_thread(add)}, 201)
+
+
+@in_thread
+def copy_skill(site: Site, request: Request) -> dict[str, str]:
+    """Copy a skill of another source among the workspace's own, to be edited there."""
+    name = request.path_params["name"]
+    return {"name": name, "path": str(install.copy(site.workspace.skills.registry, _find(site, name)))}
+
+
+@in_thread
+def delete_skill(site: Site, request: Request) -> dict[str, str]:
+    """Delete one of the workspace's own skills."""
+    name = request.path_params["name"]
+    return {"name": name, "deleted": str(install.delete(site.workspace.skills.registry, name))}
+
+
+async def read_file(site: Site, request: Request) -> Response:
+    """One file of a skill as text; its `ETag` is its hash."""
+
+    def read() -> edit.SkillText:
+        return edit.read(_find(site, request.path_params["name"]), request.path_params["path"])
+
+    found = await asyncio.to_thread(read)
+    return json_reply({"path": request.path_params["path"], "text": found.text}, headers={"etag": f'"{found.sha256}"'})
+
+
+async def write_file(site: Site, request: Request) -> Response:
+    """Replace one file of a skill, if it still is the one that was read; a new file has the empty tag."""
+    tag = _tag(request)
+    text = bodies.text(await bodies.document(request, "text", limit=4 * bodies.BODY), "text")
+    name, path = request.path_params["name"], request.path_params["path"]
+    registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
+    written = await asyncio.to_thread(install.write, registry, name, path, text, tag, project=project)
+    return json_reply({"path": path}, headers={"etag": f'"{written.sha256}"'})
+
+
+async def delete_file(site: Site, request: Request) -> Response:
+    """Delete one file of a skill, if it still is the one that was read."""
+    name, path = request.path_params["name"], request.path_params["path"]
+    registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
+    await asyncio.to_thread(edit.remove, registry, name, path, _tag(request), project=project)
+    return json_reply({"deleted": path})
+
+
+async def rename_file(site: Site, request: Request) -> Response:
+    """Give one file of a skill another path, if it still is the one that was read."""
+    name, path, tag = request.path_params["name"], request.path_params["path"], _tag(request)
+    to = bodies.text(await bodies.document(request, "to"), "to")
+    registry, project = site.workspace.skills.registry, skill_rights.may_write_project(site)
+    await asyncio.to_thread(edit.rename, registry, name, path, to, tag, project=project)
+    return json_reply({"path": to})
+
+
+def _tag(request: Request) -> str:
+    """The hash that a file was read with; a new file has the empty one."""
+    tag = request.headers.get("if-match")
+    if tag is None:
+        raise HttpError(412, "NO_IF_MATCH", "If-Match is missing", hint="send the ETag that the file was read with")
+    return tag.strip().strip('"')
+
+
+async def trust_skill(site: Site, request: Request) -> Response:
+    """Trust a skill's tools, if they still are what was shown."""
+    shown = bodies.text(await bodies.document(request, "fingerprint"), "fingerprint")
+    if not shown:
+        raise InputError("'fingerprint' is missing", hint="send the one that was shown with the skill's files")
+
+    def trust() -> None:
+        skill = _find(site, request.path_params["name"])
+        site.workspace.tools.trust.trust(skill.base_dir, shown)
+
+    await asyncio.to_thread(trust)
+    return json_reply({"trusted": True})
+
+
+async def select(site: Site, request: Request) -> Response:
+    """Which skills a goal would select, and why; with `top`, the best ones without a threshold."""
+    body = await bodies.document(request, "goal", "top")
+    goal, top = bodies.text(body, "goal"), body.get("top")
+    if not goal.strip():
+        raise InputError("the goal is empty", hint="type one")
+    if top is not None and (type(top) is not int or top < 1):
+        raise InputError(f"'top' must be a whole number from 1 on, not {top!r:.40}", hint="see docs/serve.md")
+
+    def read() -> list[dict[str, Any]]:
+        skills = site.workspace.skills
+        with site.selecting:
+            candidates = skills.active()
+            if top is not None:
+                found = skills.best(goal, candidates, min(top, 100))
+            else:
+                found = skills.select(goal, (), candidates)
+        return [{"name": selection.name, "score": selection.score, "reason": selection.reason} for selection in found]
+
+    return json_reply({"goal": goal, "selected": await asyncio.to_thread(read)})
+
+
+def _find(site: Site, name: str) -> Skill:
+    """The skill or tool of that name, broken and shadowed ones included, active ones first."""
+    registry = site.workspace.skills.registry
+    registry.refresh()
+    active = registry.get(name)
+    if active is not None:
+        return active
+    rows = registry.list_skills(all=True)
+    for row in rows:
+        if row.name == name:
+            return row
+    near = nearest_names(name, [row.name for row in rows])
+    raise UnknownSkill(f"there is no skill {name[:80]!r}; known skills: {near}", hint="use one of these names")
+
+
+def _line(site: Site, skill: Skill, *, trusted: bool, writes: bool) -> dict[str, Any]:
+    locked = skill_rights.lock(site, skill, writes=writes)
+    own = {"editable": locked is None, "deletable": locked is None and skill.source == "workspace", "locked": locked}
+    decided = site.workspace.skills.preferences.notes(skill) if skill.state == "active" else []
+    return skill.to_dict() | own | {"trusted": trusted, "decided": decided}

@@ -1,0 +1,147 @@
+"""Runs the server: binds a port, serves until it is asked to end, and interrupts its runs cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+import signal
+import socket
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from goalwright.interfaces.web.app import ROUTES, load, make_app
+from goalwright.interfaces.web.connections import bounded
+from goalwright.interfaces.web.guard import Hosts
+from goalwright_skills.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from goalwright.interfaces.web.site import Site
+
+_TRIES = 50
+# How long open connections may take to end once the server is asked to, in seconds.
+_GRACE = 5
+# When the first page is shown, in seconds after the start.
+_SETTLED = 4
+_BACKLOG = 64  # as many are accepted at once, before the first of them can be closed again
+
+
+def bind(host: str, port: int, *, allow_remote: bool) -> socket.socket:
+    """A listening socket; where the port is taken, on the next free one."""
+    if not allow_remote and not _is_loopback(host):
+        raise InputError(
+            f"--host {host} can be reached from other machines, and nothing is encrypted",
+            hint="leave it out and use an SSH tunnel, or pass --allow-remote",
+        )
+    try:
+        family, _, _, _, _ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except OSError as error:
+        raise InputError(f"--host {host} is unknown: {error.strerror}", hint="for example: --host 127.0.0.1") from error
+    for number in range(port, min(port + _TRIES, 65_536)) if port else (0,):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, number))
+            listener.listen(128)
+        except OSError as error:
+            listener.close()
+            last = error
+            continue
+        return listener
+    raise InputError(
+        f"no port from {port} on can be used on {host}: {last.strerror}", hint="choose another with --port"
+    )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _load_routes() -> None:
+    """Import what all routes need, beside what pages ask for, so that the first goal starts at once."""
+
+    def work() -> None:
+        for route in ROUTES:
+            load(route.handler)
+
+    threading.Thread(target=work, name="routes", daemon=True).start()
+
+
+class WebServer(uvicorn.Server):
+    """The server of one site; `address` holds its token. It ends as `goalwright run` does: at once at the second Ctrl-C."""
+
+    def __init__(self, site: Site, listening: socket.socket, exit_program: Callable[[], None]) -> None:
+        token = secrets.token_urlsafe(32)
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        self.address = f"http://{shown}:{port}/#token={token}"
+        self._site = site
+        self._listening = listening
+        self._exit_program = exit_program
+        app = make_app(site, token, Hosts(host, port))
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level="warning",
+                access_log=False,
+                http=bounded(app.has_token),
+                backlog=_BACKLOG,
+                ws="none",
+                lifespan="off",
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=_GRACE,
+            )
+        )
+
+    async def run_to_end(self) -> list[str]:
+        """Serve until Ctrl-C or `end`; returns the ids of the runs that were interrupted by it."""
+        asyncio.get_running_loop().call_later(_SETTLED, _load_routes)
+        try:
+            await self.serve(sockets=[self._listening])
+        finally:
+            interrupted = await self._site.close()
+        return interrupted
+
+    def end(self) -> None:
+        """Serve no further request: streams end, and the runs of this process are interrupted."""
+        self.should_exit = True
+        self._site.streams.closing = True  # else open pages would keep the server waiting
+        self._site.changes.wake()
+        self._site.work.stop_all()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals while the block lasts; they are not raised again afterwards, when runs are being ended."""
+        loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+        if sys.platform == "win32":  # there, asyncio has no handlers for signals: Ctrl-C ends the process
+            yield
+            return
+        before = {number: signal.getsignal(number) for number in signals}
+        for number in signals:
+            loop.add_signal_handler(number, self._interrupted)
+        try:
+            yield
+        finally:
+            for number in signals:
+                loop.remove_signal_handler(number)
+                signal.signal(number, (lambda *_: self._exit_program()) if self._was_interrupted else before[number])
+
+    _was_interrupted = False
+
+    def _interrupted(self) -> None:
+        if self._was_interrupted:
+            self._exit_program()
+        self._was_interrupted = True
+        self.end()

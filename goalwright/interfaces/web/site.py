@@ -1,0 +1,235 @@
+"""What the routes share: the workspace, its settings and skills, the journal, and the runs that were started here."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from goalwright.interfaces.web.drafts import Drafts
+from goalwright.interfaces.web.live.changes import Changes
+from goalwright.interfaces.web.live.recent import Recent
+from goalwright.interfaces.web.live.streams import Streams
+from goalwright.interfaces.web.logins import WebLogins
+from goalwright.interfaces.web.work import Work
+from goalwright.settings.paths import Paths
+from goalwright.settings.settings import resolve
+from goalwright.settings.untrusted import is_trusted
+from goalwright_executor.stores.errors import UnknownRun
+from goalwright_skills.errors import GoalwrightError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+    from pathlib import Path
+
+    from goalwright.models.local.downloads.pull import PullOptions
+    from goalwright.models.open import OpenModel
+    from goalwright.runs.runtime import Goalwright
+    from goalwright.settings.settings import Resolved, Settings
+    from goalwright.workspace.workspace import Workspace
+    from goalwright_executor.journal.journal import Journal
+    from goalwright_executor.stores.row import Row, RunSummary
+    from goalwright_executor.stores.store import Store
+
+# What a page may set for a run. Everything that is guarded, and where models are reached, stays as the user has it.
+GIVEN = frozenset(
+    {
+        "model", "fallback", "decomposer", "task", "synthesis", "detector", "strict_skills", "max_concurrency",
+        "max_cost", "max_tokens", "timeout", "task_timeout", "tool_calls", "max_tasks",
+    }
+)  # fmt: skip
+
+
+# Seconds for which a look at the skills, and one at the newest runs, serves all streams; and how many those are.
+_STAMP = 1.5
+_LINES = 0.4
+_NEWEST = 200
+# How long a request waits for runs that are not in the index, in seconds.
+_CATCH_UP = 0.5
+
+
+class Site:
+    """One workspace as a page sees it; `flags` are settings from the command line, the last two are for tests."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        flags: Mapping[str, Any] | None = None,
+        *,
+        read_only: bool = False,
+        open_model: OpenModel | None = None,
+        pulls: PullOptions | None = None,
+    ) -> None:
+        self.paths = Paths.of(workspace, os.environ)
+        self.read_only = read_only
+        self._flags = {key: value for key, value in (flags or {}).items() if value is not None}
+        self._open_model = open_model
+        self.pulls = pulls
+        self._opening = threading.Lock()
+        self._store: Store | None = None
+        self._journal: Journal | None = None
+        self._workspace: Workspace | None = None
+        self._indexing: threading.Thread | None = None
+        self.selecting = threading.Lock()
+        self.turning = asyncio.Lock()  # of conversations: one turn begins at a time
+        self.changes = Changes(self.store)
+        self.streams = Streams()
+        self.skills_stamp = Recent(self._skills_stamp, _STAMP)
+        self.newest = Recent(self._newest, _LINES)
+        self.drafts = Drafts(self.paths.workspace)
+        self.work = Work(self.journal)
+        self.logins = WebLogins()
+
+    def _newest(self) -> list[RunSummary]:
+        store = self.store()
+        return [self.local(run) for run in store.summaries(_NEWEST)] if store is not None else []
+
+    def _skills_stamp(self) -> int:
+        """A number that differs when a skill was added, changed or deleted."""
+        registry = self.workspace.skills.registry
+        registry.refresh()
+        return hash(tuple((skill.file, skill.stamp, skill.state) for skill in registry.list_skills(all=True)))
+
+    def resolved(self, given: Mapping[str, Any] | None = None) -> Resolved:
+        """The settings in force now, with those that a page gives for one run."""
+        given = {key: value for key, value in (given or {}).items() if value not in (None, "", [])}
+        if unknown := sorted(set(given) - GIVEN):
+            raise InputError(f"a page cannot set {', '.join(unknown)}", hint=f"it can set {', '.join(sorted(GIVEN))}")
+        here = self.paths
+        flags = self._flags | {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+        return resolve(flags, os.environ, here.workspace, here.user_config, trusted=is_trusted(here))
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force now."""
+        return self.resolved().settings
+
+    def store(self) -> Store | None:
+        """The recorded runs; None as long as nothing was run here."""
+        with self._opening:
+            if self._store is None:
+                settings = self.settings
+                if not settings.journal and not (self.paths.agents / "journal.sqlite").exists():
+                    return None
+                from goalwright.runs.stored import records  # here, as below: what a first page needs is imported first
+
+                self._store = records.recorded_runs(self.paths, settings)
+            return self._store
+
+    def catch_up(self) -> bool:
+        """Put runs into the index that are not in it yet; whether all are. What takes long goes on in a thread."""
+        from goalwright_executor.history.indexer import catch_up
+
+        store = self.reading()
+        if self._indexing is not None and self._indexing.is_alive():
+            return False
+        try:
+            if catch_up(store, _CATCH_UP):
+                return True
+        except GoalwrightError:  # a journal that cannot be written can be searched as it is
+            return True
+
+        def work() -> None:
+            with suppress(GoalwrightError):
+                while not self.streams.closing and not catch_up(store, _CATCH_UP) and store.unindexed(_NEWEST):
+                    pass
+
+        self._indexing = threading.Thread(target=work, name="index", daemon=True)
+        self._indexing.start()
+        return False
+
+    def reading(self) -> Store:
+        """The recorded runs; raises if there are none."""
+        found = self.store()
+        if found is None:
+            raise UnknownRun("nothing has been run in this workspace yet", hint="start with a new goal")
+        return found
+
+    def journal(self) -> Journal:
+        """The journal for runs that are started here, opened when first needed."""
+        with self._opening:
+            if self._journal is None:
+                from goalwright.runs.stored import records
+
+                self._journal = records.open_journal(self.paths, self.settings)
+            return self._journal
+
+    def find(self, run_id: str) -> RunSummary:
+        """The run of exactly this id."""
+        found = self.reading().find(run_id)
+        if found.run_id != run_id:
+            raise UnknownRun(f"there is no run {run_id!r}", hint="see the list of runs")
+        return self.local(found)
+
+    def rows(self, run_id: str, *, types: Collection[str] = (), after: int = 0) -> Iterator[Row]:
+        """A run's events as they are shown: with the paths of this checkout."""
+        from goalwright.runs.stored import records
+
+        return records.local_rows(self.reading().rows(run_id, types=types, after=after), self.paths)
+
+    def local(self, run: RunSummary) -> RunSummary:
+        """A run's line as it is shown, likewise."""
+        from goalwright.runs.stored import records
+
+        return records.local_summary(run, self.paths)
+
+    def held_by(self, run: RunSummary) -> str | None:
+        """Which process runs it: `here`, `elsewhere` or None."""
+        if self.work.holds(run.run_id):
+            return "here"
+        return "elsewhere" if run.status == "running" else None
+
+    def run_status(self, run_id: str) -> dict[str, Any] | None:
+        """How a run stands and which process runs it; None if it was deleted."""
+        try:
+            run = self.find(run_id)
+        except UnknownRun:
+            return None
+        return {"run_id": run_id, "status": run.status, "held_by": self.held_by(run)}
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace's skills and tools, as the settings have them now."""
+        from goalwright.workspace.workspace import Workspace
+
+        settings = self.settings
+        known = self._workspace
+        if known is None or known.settings != settings:
+            known = self._workspace = Workspace(self.paths, settings)
+        return known
+
+    def runtime(self, settings: Settings, use: Mapping[str, Path] | None = None, *, record: bool = True) -> Goalwright:
+        """A runtime for one run; those that record share one journal."""
+        from goalwright.models.litellm import litellm_model
+        from goalwright.runs.runtime import Goalwright
+
+        if self._open_model is None:
+            litellm_model.preload()
+        return Goalwright(
+            self.paths.workspace,
+            replace(settings, journal=self.settings.journal),
+            open_model=self._open_model,
+            use=use,
+            journal=self.journal() if record else None,
+        )
+
+    async def close(self) -> list[str]:
+        """Interrupt what runs here and close everything; returns the ids of the runs that were interrupted."""
+        self.streams.closing = True
+        self.changes.wake()
+        interrupted = await self.work.close()
+        self.changes.close()
+        self.drafts.close()
+        if self._indexing is not None:
+            await asyncio.to_thread(self._indexing.join, 5 * _CATCH_UP)
+        if self._journal is not None:
+            self._journal.close()
+        if self._store is not None:
+            self._store.close()
+        if (provider := sys.modules.get("goalwright.models.litellm.litellm_model")) is not None:
+            await provider.close()
+        return interrupted

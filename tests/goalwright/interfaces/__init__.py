@@ -1,0 +1,1 @@
+"""Tests of the interfaces: the command line, the page, editors and MCP clients."""

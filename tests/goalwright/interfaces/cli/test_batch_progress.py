@@ -1,0 +1,113 @@
+"""What a person sees of a batch while it runs."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from goalwright.batch.goals import BatchGoal
+from goalwright.batch.limits.limited_model import CallLimits
+from goalwright.batch.limits.rate_limiter import Rates
+from goalwright.batch.summary import BatchSummary
+from goalwright.interfaces.cli.view.batch_progress import BatchProgress, drawn, duration
+from goalwright_executor.history.result import Result
+from goalwright_planner.events import CallFinished, CallRetried, ModelLoaded, ModelLoading
+from goalwright_planner.model import Reply, Usage
+
+
+class Clock:
+    """Stands still until it is told."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def goal(name: str) -> BatchGoal:
+    return BatchGoal(id=name, line=1, text="Say hello")
+
+
+def result(status: str) -> Result:
+    return Result("", status, "Say hello", "hi", None, None, (), (), Usage(1, 10, 5), 0.001, "")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def limits() -> CallLimits:
+    return CallLimits(Rates(32))
+
+
+@pytest.fixture
+def view(clock: Clock, limits: CallLimits) -> BatchProgress:
+    """Two of ten goals ended in 20 seconds, one of them badly; two are under way."""
+    view = BatchProgress(BatchSummary(10), lambda: limits.pace(clock()), clock)
+    for name, status in (("a", "done"), ("b", "failed")):
+        began = view.began(goal(name))
+        view.note(CallFinished("task", "t", "m", Reply("x", usage=Usage(1, 100, 20), cost=0.25), 1.0))
+        clock.now += 10
+        view.summary.add(result(status))
+        view.ended(goal(name), began)
+    view.began(goal("slow"))
+    view.began(goal("quick"))
+    view.note(CallRetried("task", "t", "m", 1, 2.0, "busy"))
+    return view
+
+
+def test_the_line_says_how_far_how_fast_how_long_and_at_what_cost(view: BatchProgress) -> None:
+    assert view.line() == (
+        "2/10 goals · 6.0/min · about 1 min 20 s left · 2 goals running (0 calls) · $0.5000 · 240 tokens · "
+        "1 retry · 1 failed · slowest: slow 0 s, quick 0 s"
+    )
+
+
+def test_nothing_is_guessed_before_the_first_goal_ended(clock: Clock) -> None:
+    view = BatchProgress(BatchSummary(1), CallLimits(Rates(32)).pace, clock)
+    clock.now += 5
+    assert view.line() == "0/1 goal · starting · $0.0000 · 0 tokens"
+    view.began(goal("a"))
+    assert view.line() == "0/1 goal · 1 goal running (0 calls) · $0.0000 · 0 tokens · slowest: a 0 s"
+
+
+def test_a_price_that_is_not_known_is_said_to_be_unknown(view: BatchProgress) -> None:
+    view.note(CallFinished("task", "t", "m", Reply("x", usage=Usage(1, 1, 1), cost=None), 1.0))
+    assert "cost unknown" in view.line()
+
+
+def test_a_provider_in_trouble_is_seen(view: BatchProgress, clock: Clock, limits: CallLimits) -> None:
+    limits.limiter("openai/x").limit = 4.0
+    limits.limiter("openai/x").opens_at = clock.now + 65
+    said = view.line()
+    assert "(0 calls, at most 4 now)" in said
+    assert "openai/x asked for a pause: continues in 1 min 5 s" in said
+
+
+@pytest.mark.parametrize("width", [40, 100])
+def test_the_drawn_view_has_a_bar_and_fits_the_terminal(view: BatchProgress, width: int) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=width, color_system=None)
+    console.print(drawn(view, console))
+    lines = stream.getvalue().splitlines()
+    assert "━" in lines[0]
+    assert "2/10 goals  20%" in lines[0]
+    assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.4, "0 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (125, "2 min 5 s"), (12_000, "3 h 20 min")]
+)
+def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def test_what_is_being_loaded_is_shown(view: BatchProgress) -> None:
+    view.note(ModelLoading("openai/x", "litellm"))
+    assert "loading litellm" in view.line()
+    view.note(ModelLoaded("openai/x", "litellm", 3.0))
+    assert "loading" not in view.line()

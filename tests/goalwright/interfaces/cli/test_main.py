@@ -1,0 +1,195 @@
+"""How the command line reports errors: what went wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from goalwright.interfaces.cli.lazy_group import LazyGroup
+from goalwright.interfaces.cli.main import cli, main
+from goalwright.interfaces.cli.view import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def ended(*arguments: str) -> int:
+    """The exit status of a command, run in this process."""
+    with pytest.raises(SystemExit) as end:
+        main(list(arguments))
+    return int(end.value.code or 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (["chat", "--continue", "--conversation", "x"], 1),
+        (["skills", "select", "--from=missing.jsonl"], 1),
+        (["skills", "select"], 7),
+    ],
+)
+def test_an_error_of_a_command_that_prints_json_lines_is_a_line(
+    arguments: list[str], lines: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(*arguments, "--json") == 2
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) == lines
+    assert json.loads(printed)["error"].keys() == {"code", "message", "hint"}
+
+
+@pytest.mark.parametrize("group", [(), ("skills",), ("models",), ("trace",)])
+def test_a_group_without_a_subcommand_shows_its_help_and_no_error(
+    group: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(*group) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("Usage: goalwright")
+    assert "Commands:" in captured.err
+    assert "error" not in captured.err.lower().replace("errors", "")
+    assert captured.out == ""
+
+
+def test_wrong_usage_points_to_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "show", "--json") == 2
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["error"] == {
+        "code": "USAGE",
+        "message": "Missing argument 'NAME'.",
+        "hint": "see `goalwright skills show --help`",
+    }
+    assert captured.err.startswith("error: Missing argument")
+
+
+@pytest.mark.parametrize(
+    ("flag", "named"), [(("-c", "max_tasks=many"), "-c max_tasks must be"), (("--timeout", "0"), "--timeout must be")]
+)
+def test_a_wrong_setting_is_named_as_it_was_given(
+    flag: tuple[str, str], named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("run", "--workspace", str(tmp_path), *flag, "Say hello") == 2
+    assert f"error: {named}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "message"),
+    [
+        (OSError(28, "No space left on device"), 1, "error: No space left on device"),
+        (PermissionError(13, "Permission denied", "notes.md"), 2, "error: notes.md: Permission denied"),
+        (RuntimeError("of all things"), 1, "error: unexpected error: RuntimeError: of all things"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_every_exception_becomes_a_message_without_a_traceback(
+    raised: BaseException,
+    status: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(**_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(cli, "main", fail)
+    assert ended("doctor") == status
+    err = capsys.readouterr().err
+    assert err.startswith(message)
+    assert "Traceback" not in err
+    assert status == 130 or len(err.splitlines()) == 2  # the message and the hint
+
+
+def test_an_unexpected_error_has_a_traceback_with_verbose(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(**_: object) -> None:
+        raise RuntimeError("of all things")
+
+    monkeypatch.setattr(cli, "main", fail)
+    assert ended("doctor", "-v") == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["run", "Write", "a", "haiku"], 'put text of several words in quotes: goalwright run "…"'),
+        (["Write a haiku"], 'to run a goal: goalwright run "…"'),
+        (["run", "Hi", "--model"], "see `goalwright run --help`"),
+        (["resume", "a", "b"], "see `goalwright resume --help`"),
+    ],
+)
+def test_a_goal_given_in_a_wrong_way_is_told_the_right_one(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], hint: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert f"\n  {hint}" in capsys.readouterr().err
+
+
+def test_a_usage_error_has_no_traceback_even_with_verbose(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "show", "-v") == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_closed_streams_and_limited_encodings_can_be_printed_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    ascii_stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", ascii_stdout)
+    monkeypatch.setattr(sys, "stderr", None)
+    monkeypatch.setattr(sys, "stdin", None)
+    output.prepare_streams()
+    output.print_text("中文 · done")
+    output.print_json({"goal": "中文"})
+    output.say("nobody hears this")
+    assert sys.stdin.read() == ""
+    sys.stdin.close()
+    sys.stderr.close()
+    ascii_stdout.seek(0)
+    text, _, document = ascii_stdout.read().partition("\n")
+    assert text == r"\u4e2d\u6587 - done"
+    assert json.loads(document) == {"goal": "中文"}
+
+
+def test_work_continues_if_stderr_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    output.say("half way")
+    assert isinstance(sys.stderr, Closed)
+
+
+def test_every_command_has_help_with_examples() -> None:
+    def commands(command: click.Command, path: str, above: click.Context | None = None) -> list[tuple[str, str]]:
+        context = click.Context(command, info_name=path.split()[-1], parent=above)
+        found = [(path, command.get_help(context))]
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                below = command.get_command(context, name)
+                assert below is not None
+                found += commands(below, f"{path} {name}", context)
+        return found
+
+    without = [path for path, text in commands(cli, "goalwright") if "Examples:" not in text]
+    assert without == []
+
+
+def test_a_groups_summary_of_a_command_is_the_first_line_of_its_help() -> None:
+    def check(group: LazyGroup) -> None:
+        context = click.Context(group)
+        for name, (_, summary) in group._subcommands.items():
+            if name in ("batch", "skills"):  # whose help begins with other words
+                continue
+            command = group.get_command(context, name)
+            assert command is not None
+            assert (command.help or "").splitlines()[0] == summary
+            if isinstance(command, LazyGroup):
+                check(command)
+
+    assert isinstance(cli, LazyGroup)
+    check(cli)

@@ -1,0 +1,127 @@
+"""Streamed answers, and providers that cannot stream."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from goalwright.models.litellm import litellm_model, litellm_shortcuts
+from goalwright.models.litellm.litellm_model import LitellmModel, StreamedAnswer, _respond
+from goalwright_planner.model import Message, Reply, Request
+from tests.openai_server import Say
+from tests.provider_server import ProviderServer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+PRICED = ("openai/gpt-4o-mini", "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash")
+
+
+def chunk(content: str | None) -> Any:
+    return SimpleNamespace(choices=[SimpleNamespace(delta=SimpleNamespace(content=content, tool_calls=None))])
+
+
+class Stream:
+    """Chunks, and the finish reason, if the provider sent one."""
+
+    def __init__(self, pieces: Sequence[str | None], finish: str | None) -> None:
+        self.pieces = pieces
+        self.received_finish_reason = finish
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for piece in self.pieces:
+            yield chunk(piece)
+
+
+class Litellm:
+    """Streams the given pieces; without streaming, returns the whole answer."""
+
+    def __init__(self, *pieces: str | None, finish: str | None = "stop") -> None:
+        self.pieces = pieces
+        self.finish = finish
+        self.asked: list[bool] = []
+
+    async def acompletion(self, *, stream: bool = False, **_: Any) -> Any:
+        self.asked.append(stream)
+        return Stream(self.pieces, self.finish) if stream else "the whole"
+
+    def stream_chunk_builder(self, chunks: list[Any], **_: Any) -> str:
+        return "".join(one.choices[0].delta.content or "" for one in chunks)
+
+
+def test_pieces_are_passed_on_as_they_arrive_and_joined() -> None:
+    litellm, heard = Litellm("a", None, "b"), list[str]()
+    assert asyncio.run(_respond(litellm, {"messages": []}, heard.append, StreamedAnswer())) == "ab"
+    assert heard == ["", "a", "b"], "an empty piece says that the answer begins"
+    assert litellm.asked == [True]
+
+
+def test_a_stream_says_whether_it_came_to_its_end_and_what_it_used() -> None:
+    for pieces, finish, is_whole in ((("a",), "stop", True), (("half of",), None, False), ((None,), "stop", False)):
+        answer = StreamedAnswer()
+        asyncio.run(_respond(Litellm(*pieces, finish=finish), {"messages": []}, lambda _: None, answer))
+        assert (answer.is_whole, answer.is_reported) == (is_whole, False)
+        assert answer.text == "".join(filter(None, pieces))
+
+
+def test_without_a_listener_nothing_is_streamed() -> None:
+    litellm = Litellm("a")
+    assert asyncio.run(_respond(litellm, {"messages": []}, None, StreamedAnswer())) == "the whole"
+    assert litellm.asked == [False]
+
+
+@pytest.mark.parametrize("name", [*PRICED, "openai/test-model", "ollama_chat/test-model"])
+async def test_the_reply_is_that_of_a_stream_read_to_its_very_end(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask() -> tuple[Reply, list[str]]:
+        heard: list[str] = []
+        request = Request((Message("user", "Why?"),), on_text=heard.append)
+        try:
+            return await LitellmModel(name).complete(request), heard
+        finally:
+            await litellm_model.close()
+
+    with ProviderServer(lambda _: Say("for no reason", tokens=(1000, 200))) as server:
+        for key, value in server.env.items():
+            monkeypatch.setenv(key, value)
+        for provider in ("OPENAI", "ANTHROPIC", "GEMINI"):
+            monkeypatch.setenv(f"{provider}_API_KEY", "sk-test-0123456789abcdef")
+        ours = await ask()
+        monkeypatch.setattr(litellm_shortcuts, "is_over", lambda _: False)
+        theirs = await ask()
+    assert ours == theirs
+    assert (ours[0].text, ours[0].usage.prompt_tokens, ours[0].usage.completion_tokens) == ("for no reason", 1000, 200)
+    assert bool(ours[0].cost) == (name in PRICED)
+
+
+class Counted(Stream):
+    """A stream that counts what is read of it; its usage comes with the last piece but one."""
+
+    read = 0
+
+    @property
+    def sent_stream_usage(self) -> bool:
+        return self.read >= len(self.pieces) - 1
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for piece in self.pieces:
+            self.read += 1
+            yield chunk(piece)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.parametrize(("callbacks", "read"), [([], 2), ([print], 3)])
+def test_a_stream_is_read_past_its_usage_only_for_a_program_that_logs_it(callbacks: list[Any], read: int) -> None:
+    class Logging(Litellm):
+        success_callback = callbacks
+
+        async def acompletion(self, **_: Any) -> Any:
+            return stream
+
+    stream = Counted(["a", None, None], "stop")
+    assert asyncio.run(_respond(Logging(), {"messages": []}, lambda _: None, StreamedAnswer())) == "a"
+    assert stream.read == read
