@@ -129,12 +129,13 @@ async def _log_in(goalwright: Goalwright, server: str) -> bool:
     """Log in at an MCP server of a run's workspace, as a person at the terminal asked for; says why if it fails."""
     from goalwright.interfaces.cli.commands.mcp.login import log_in
     from goalwright.interfaces.cli.commands.mcp.server_table import open_tools
+    from goalwright.interfaces.cli.hints import hint_for
     from goalwright_skills.mcp.entry import McpFault
 
     try:
         await asyncio.to_thread(log_in, open_tools(goalwright.paths.workspace).mcp, server)
     except McpFault as fault:
-        output.say_warning(f"{fault.message}; {fault.hint}")
+        output.say_warning(f"{fault.message}; {hint_for(fault)}")
         return False
     return True
 

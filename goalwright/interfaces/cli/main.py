@@ -185,8 +185,9 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
             return say_error(error.format_message(), hint, code="USAGE", status=2)
         case GoalwrightError():
             from goalwright.interfaces.cli import stdin  # here: most commands end well
+            from goalwright.interfaces.cli.hints import hint_for
 
-            return say_error(stdin.shown(error.message), error.hint, code=error.code, status=error.exit_status)
+            return say_error(stdin.shown(error.message), hint_for(error), code=error.code, status=error.exit_status)
         case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=str() | bytes() as name):
             message, hint = f"{os.fsdecode(name)}: {error.strerror}", "free disk space, then run the command again"
             return say_error(message, hint, code="FAILED", status=1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from goalwright.interfaces.cli.chat import page
 from goalwright.interfaces.cli.dialogs import plan_review
+from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output, whole_file
 from goalwright_skills.errors import GoalwrightError, InputError
 from goalwright_skills.text.money import dollars
@@ -237,4 +238,5 @@ _FUNCTIONS: dict[str, Callable[[Chat, str], Awaitable[Goal | str | None]]] = {
 
 def say_error(error: GoalwrightError) -> None:
     """Say what went wrong; the chat goes on."""
-    output.say(f"error: {error.message}" + (f"\n{error.hint}" if error.hint else ""))
+    hint = hint_for(error)
+    output.say(f"error: {error.message}" + (f"\n{hint}" if hint else ""))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from goalwright.interfaces.cli import execution
 from goalwright.interfaces.cli.chat import commands
+from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 from goalwright.interfaces.cli.view.progress import progress
 from goalwright.runs.goal import Goal
@@ -42,7 +43,7 @@ async def _goes_on(chat: Chat, turn: Awaitable[Result | None]) -> bool:
         return False
     except GoalwrightError as error:
         said = {"code": error.code, "status": error.exit_status, "as_json": chat.mode.as_json}
-        chat.status = output.say_error(error.message, error.hint, **said, indent=None)  # type: ignore[arg-type]
+        chat.status = output.say_error(error.message, hint_for(error), **said, indent=None)  # type: ignore[arg-type]
         return True
     return (result is None or result.status != "interrupted") and output.has_reader()
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from goalwright.interfaces.cli.dialogs import confirm
 from goalwright.interfaces.cli.dialogs.typed_line import typed_line
+from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output, plan_graph, width
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import counted
@@ -81,7 +82,7 @@ class PlanReview:
             text = await in_editor(text if text is not None else plan_file.dump(plan, "yaml", self.goal))
             found = plan_file.parse(text, "as edited", self.goalwright.workspace.known(self.earlier))
         except InputError as error:
-            output.say(f"{error.message}\n{error.hint}")
+            output.say(f"{error.message}\n{hint_for(error)}")
             return text, None
         if not found.plan.tasks:
             output.say("The plan as edited has no tasks.")

@@ -10,6 +10,7 @@ import click
 
 from goalwright.interfaces.cli import options
 from goalwright.interfaces.cli.commands.mcp.server_table import open_tools
+from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def login(name: str, workspace: Path, mode: OutputMode, *, no_browser: bool, tim
         state = named(tools.mcp.states()[0], [name])[0]
         log_in(tools.mcp, name, browser=not no_browser, seconds=timeout)
     except McpFault as fault:
-        return output.say_error(fault.message, fault.hint or "", code=fault.code, status=1, as_json=mode.as_json)
+        return output.say_error(fault.message, hint_for(fault), code=fault.code, status=1, as_json=mode.as_json)
     finally:
         tools.close()
     if mode.as_json:

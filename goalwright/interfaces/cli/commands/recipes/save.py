@@ -12,6 +12,7 @@ import click
 from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.commands.recipes.open_recipes import parameter_line
 from goalwright.interfaces.cli.dialogs import confirm, recipe_choice
+from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
 
@@ -119,7 +120,7 @@ def _confirmed(parameters: Sequence[RecipeParameter], source: RecipeSource) -> l
         try:
             kept = making.named_parameters(recipe_choice.pairs([more], _EXAMPLE), source, kept)
         except InputError as error:
-            output.say(f"{error.message}; {error.hint}")
+            output.say(f"{error.message}; {hint_for(error)}")
     return kept
 
 

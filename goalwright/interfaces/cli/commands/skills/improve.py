@@ -10,6 +10,7 @@ import click
 from goalwright.interfaces.cli import configuration, execution, options
 from goalwright.interfaces.cli.commands.evaluations import eval_flags
 from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import GoalwrightError, InputError
 from goalwright_skills.text.money import dollars
@@ -126,7 +127,7 @@ async def _improved(improver: Improver, mode: OutputMode) -> Improvement:
             return await improver.improve()
     except Interrupted as error:
         status = error.exit_status
-        output.say_error(error.message, error.hint, code=error.code, status=status, as_json=mode.as_json)
+        output.say_error(error.message, hint_for(error), code=error.code, status=status, as_json=mode.as_json)
         execution.exit_now(status)
         raise
 

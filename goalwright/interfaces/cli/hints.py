@@ -1,0 +1,18 @@
+"""The hints that the terminal prints below an error, with the flags and commands that help there.
+
+An error names no flag of its own: its class carries values, and `hint_for` words them for a person at a terminal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from goalwright_skills.errors import GoalwrightError
+
+
+def hint_for(error: GoalwrightError) -> str:
+    """Return what to do next about an error; by default the error's own hint."""
+    match error:
+        case _:
+            return error.hint
