@@ -42,7 +42,9 @@ TEXTS = {
     "JSON, indented": json.dumps(ROWS, indent=2),
     "CSV": "\n".join(f"{n},{n * 0.7310585:.6f},{n * 7919 % 100_003}" for n in range(300)),
     "Python": (ROOT / "goalwright" / "batch" / "run_batch.py").read_text(encoding="utf-8"),
-    "JavaScript": (ROOT / "goalwright" / "interfaces" / "web" / "static" / "run" / "spans.js").read_text(encoding="utf-8"),
+    "JavaScript": (ROOT / "goalwright" / "interfaces" / "web" / "static" / "run" / "spans.js").read_text(
+        encoding="utf-8"
+    ),
     "TOML": (ROOT / "pyproject.toml").read_text(encoding="utf-8"),
     "Markdown": (ROOT / "docs" / "plans.md").read_text(encoding="utf-8"),
     "tables": (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8"),
