@@ -16,7 +16,7 @@ from goalwright.runs.recipes.words import CONTENT, LIGHT, MOST_CHARACTERS, WEAK,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# A goal is like a pattern from here on; measured on pairs of goals (docs/adr/031, bench/recipes.py).
+# A goal is like a pattern from here on; measured on pairs of goals (bench/recipes.py).
 LIKE = 0.88
 _FEWEST_FIXED = 2
 _MOST_WORDS = 300
