@@ -23,11 +23,11 @@ import yaml
 from bench.harness import command
 from bench.harness.peers import MissingPeer
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
-from goalwright_planner.plan.json_answer import NotJson
+from goalwright_planner.json_answer import NotJson
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.reading import read_answer
-from goalwright_planner.plan.shape import SHAPES
 from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.reading.plan_answer import read_answer
+from goalwright_planner.reading.shape import SHAPES
 
 if TYPE_CHECKING:
     from bench.harness.peers import Environments

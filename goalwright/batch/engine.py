@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from goalwright.runs.goal import BatchPlace, Goal
 from goalwright_executor.history.result import Result
 from goalwright_planner.model import Usage
-from goalwright_planner.plan.normal_form import normal_form
 from goalwright_planner.plan.plan import Plan
+from goalwright_planner.reading.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from goalwright.runs.goal import Goal
-from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.nearest import known_are
 

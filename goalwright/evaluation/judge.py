@@ -20,8 +20,8 @@ from goalwright.runs.stored.claim import claim, release
 from goalwright_executor.results.memo import Memo
 from goalwright_planner.errors import ContentRefused, ModelError, PromptTooLong, RequestRefused, TooSlow
 from goalwright_planner.events import AnswerJudged, Event, decode
+from goalwright_planner.json_answer import NotJson, extract
 from goalwright_planner.model import Message, Reply, Request, Usage
-from goalwright_planner.plan.json_answer import NotJson, extract
 from goalwright_skills.text.shorten import clip, shorten
 
 if TYPE_CHECKING:

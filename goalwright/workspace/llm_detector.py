@@ -7,10 +7,10 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.errors import ModelError
+from goalwright_planner.json_answer import NotJson
 from goalwright_planner.model import Reply, Request
-from goalwright_planner.plan import reading
-from goalwright_planner.plan.json_answer import NotJson
 from goalwright_planner.prompting.profile import Profile
+from goalwright_planner.reading import plan_answer as reading
 from goalwright_skills.selection import ranked, triggers
 from goalwright_skills.selection.detector import Selection, merge
 

@@ -2,6 +2,7 @@
 
 - `model`, `errors`, `events/`, `rules`: the vocabulary that everything above this package shares
 - `plan/`: what a plan is, and whether one is valid
+- `reading/`: from a model's answer or a file to a plan
 - `prompting/`: templates, profiles, and which model fills which role
 - `decompose/`: asks a model for a plan until there is a valid one
 

@@ -12,8 +12,8 @@ from goalwright_executor.approvals.turns import Turns
 from goalwright_executor.model_loop.truncation import GO_ON, marked
 from goalwright_planner.errors import ContentRefused, ModelError
 from goalwright_planner.events import ToolCalled
+from goalwright_planner.json_answer import repair
 from goalwright_planner.model import Message, Request, ToolSpec
-from goalwright_planner.plan.json_answer import repair
 from goalwright_skills.image_file import fitting
 from goalwright_skills.text.nearest import known_are
 from goalwright_skills.text.nesting import is_too_deep

@@ -13,10 +13,10 @@ from goalwright_executor.results.outcome import STATUS, Done, Outcome, Unneeded,
 from goalwright_executor.results.task_results import TaskResults
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import ConditionChecked, PromptMade
+from goalwright_planner.json_answer import NotJson, extract
 from goalwright_planner.model import Message, Request
 from goalwright_planner.plan import conditions, fan_out
 from goalwright_planner.plan.conditions import CompareTest, Condition, Constant, EmptyTest, Junction, Negation, ValueOf
-from goalwright_planner.plan.json_answer import NotJson, extract
 from goalwright_planner.plan.references import MISSING, as_text, value_at
 from goalwright_planner.plan.task_id import number_of, written_id
 from goalwright_skills.errors import GoalwrightError

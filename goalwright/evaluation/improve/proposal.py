@@ -9,8 +9,8 @@ from goalwright.evaluation.improve.edit import SCHEMA, BadEdit, Edit, plain, rea
 from goalwright.models.budget import Budget
 from goalwright.models.roles import RoleModels
 from goalwright_executor.results.memo import Memo
+from goalwright_planner.json_answer import NotJson, extract
 from goalwright_planner.model import Message, Reply, Request
-from goalwright_planner.plan.json_answer import NotJson, extract
 from goalwright_skills.text.shorten import clip
 
 if TYPE_CHECKING:

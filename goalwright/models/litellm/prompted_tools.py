@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from goalwright_planner.json_answer import NotJson, extract
 from goalwright_planner.model import Message, Reply, ToolCall
-from goalwright_planner.plan.json_answer import NotJson, extract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

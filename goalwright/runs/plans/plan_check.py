@@ -13,7 +13,7 @@ from goalwright.runs.plans.plan_nodes import PlanNodes, id_of, pairs
 from goalwright.runs.plans.plan_outline import OutlinedTask, outline
 from goalwright.runs.plans.plan_text import is_editable
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills.text.nesting import is_too_deep
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills import untrusted_files
 from goalwright_skills.builtin.toolset import SWITCHES
 from goalwright_skills.errors import InputError

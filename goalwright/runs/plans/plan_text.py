@@ -16,9 +16,9 @@ import yaml
 
 from goalwright.runs.plans.plan_file import load
 from goalwright.runs.plans.plan_nodes import PlanNodes, id_of, keyed, pairs, walk
-from goalwright_planner.plan.normal_form import normal_form
 from goalwright_planner.plan.references import renamed
 from goalwright_planner.plan.task_id import PLANNED
+from goalwright_planner.reading.normal_form import normal_form
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.nesting import is_too_deep
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goalwright.runs.recipes import plan_texts
 from goalwright.runs.recipes.recipe import number_in
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.reading.plan_answer import read_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

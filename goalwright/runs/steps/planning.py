@@ -13,9 +13,10 @@ from goalwright_planner.decompose import required
 from goalwright_planner.decompose.brief import Brief
 from goalwright_planner.decompose.decompose import decompose
 from goalwright_planner.events import PlanMade, TextStreamed, Warned
-from goalwright_planner.plan import reading, unused_skills
+from goalwright_planner.plan import unused_skills
 from goalwright_planner.plan.task_id import parent_of
 from goalwright_planner.prompting.profile import FULL
+from goalwright_planner.reading import plan_answer as reading
 from goalwright_skills.discovery.listed import descriptions_of
 from goalwright_skills.discovery.needs import SWITCHES
 from goalwright_skills.tools.listing import LIMIT

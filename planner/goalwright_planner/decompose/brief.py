@@ -12,9 +12,9 @@ from goalwright_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joi
 from goalwright_planner.goal.item_conditions import tells_items_apart
 from goalwright_planner.goal.material import Material, material_of
 from goalwright_planner.goal.rounds import asks_for_rounds
-from goalwright_planner.plan.shape import AskedPlan, offered_arguments
 from goalwright_planner.plan.validate import problems
 from goalwright_planner.prompting.profile import FULL, Profile
+from goalwright_planner.reading.shape import AskedPlan, offered_arguments
 from goalwright_skills.discovery.listed import descriptions_of, lines_of
 from goalwright_skills.selection.terms import terms
 from goalwright_skills.text.shorten import cut

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from goalwright_planner.goal.coverage import missing
 from goalwright_planner.goal.parts import parts_of
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.shape import title_of
 from goalwright_planner.plan.task import Task
+from goalwright_planner.reading.shape import title_of
 from goalwright_skills.text.plural import counted
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from goalwright_planner.decompose.judging import PlanJudge
 from goalwright_planner.errors import PlanError
 from goalwright_planner.events import PlanMade, PlanRefused, PromptMade, Warned
 from goalwright_planner.model import Message, Request
-from goalwright_planner.plan.reading import told
+from goalwright_planner.reading.plan_answer import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.decompose.partial import PartialPlan
-from goalwright_planner.plan.edges.joining import PROSE
-from goalwright_planner.plan.edges.task_names import folded
-from goalwright_planner.plan.normal_form import PLAN_KEYS, normal_form
 from goalwright_planner.plan.task import Task
 from goalwright_planner.plan.validate import graph_problems, row_problems
+from goalwright_planner.reading.edges.joining import PROSE
+from goalwright_planner.reading.edges.task_names import folded
+from goalwright_planner.reading.normal_form import PLAN_KEYS, normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from goalwright_planner.plan.json_answer import NotJson
-from goalwright_planner.plan.loose_json import unique_keys
+from goalwright_planner.json_answer import NotJson
+from goalwright_planner.reading.loose_json import unique_keys
 
 
 @dataclass(slots=True)

@@ -14,8 +14,8 @@ from goalwright_planner.goal.rounds import asks_for_rounds
 from goalwright_planner.model import Message, Request
 from goalwright_planner.plan import unused_skills
 from goalwright_planner.plan.changes.change import Change
-from goalwright_planner.plan.changes.change_answer import ChangeReading, change_schema, read_change
-from goalwright_planner.plan.reading import told
+from goalwright_planner.reading.change_answer import ChangeReading, change_schema, read_change
+from goalwright_planner.reading.plan_answer import told
 
 if TYPE_CHECKING:
     from goalwright_planner.decompose.brief import Brief

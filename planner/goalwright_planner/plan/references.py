@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from goalwright_planner.plan.json_answer import NotJson, extract
+from goalwright_planner.json_answer import NotJson, extract
 from goalwright_planner.plan.task_id import item_id
 
 if TYPE_CHECKING:

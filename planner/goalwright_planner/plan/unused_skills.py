@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from goalwright_planner.plan.edges.task_names import folded
 from goalwright_skills.text.shorten import shorten
 
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.task import Task
 
 KEY = "unused"
-ALIASES = frozenset(folded(key) for key in ("unused_skills", "skills_unused", "not_used", "skills_not_used"))
 RESPELT = f"'{KEY}' respelt"
 DROPPED = f"what in '{KEY}' does not say of a skill, by its name, why no task uses it was dropped"
 _NAME = ("name", "skill")

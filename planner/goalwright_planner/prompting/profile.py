@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from goalwright_planner.plan.shape import SHAPES, PlanShape
 from goalwright_planner.prompting.prompts import SEED
 from goalwright_planner.prompting.skill_digest import SkillDigest, digest
+from goalwright_planner.reading.shape import SHAPES, PlanShape
 from goalwright_skills.format import safe_yaml
 
 if TYPE_CHECKING:

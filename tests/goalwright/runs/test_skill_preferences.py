@@ -20,7 +20,7 @@ from goalwright_planner.errors import RequestRefused, SkillNotUsed
 from goalwright_planner.events import CatalogueTaken, PlanRefused, SkillsSelected, TaskStarted, Warned
 from goalwright_planner.model import Reply, Request
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills.errors import InputError
 from tests.conftest import add_skill
 from tests.fakes import Recorder, ScriptedModel

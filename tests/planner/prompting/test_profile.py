@@ -10,11 +10,11 @@ import pytest
 from goalwright_planner.decompose.brief import Brief
 from goalwright_planner.decompose.decompose import decompose, messages
 from goalwright_planner.events import PlanMade, Warned
-from goalwright_planner.plan.shape import SHAPES, AskedPlan, listed
 from goalwright_planner.plan.validate import Known, problems
 from goalwright_planner.prompting.profile import FULL, profile_of, profiles
 from goalwright_planner.prompting.prompts import Prompts
 from goalwright_planner.prompting.skill_digest import SkillDigest
+from goalwright_planner.reading.shape import SHAPES, AskedPlan, listed
 from tests.fakes import Recorder, saying
 
 SMALL = profiles()["small"]

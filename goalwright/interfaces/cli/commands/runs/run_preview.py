@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def show_preview(goalwright: Goalwright, goal: Goal, mode: OutputMode, *, indent: int | None = 2) -> int:
     """Print what a run of the goal would begin with; returns the exit status. `indent` is that of its JSON."""
     from goalwright.workspace.planned_selection import planned_skills
-    from goalwright_planner.plan.reading import told
+    from goalwright_planner.reading.plan_answer import told
 
     preview = asyncio.run(goalwright.preview(goal))
     unused = goal.recipe.warnings if goal.recipe is not None else ()

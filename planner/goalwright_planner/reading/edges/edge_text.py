@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from goalwright_planner.plan.edges.task_names import TaskNames
+    from goalwright_planner.reading.edges.task_names import TaskNames
 
 Edge = tuple[str, str]
 

@@ -12,13 +12,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_planner.plan.changes.change_answer import ChangeReading, read_change
-from goalwright_planner.plan.json_answer import NotJson
-from goalwright_planner.plan.normal_form import normal_form
+from goalwright_planner.json_answer import NotJson
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.reading import find, read_answer, read_plan
-from goalwright_planner.plan.shape import SHAPES
 from goalwright_planner.plan.validate import Known
+from goalwright_planner.reading.change_answer import ChangeReading, read_change
+from goalwright_planner.reading.normal_form import normal_form
+from goalwright_planner.reading.plan_answer import find, read_answer, read_plan
+from goalwright_planner.reading.shape import SHAPES
 from tests.growth import growth
 
 if TYPE_CHECKING:

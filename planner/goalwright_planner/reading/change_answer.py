@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goalwright_planner.json_answer import NotJson
 from goalwright_planner.plan import unused_skills
 from goalwright_planner.plan.changes.change import Change, problems
-from goalwright_planner.plan.json_answer import NotJson
-from goalwright_planner.plan.normal_form import normal_form
-from goalwright_planner.plan.reading import beside_faults, find_in
-from goalwright_planner.plan.schema import UNUSED, plan_schema
 from goalwright_planner.plan.task import ACTION_TYPES, Task
 from goalwright_planner.plan.task_id import parent_of
 from goalwright_planner.plan.validate import row_problems
+from goalwright_planner.reading.normal_form import normal_form
+from goalwright_planner.reading.plan_answer import beside_faults, find_in
+from goalwright_planner.reading.schema import UNUSED, plan_schema
 from goalwright_skills.text.nesting import is_too_deep
 
 if TYPE_CHECKING:

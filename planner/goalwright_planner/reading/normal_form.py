@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.plan import unused_skills
-from goalwright_planner.plan.edges.edge_text import edges_among, texts_in
-from goalwright_planner.plan.edges.joining import NormalForm, join_edges, join_numbers
-from goalwright_planner.plan.edges.left_out import is_dots, says_left_out
-from goalwright_planner.plan.edges.stated import WAITS
-from goalwright_planner.plan.edges.task_names import TaskNames, folded
 from goalwright_planner.plan.task import ACTION_TYPES
+from goalwright_planner.reading.edges.edge_text import edges_among, texts_in
+from goalwright_planner.reading.edges.joining import NormalForm, join_edges, join_numbers
+from goalwright_planner.reading.edges.left_out import is_dots, says_left_out
+from goalwright_planner.reading.edges.stated import WAITS
+from goalwright_planner.reading.edges.task_names import TaskNames, folded
 from goalwright_skills.text.shorten import clip
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ _INPUTS = tuple(
 _TASK_KEYS = ("id", "title", "action_type", "name", "instruction", "arguments", "depends_on", "use")
 PLAN_KEYS = ("tasks", "synthesis", "clarification", "goal", unused_skills.KEY, "joined")
 _MOST_QUOTED = 200
+_UNUSED = frozenset(folded(key) for key in ("unused_skills", "skills_unused", "not_used", "skills_not_used"))
 # What else a plan may call the list of its tasks.
 TASK_LISTS = ("steps", "subtasks", "nodes", "plan")
 _CALL_KEYS = {"name", "arguments", "type", "id", "function", "parameters"}
@@ -173,7 +174,7 @@ def _with_tasks(form: NormalForm) -> Mapping[str, Any]:
 def _take_unused(document: dict[str, Any], form: NormalForm) -> None:
     """Read why skills are not used, under another key or as a list, as reasons by skill; no plan is lost for them."""
     key = unused_skills.KEY
-    others = [name for name in document if folded(str(name)) in unused_skills.ALIASES]
+    others = [name for name in document if folded(str(name)) in _UNUSED]
     if key not in document and len(others) == 1:
         document[key] = document.pop(others[0])
         form.repairs.append(f"'{others[0]}' read as '{key}'")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from goalwright_planner.plan.reading import Reading, read_plan
 from goalwright_planner.plan.validate import Known
+from goalwright_planner.reading.plan_answer import Reading, read_plan
 
 JOIN = {("survey", "brief"), ("sheet", "brief")}
 CHAIN = {("survey", "sheet"), ("sheet", "brief")}

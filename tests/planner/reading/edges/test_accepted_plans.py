@@ -9,11 +9,11 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_planner.plan.json_answer import NotJson
+from goalwright_planner.json_answer import NotJson
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.reading import read_answer
-from goalwright_planner.plan.shape import SHAPES
 from goalwright_planner.plan.validate import Known
+from goalwright_planner.reading.plan_answer import read_answer
+from goalwright_planner.reading.shape import SHAPES
 
 Edge = tuple[str, str]
 IDS = ("a", "b-2", "step_3", "1", "2", "task", "from", "Report", "order", "tasks", "x y".replace(" ", "_"))

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
-from goalwright_planner.plan.edges.edge_text import edges_among, edges_in, has_arrow, texts_in
-from goalwright_planner.plan.edges.numbers import number_in
-from goalwright_planner.plan.edges.task_names import folded
+from goalwright_planner.reading.edges.edge_text import edges_among, edges_in, has_arrow, texts_in
+from goalwright_planner.reading.edges.numbers import number_in
+from goalwright_planner.reading.edges.task_names import folded
 
 if TYPE_CHECKING:
-    from goalwright_planner.plan.edges.edge_text import Edge
-    from goalwright_planner.plan.edges.task_names import TaskNames
+    from goalwright_planner.reading.edges.edge_text import Edge
+    from goalwright_planner.reading.edges.task_names import TaskNames
 
 # Keys under which a task, or a plan by task, says what comes before it.
 WAITS = (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_planner.plan.shape import INSTRUCTION_LIMIT, NO_SKILL, SHAPES, numbered_schema
+from goalwright_planner.reading.shape import INSTRUCTION_LIMIT, NO_SKILL, SHAPES, numbered_schema
 
 SKILLS = ["cataloging-apis", "writing-changelogs"]
 

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goalwright_planner.plan.references import references
-from goalwright_planner.plan.schema import plan_schema
+from goalwright_planner.reading.schema import plan_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

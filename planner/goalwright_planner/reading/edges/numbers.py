@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from goalwright_planner.plan.edges.task_names import folded
+from goalwright_planner.reading.edges.task_names import folded
 
 _KEYS = frozenset(
     folded(key)

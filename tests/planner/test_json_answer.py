@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_planner.plan.json_answer import NotJson, extract, repair, without_thinking
+from goalwright_planner.json_answer import NotJson, extract, repair, without_thinking
 
 PLAN = {"tasks": [{"id": "a", "instruction": 'say "{x}", // not a comment'}], "synthesis": None}
 TEXT = json.dumps(PLAN)

@@ -8,23 +8,23 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from goalwright_planner.plan import loose_json
-from goalwright_planner.plan.edges.edge_text import edges_among
-from goalwright_planner.plan.edges.joining import NormalForm
-from goalwright_planner.plan.edges.left_out import left_out_in_prose
-from goalwright_planner.plan.edges.task_names import TaskNames
-from goalwright_planner.plan.json_answer import NotJson, breaks_off, complaint, fences, objects, without_thinking
-from goalwright_planner.plan.loose_json import Ambiguous, LeftOut
-from goalwright_planner.plan.normal_form import normal_form, says_what_to_do
-from goalwright_planner.plan.shape import SHAPES
+from goalwright_planner.json_answer import NotJson, breaks_off, complaint, fences, objects, without_thinking
 from goalwright_planner.plan.validate import problems
+from goalwright_planner.reading import loose_json
+from goalwright_planner.reading.edges.edge_text import edges_among
+from goalwright_planner.reading.edges.joining import NormalForm
+from goalwright_planner.reading.edges.left_out import left_out_in_prose
+from goalwright_planner.reading.edges.task_names import TaskNames
+from goalwright_planner.reading.loose_json import Ambiguous, LeftOut
+from goalwright_planner.reading.normal_form import normal_form, says_what_to_do
+from goalwright_planner.reading.shape import SHAPES
 from goalwright_skills.text.nesting import MOST_LEVELS, is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from goalwright_planner.plan.shape import PlanShape
     from goalwright_planner.plan.validate import Known
+    from goalwright_planner.reading.shape import PlanShape
 
 _TOOL_CALL = re.compile(r"<(tool_call|function_call)>\s*(.*?)\s*</\1>", re.DOTALL)
 _MAX_PIECES = 50

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from goalwright_planner.plan.edges.left_out import marks_left_out
-from goalwright_planner.plan.json_answer import NotJson, comments_in, repair
+from goalwright_planner.json_answer import NotJson, comments_in, repair
+from goalwright_planner.reading.edges.left_out import marks_left_out
 from goalwright_skills.format.safe_yaml import JsonLoader
 from goalwright_skills.text.surrogates import join_surrogates
 

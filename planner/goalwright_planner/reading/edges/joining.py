@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from goalwright_planner.plan.edges.edge_text import edges_among, texts_in
-from goalwright_planner.plan.edges.left_out import says_left_out
-from goalwright_planner.plan.edges.numbers import number_in, orders_tasks
-from goalwright_planner.plan.edges.stated import NEXT, Stated, between, stated
-from goalwright_planner.plan.edges.task_names import folded
+from goalwright_planner.reading.edges.edge_text import edges_among, texts_in
+from goalwright_planner.reading.edges.left_out import says_left_out
+from goalwright_planner.reading.edges.numbers import number_in, orders_tasks
+from goalwright_planner.reading.edges.stated import NEXT, Stated, between, stated
+from goalwright_planner.reading.edges.task_names import folded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from goalwright_planner.plan.edges.edge_text import Edge
-    from goalwright_planner.plan.edges.task_names import TaskNames
+    from goalwright_planner.reading.edges.edge_text import Edge
+    from goalwright_planner.reading.edges.task_names import TaskNames
 
 _NEXT = frozenset(folded(key) for key in NEXT)
 _WRITE = "write what each task waits for in its 'depends_on'"
