@@ -189,7 +189,7 @@ async def main(tokens: int, shapes: Sequence[int] = ()) -> int:
 
 
 def _load() -> None:
-    from goalwright.models.litellm.litellm_model import load
+    from goalwright.models.litellm.lifecycle import load
 
     load()
 

@@ -158,9 +158,9 @@ def _fork_workers(address: str) -> None:
 
 def import_litellm() -> None:
     """Import litellm and what it imports at the first call."""
-    from goalwright.models.litellm import litellm_model
+    from goalwright.models.litellm import lifecycle
 
-    litellm_model.load()
+    lifecycle.load()
     for name in ("openai.resources", "litellm.litellm_core_utils.default_encoding"):
         importlib.import_module(name)
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from goalwright.models.litellm.estimates import sound
-from goalwright.models.litellm.price import ASSUMED_PRICE, Price
-from goalwright.models.litellm.prices import PriceList, is_cost
+from goalwright.models.litellm.prices import ASSUMED_PRICE, Price, PriceList, is_cost
 from goalwright.models.metered import Spent, spent_by
 from goalwright.models.reservation import Call, Reservation
 from goalwright.models.unpriced import unpriced

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goalwright.models.litellm import keys, litellm_model
-from goalwright.models.litellm.litellm_errors import NO_PROVIDER, says_no_provider
+from goalwright.models.litellm import keys, lifecycle
+from goalwright.models.litellm.errors import NO_PROVIDER, says_no_provider
 from goalwright.settings.default_model import is_local
 from goalwright_planner.errors import KeyRefused, UnknownModel
 from goalwright_skills.errors import GoalwrightError
@@ -24,7 +24,7 @@ class ModelProblem:
     certain: bool = True
 
 
-def find_problem(name: str, load: Callable[[], Any] = litellm_model.load) -> ModelProblem | None:
+def find_problem(name: str, load: Callable[[], Any] = lifecycle.load) -> ModelProblem | None:
     """Find out why a model cannot be called; None if it can. Imports litellm, which takes seconds."""
     if is_local(name):
         return _find_local_problem(name)

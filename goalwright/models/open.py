@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from goalwright.models.litellm.litellm_model import LitellmModel
+from goalwright.models.litellm.model import LitellmModel
 from goalwright.settings.default_model import is_local
 from goalwright.settings.settings import Settings
 from goalwright_planner.prompting.profile import profile_of as profile_by_name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goalwright.models.litellm.estimates import most_prompt_tokens, prompt_tokens
 
 if TYPE_CHECKING:
-    from goalwright.models.litellm.price import Price
+    from goalwright.models.litellm.prices import Price
     from goalwright_planner.model import Request
 
 # What a model may answer if its own limit is unknown: no common one answers more.

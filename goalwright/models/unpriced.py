@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from goalwright.models.litellm.price import ASSUMED_PRICE
-from goalwright.models.litellm.prices import PriceList
+from goalwright.models.litellm.prices import ASSUMED_PRICE, PriceList
 from goalwright_planner.errors import UnknownPrice
 from goalwright_skills.text.plural import plural
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from goalwright.models.budget import Budget
 from goalwright.models.choice import ModelChoice
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 from goalwright.models.litellm.capabilities import Capabilities
 from goalwright.models.litellm.prices import PriceList
 from goalwright.models.open import OpenModel, model_opener
@@ -358,7 +358,7 @@ class Goalwright:
         if self._journal is not None:
             await asyncio.to_thread(self._journal.close)
             self._journal = None
-        await litellm_model.close()
+        await lifecycle.close()
 
     async def __aenter__(self) -> Self:
         return self

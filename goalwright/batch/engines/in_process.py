@@ -18,7 +18,7 @@ from goalwright.batch.limits.rate_limiter import Rates
 from goalwright.batch.shared_plans import SharedPlans, StoppedWaiting
 from goalwright.models.budget import Budget, BudgetedModel
 from goalwright.models.call_process.pool import PoolModel, WorkerPool, default_workers
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 from goalwright.models.litellm.capabilities import Capabilities
 from goalwright.models.litellm.prices import PriceList
 from goalwright.models.metered import MeteredModel
@@ -166,7 +166,7 @@ class InProcess:
             self.workers = WorkerPool(self.settings, self._capabilities, cores)
             self.workers.start(min(calling, self.limits.rates.max_calls))
         if calling and (self.workers is None or self.budget.max_cost is not None):  # prices are looked up here
-            litellm_model.preload()
+            lifecycle.preload()
 
     def problems(self, names: Sequence[str]) -> list[ModelProblem]:
         """What keeps these models from being called, as far as it can be known without a call."""
@@ -182,7 +182,7 @@ class InProcess:
         if not self._calls:
             return
         skills = self.runtime().workspace.skills
-        loading = asyncio.to_thread(litellm_model.load) if self.workers is None else self.workers.warm()
+        loading = asyncio.to_thread(lifecycle.load) if self.workers is None else self.workers.warm()
         await asyncio.gather(asyncio.to_thread(skills.warm), loading)
 
     def pace(self) -> Pace:

@@ -34,7 +34,7 @@ from goalwright.interfaces.acp import history, mcp_servers, modes
 from goalwright.interfaces.acp.modes import KeptModes
 from goalwright.interfaces.acp.session import CONTINUE, Session
 from goalwright.models.choice import ModelChoice
-from goalwright.models.litellm.price import unloaded_vision
+from goalwright.models.litellm.prices import unloaded_vision
 from goalwright.runs.conversations.conversation import Conversation
 from goalwright.runs.runtime import Goalwright
 from goalwright.runs.stored import records

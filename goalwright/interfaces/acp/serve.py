@@ -12,7 +12,7 @@ from acp.stdio import stdio_streams
 
 from goalwright.interfaces.acp.agent import GoalwrightAgent
 from goalwright.interfaces.acp.transport import LARGEST, LineTransport
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 from goalwright.runs.serving import until_left
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ async def serve(configure: Callable[[Path], tuple[Paths, Settings]]) -> list[str
     """Serve until the client leaves or a signal comes; returns the ids of the sessions that this interrupted."""
     agent = GoalwrightAgent(configure)
     transport = LineTransport(*await _streams())
-    litellm_model.preload()
+    lifecycle.preload()
     return await until_left(run_agent(agent, transport), agent.close)  # type: ignore[arg-type]
 
 

@@ -225,8 +225,7 @@ def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
 
 def _token_price(settings: Settings | None) -> float:
     """What a token of a prompt costs at most: a budget has loaded the price list already."""
-    from goalwright.models.litellm.price import ASSUMED_PRICE
-    from goalwright.models.litellm.prices import PriceList
+    from goalwright.models.litellm.prices import ASSUMED_PRICE, PriceList
 
     price = PriceList(settings.prices or {})(settings.model).prompt if settings and settings.model else None
     return ASSUMED_PRICE if price is None else price

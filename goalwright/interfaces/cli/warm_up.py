@@ -19,7 +19,7 @@ def begin(settings: Settings, paths: Paths) -> OpenModel | None:
     """Start loading litellm, which takes seconds, in the shared process or here; None opens models as usual."""
     from goalwright.models.call_process.shared import SharedProcess, is_wanted
     from goalwright.models.choice import ModelChoice
-    from goalwright.models.litellm import litellm_model
+    from goalwright.models.litellm import lifecycle
 
     terminal, names = sys.stdin.isatty() and sys.stderr.isatty(), tuple[str, ...]()
     with suppress(SetupError):  # a plan of tools alone needs no model
@@ -28,7 +28,7 @@ def begin(settings: Settings, paths: Paths) -> OpenModel | None:
         process = SharedProcess(settings, paths.cache)
         if process.start():
             return process.opener()
-    litellm_model.preload()
+    lifecycle.preload()
     return None
 
 

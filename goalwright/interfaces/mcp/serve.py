@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.mcp.goal_tools import GoalTools
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 from goalwright.runs.serving import until_left
 from goalwright_skills.errors import SetupError
 
@@ -31,7 +31,7 @@ async def opened(goalwright: Goalwright, *, allow_approvals: bool = False) -> As
         ) from error
     tools = GoalTools(goalwright, allow_approvals)
     server = protocol.build(tools)
-    litellm_model.preload()
+    lifecycle.preload()
     yield server, tools
 
 

@@ -204,11 +204,11 @@ class Site:
 
     def runtime(self, settings: Settings, use: Mapping[str, Path] | None = None, *, record: bool = True) -> Goalwright:
         """A runtime for one run; those that record share one journal."""
-        from goalwright.models.litellm import litellm_model
+        from goalwright.models.litellm import lifecycle
         from goalwright.runs.runtime import Goalwright
 
         if self._open_model is None:
-            litellm_model.preload()
+            lifecycle.preload()
         return Goalwright(
             self.paths.workspace,
             replace(settings, journal=self.settings.journal),
@@ -230,6 +230,6 @@ class Site:
             self._journal.close()
         if self._store is not None:
             self._store.close()
-        if (provider := sys.modules.get("goalwright.models.litellm.litellm_model")) is not None:
+        if (provider := sys.modules.get("goalwright.models.litellm.lifecycle")) is not None:
             await provider.close()
         return interrupted

@@ -32,7 +32,7 @@ from goalwright.models.call_process.messages import (
     Setup,
 )
 from goalwright.models.call_process.socket_folder import SocketFolder, is_mine
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 from goalwright.models.litellm.capabilities import Capabilities
 from goalwright.models.model_check import find_problem
 from goalwright.models.open import model_opener
@@ -81,7 +81,7 @@ def serve_shared(cache_folder: str, idle: str) -> None:
 
 def _load() -> None:
     """Load litellm and what it imports at its first call, and keep it out of the forks' garbage collections."""
-    litellm_model.load()
+    lifecycle.load()
     with suppress(ImportError):
         import_module("openai.resources")
     gc.collect()
@@ -155,7 +155,7 @@ class Calls:
         """Take the environment, and open models from now on as the message says."""
         os.environb.clear()
         os.environb.update(setup.env)
-        litellm_model.load()  # it is loaded; this clears what litellm must not see
+        lifecycle.load()  # it is loaded; this clears what litellm must not see
         settings = replace(Settings(), api_base=setup.api_base, call_timeout=setup.call_timeout)
         self._open = cache(model_opener(settings, Capabilities(Path(setup.capabilities))))
         self._send(Ready(os.getpid(), [find_problem(name) for name in setup.check]))

@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from goalwright.models.litellm import litellm_model
-from goalwright.models.litellm.litellm_model import LitellmModel
+from goalwright.models.litellm import lifecycle
+from goalwright.models.litellm.model import LitellmModel
 from goalwright.models.local import catalogue
 from goalwright.models.local.serving.endpoint import count_tokens
 from goalwright.models.local.serving.prompt_fit import fitted
@@ -89,7 +89,7 @@ class LocalModel:
     async def load(self) -> str:
         """Start the server, and load litellm meanwhile; returns why it is slow here, if it need not be."""
         serving = self.serve(Load(installed(self.name).path))
-        endpoint, _ = await asyncio.gather(serving, asyncio.to_thread(litellm_model.load))
+        endpoint, _ = await asyncio.gather(serving, asyncio.to_thread(lifecycle.load))
         return endpoint.slow
 
     async def complete(self, request: Request) -> Reply:

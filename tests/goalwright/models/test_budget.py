@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from goalwright.models.budget import ASSUMED_PRICE, Budget, BudgetedModel
-from goalwright.models.litellm.price import Price
-from goalwright.models.litellm.prices import PriceList
+from goalwright.models.litellm.prices import Price, PriceList
 from goalwright.models.metered import MeteredModel
 from goalwright_planner.errors import BudgetSpent, ServerFailed
 from goalwright_planner.events import Warned

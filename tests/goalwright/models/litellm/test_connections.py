@@ -6,8 +6,8 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING
 
-from goalwright.models.litellm import litellm_model
-from goalwright.models.litellm.litellm_model import LitellmModel
+from goalwright.models.litellm import lifecycle
+from goalwright.models.litellm.model import LitellmModel
 from goalwright_planner.model import Message, Request
 from tests.openai_server import Call, OpenAIServer, Say, Script
 
@@ -38,7 +38,7 @@ async def ask(server: OpenAIServer, text: str) -> Reply:
 async def ends(server: OpenAIServer) -> None:
     """What a run does: it makes calls, and closes its connections."""
     await ask(server, "quick")
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 async def test_a_run_that_ends_leaves_the_calls_of_another_alone(serve: Callable[[Script], OpenAIServer]) -> None:
@@ -62,7 +62,7 @@ async def test_a_run_that_ends_leaves_the_calls_of_another_thread_alone(
 
     async def call() -> None:
         texts.append((await ask(server, "slow")).text)
-        await litellm_model.close()
+        await lifecycle.close()
 
     thread = threading.Thread(target=asyncio.run, args=(call(),), daemon=True)
     thread.start()
@@ -78,4 +78,4 @@ async def test_a_closed_connection_is_opened_again(serve: Callable[[Script], Ope
     server = serve(Slow())
     await ends(server)
     assert (await ask(server, "quick")).text == "quick"
-    await litellm_model.close()
+    await lifecycle.close()

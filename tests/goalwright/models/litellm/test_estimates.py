@@ -16,7 +16,7 @@ from goalwright_planner.model import Message, Request, ToolSpec, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 ROWS = [{"id": n, "name": f"row {n}", "price": n * 1.37, "ok": n % 2 == 0} for n in range(200)]
 TEXTS = {
     "English": "The committee deliberates about acquisitions while the quick brown fox jumps over the lazy dog. ",

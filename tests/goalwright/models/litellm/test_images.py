@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goalwright.models.budget import Budget, BudgetedModel
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 from goalwright.models.litellm.capabilities import Capabilities
 from goalwright.models.litellm.estimates import prompt_tokens
-from goalwright.models.litellm.litellm_model import LitellmModel
-from goalwright.models.litellm.price import Price
+from goalwright.models.litellm.model import LitellmModel
+from goalwright.models.litellm.prices import Price
 from goalwright.models.metered import MeteredModel
 from goalwright_planner.errors import BudgetSpent
 from goalwright_planner.model import Message, Request, image_tokens
@@ -35,7 +35,7 @@ IMAGES = read(RED, "red.png"), read(PHOTO, "photo.jpg")
 async def hung_up() -> AsyncIterator[None]:
     """Leave no connection open to a server that is gone."""
     yield
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 def looking(vision: bool | None = None) -> Request:

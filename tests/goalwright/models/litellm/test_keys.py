@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright.models.litellm import keys, litellm_model
+from goalwright.models.litellm import keys, lifecycle
 from goalwright.models.model_check import check_names
 from goalwright_planner.errors import ModelError
 
@@ -14,7 +14,7 @@ def test_the_list_agrees_with_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
     for names in keys.KEYS.values():
         for name in names:
             monkeypatch.delenv(name, raising=False)
-    litellm = litellm_model.load()
+    litellm = lifecycle.load()
     known = {str(getattr(one, "value", one)) for one in litellm.provider_list}
     assert {*keys.KEYS, *keys.OTHERS} <= known
     for provider, names in keys.KEYS.items():

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 from goalwright.models.litellm.http_limits import MAX_ANSWER
-from goalwright.models.litellm.litellm_model import LitellmModel
+from goalwright.models.litellm.model import LitellmModel
 from goalwright_planner.errors import ModelError, Transient
 from goalwright_planner.model import Message, Request
 
@@ -43,7 +43,7 @@ STREAMED = Request((Message("user", "x"),), on_text=lambda _: None)
 @pytest.fixture(scope="module", autouse=True)
 def little_to_collect() -> Iterator[None]:
     """Leave litellm itself out of collections: each would take half a second."""
-    litellm_model.load()
+    lifecycle.load()
     gc.freeze()
     yield
     gc.unfreeze()
@@ -200,7 +200,7 @@ async def longest_gap(model: LitellmModel, request: Request) -> tuple[Exception 
 @pytest.fixture(scope="module", autouse=True)
 def loaded() -> None:
     """Loading litellm and its clients takes seconds, once."""
-    litellm_model.load()
+    lifecycle.load()
     import openai.resources  # noqa: F401
 
     with answering(lambda client: client.sendall(head() + document(10))) as base:
@@ -209,7 +209,7 @@ def loaded() -> None:
 
 async def called(base: str, name: str = "openai/test-model", request: Request = ASKED) -> None:
     await LitellmModel(name, 20, parameters={"api_base": base, "api_key": "sk-test"}).complete(request)
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 async def ended(
@@ -220,7 +220,7 @@ async def ended(
         try:
             return await longest_gap(model, request)
         finally:
-            await litellm_model.close()
+            await lifecycle.close()
 
 
 OPENAI, ANTHROPIC, OLLAMA = "openai/test-model", "anthropic/claude-sonnet-4-5", "ollama_chat/qwen3:4b"

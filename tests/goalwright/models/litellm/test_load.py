@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 # A package as litellm is: its parts find each other through the package, and a part may fail.
 PACKAGE = {
     "__init__.py": "from .utils import ready as acompletion\nfrom . import late\n",
@@ -15,18 +15,18 @@ PACKAGE = {
 }
 TWICE = """
 import threading
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 
-litellm_model.preload()  # breaks off, out of sight
+lifecycle.preload()  # breaks off, out of sight
 [loading.join() for loading in threading.enumerate() if loading.name == "load litellm"]
-print(litellm_model.load().acompletion, litellm_model.load() is litellm_model.load())
+print(lifecycle.load().acompletion, lifecycle.load() is lifecycle.load())
 """
 
 EARLY_END = """
 import threading
-from goalwright.models.litellm import litellm_model
+from goalwright.models.litellm import lifecycle
 
-[litellm_model.preload() for _ in range(3)]
+[lifecycle.preload() for _ in range(3)]
 print([loading.name for loading in threading.enumerate()].count("load litellm"))
 """
 # A package that takes a minute, and looks for other modules all the while.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from goalwright.models.litellm.litellm_model import load
-from goalwright.models.litellm.price import listed_price, unloaded_price
+from goalwright.models.litellm.lifecycle import load
+from goalwright.models.litellm.prices import listed_price, unloaded_price
 from goalwright_planner.model import Usage
 
 _MILLION = Usage(1, 1_000_000, 1_000_000)

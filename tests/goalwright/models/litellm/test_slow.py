@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright.models.litellm import litellm_model
-from goalwright.models.litellm.litellm_model import LitellmModel
+from goalwright.models.litellm import lifecycle
+from goalwright.models.litellm.model import LitellmModel
 from goalwright_planner.errors import CallTimedOut
 from goalwright_planner.model import Message, Request
 
@@ -39,7 +39,7 @@ async def dripping(kind: bytes, drop: bytes) -> AsyncIterator[str]:
     server = await asyncio.start_server(drip, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        await litellm_model.close()  # hangs up, which ends the server's handlers
+        await lifecycle.close()  # hangs up, which ends the server's handlers
         await asyncio.gather(*(one.wait() for one in dripped))
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.models.litellm import litellm_model, litellm_shortcuts
-from goalwright.models.litellm.litellm_model import LitellmModel, StreamedAnswer, _respond
-from goalwright_planner.model import Message, Reply, Request
+from goalwright.models.litellm import lifecycle
+from goalwright.models.litellm.model import LitellmModel, StreamedAnswer, _respond
+from goalwright_planner.model import Message, Request
 from tests.openai_server import Say
 from tests.provider_server import ProviderServer
 
@@ -74,54 +74,16 @@ def test_without_a_listener_nothing_is_streamed() -> None:
 
 
 @pytest.mark.parametrize("name", [*PRICED, "openai/test-model", "ollama_chat/test-model"])
-async def test_the_reply_is_that_of_a_stream_read_to_its_very_end(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ask() -> tuple[Reply, list[str]]:
-        heard: list[str] = []
-        request = Request((Message("user", "Why?"),), on_text=heard.append)
-        try:
-            return await LitellmModel(name).complete(request), heard
-        finally:
-            await litellm_model.close()
-
+async def test_reply_of_a_stream_has_text_usage_and_cost(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces: list[str] = []
+    request = Request((Message("user", "Why?"),), on_text=pieces.append)
     with ProviderServer(lambda _: Say("for no reason", tokens=(1000, 200))) as server:
         for key, value in server.env.items():
             monkeypatch.setenv(key, value)
         for provider in ("OPENAI", "ANTHROPIC", "GEMINI"):
             monkeypatch.setenv(f"{provider}_API_KEY", "sk-test-0123456789abcdef")
-        ours = await ask()
-        monkeypatch.setattr(litellm_shortcuts, "is_over", lambda _: False)
-        theirs = await ask()
-    assert ours == theirs
-    assert (ours[0].text, ours[0].usage.prompt_tokens, ours[0].usage.completion_tokens) == ("for no reason", 1000, 200)
-    assert bool(ours[0].cost) == (name in PRICED)
-
-
-class Counted(Stream):
-    """A stream that counts what is read of it; its usage comes with the last piece but one."""
-
-    read = 0
-
-    @property
-    def sent_stream_usage(self) -> bool:
-        return self.read >= len(self.pieces) - 1
-
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        for piece in self.pieces:
-            self.read += 1
-            yield chunk(piece)
-
-    async def aclose(self) -> None:
-        """Nothing is open."""
-
-
-@pytest.mark.parametrize(("callbacks", "read"), [([], 2), ([print], 3)])
-def test_a_stream_is_read_past_its_usage_only_for_a_program_that_logs_it(callbacks: list[Any], read: int) -> None:
-    class Logging(Litellm):
-        success_callback = callbacks
-
-        async def acompletion(self, **_: Any) -> Any:
-            return stream
-
-    stream = Counted(["a", None, None], "stop")
-    assert asyncio.run(_respond(Logging(), {"messages": []}, lambda _: None, StreamedAnswer())) == "a"
-    assert stream.read == read
+        reply = await LitellmModel(name).complete(request)
+        await lifecycle.close()
+    assert reply.text == "".join(pieces) == "for no reason"
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (1000, 200)
+    assert bool(reply.cost) == (name in PRICED)

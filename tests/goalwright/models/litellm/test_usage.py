@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from goalwright.models.litellm import litellm_model
-from goalwright.models.litellm.litellm_model import LitellmModel
-from goalwright.models.litellm.price import Price
-from goalwright.models.litellm.prices import PriceList
+from goalwright.models.litellm import lifecycle
+from goalwright.models.litellm.model import LitellmModel
+from goalwright.models.litellm.prices import Price, PriceList
 from goalwright.models.metered import MeteredModel, spent_by
 from goalwright.models.retry import RetryingModel, RetryPolicy
 from goalwright.settings.model_prices import ModelPrice
@@ -43,7 +42,7 @@ async def ask(server_says: Script, serve: Serve, request: Request = ASKED, **par
     try:
         return await MeteredModel(LitellmModel(MODEL, **parts)).complete(request)
     finally:
-        await litellm_model.close()
+        await lifecycle.close()
 
 
 def assert_estimated(usage: Usage) -> None:
@@ -186,7 +185,7 @@ async def test_a_stream_that_ends_early_counts_and_is_not_called_again_unseen(
     spent = spent_by(failed.value)
     assert spent is not None
     assert_estimated(spent.usage)
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 async def test_a_stream_of_calls_of_tools_that_is_cut_counts_them(serve: Serve) -> None:
@@ -199,7 +198,7 @@ async def test_a_stream_of_calls_of_tools_that_is_cut_counts_them(serve: Serve) 
     assert spent is not None
     assert spent.usage.completion_tokens > 10
     assert len(server.calls) == 1
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 async def test_a_stream_without_its_last_line_is_whole_if_it_has_a_finish_reason(serve: Serve) -> None:
@@ -217,7 +216,7 @@ async def test_after_a_stream_that_broke_off_the_whole_answer_is_asked_for(serve
     assert (await model.complete(streamed(heard))).text == TEXT
     assert (await model.complete(streamed(heard))).text == TEXT
     assert [bool(call.body.get("stream")) for call in server.calls] == [True, False, False]
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 async def test_a_gateway_that_cannot_stream_is_asked_for_the_whole_answer(serve: Serve) -> None:
@@ -225,7 +224,7 @@ async def test_a_gateway_that_cannot_stream_is_asked_for_the_whole_answer(serve:
     model = RetryingModel(MeteredModel(LitellmModel(MODEL)), QUICK, lambda _: None)
     assert (await model.complete(streamed())).text == TEXT
     assert len(server.calls) <= 2
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500, 503])
@@ -241,7 +240,7 @@ async def test_a_call_that_never_left_costs_nothing(monkeypatch: pytest.MonkeyPa
     with pytest.raises(Unreachable) as failed:
         await MeteredModel(LitellmModel(MODEL)).complete(ASKED)
     assert spent_by(failed.value) is None
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 async def test_a_call_that_is_not_answered_in_time_counts_what_was_sent(serve: Serve) -> None:
@@ -265,7 +264,7 @@ async def test_a_cancelled_call_counts_what_was_sent_and_received(serve: Serve) 
     spent = spent_by(cancelled.value)
     assert spent is not None
     assert_estimated(spent.usage)
-    await litellm_model.close()
+    await lifecycle.close()
 
 
 async def test_a_price_of_the_users_own_counts_for_estimates_and_for_what_breaks_off(serve: Serve) -> None:
@@ -279,4 +278,4 @@ async def test_a_price_of_the_users_own_counts_for_estimates_and_for_what_breaks
     spent = spent_by(failed.value)
     assert spent is not None
     assert spent.cost == Price(1e-4, 1e-3).of(spent.usage)
-    await litellm_model.close()
+    await lifecycle.close()

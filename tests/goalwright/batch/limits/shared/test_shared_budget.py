@@ -12,7 +12,7 @@ import pytest
 from goalwright.batch.limits.shared.budget import Amount, BudgetRequest, SharedBudget
 from goalwright.batch.limits.shared.worker_budget import WorkerBudget
 from goalwright.models.budget import Budget, BudgetedModel
-from goalwright.models.litellm.price import Price
+from goalwright.models.litellm.prices import Price
 from goalwright.models.metered import Spent
 from goalwright_planner.errors import BudgetSpent
 from goalwright_planner.model import Message, Reply, Request, Usage

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from goalwright.models.litellm.litellm_errors import explain
+from goalwright.models.litellm.errors import explain
 from goalwright_planner.errors import (
     CallTimedOut,
     ContentRefused,

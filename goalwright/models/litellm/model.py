@@ -1,26 +1,21 @@
-"""Models behind litellm: the one module that imports it, as late as possible."""
+"""Models behind litellm: requests in litellm's form, its responses as replies."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import gc
 import os
-import sys
-import threading
-import warnings
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from goalwright.models.litellm import estimates
-from goalwright.models.litellm.background_loading import BackgroundLoading
+from goalwright.models.litellm import estimates, lifecycle
 from goalwright.models.litellm.capabilities import Capabilities
-from goalwright.models.litellm.connections import LoopConnections
-from goalwright.models.litellm.litellm_errors import explain
-from goalwright.models.litellm.price import listed_price
+from goalwright.models.litellm.errors import explain
+from goalwright.models.litellm.http_limits import AnswerLimit, limited
+from goalwright.models.litellm.prices import listed_price
 from goalwright.models.litellm.prompted_tools import with_calls, without_tools
 from goalwright_planner.errors import CallTimedOut, FormatRefused, ImagesRefused, ModelError, ServerFailed, ToolsRefused
 from goalwright_planner.image_messages import without_images
@@ -28,88 +23,14 @@ from goalwright_planner.model import Message, Reply, ToolCall, Usage
 from goalwright_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from goalwright.models.litellm.capabilities import Capability
-    from goalwright.models.litellm.http_limits import AnswerLimit
     from goalwright_planner.model import OnText, Request, ToolSpec
     from goalwright_skills.image_file import Image
 
-_ENVIRONMENT = {
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # use the bundled price list instead of fetching one at import
-    "LITELLM_MODE": "PRODUCTION",  # do not read a .env file at import
-}
-# What a role's schema is called, to a provider that wants to know.
+# The name of a role's schema, for providers that require one.
 _SCHEMA_NAMES = {"task": "result", "checker": "verdict"}
-_importing = threading.Lock()
-
-
-def load() -> Any:
-    """Import litellm, once, and silence it."""
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    for name in list(os.environ):
-        if name.endswith("_API_KEY") and not os.environ.get(name, "").strip():
-            os.environ.pop(name, None)  # litellm would send an empty key
-    # pydantic warns about one of litellm's own types whenever an answer is streamed
-    warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*")
-    litellm = _import()
-    from goalwright.models.litellm import http_limits, litellm_shortcuts, litellm_texts
-
-    http_limits.install()
-    litellm_shortcuts.install()
-    litellm_texts.bound()
-    litellm.suppress_debug_info = True
-    litellm.telemetry = False
-    return litellm
-
-
-def _import() -> Any:
-    with _importing, _without_collecting():
-        try:
-            import litellm
-        except BaseException:
-            # Python keeps the parts that were imported, and with those a second import fails: start over next time
-            for name in [name for name in list(sys.modules) if name == "litellm" or name.startswith("litellm.")]:
-                del sys.modules[name]
-            raise
-    return litellm
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Pause garbage collection: during an import it takes a sixth of the time and finds nothing."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-def _loaded() -> bool:
-    return hasattr(sys.modules.get("litellm"), "acompletion")
-
-
-def preload() -> None:
-    """Start loading litellm in the background: it takes seconds, and other work can be done meanwhile."""
-    _background.start()
-
-
-_background = BackgroundLoading("load litellm", load)
-
-
-_connections = LoopConnections()
-
-
-async def close() -> None:
-    """Close litellm's connections of this event loop, if no call uses them; a later call opens new ones."""
-    litellm = sys.modules.get("litellm")
-    # `load` sets this after the import: do not wait for another thread that is still importing
-    if getattr(litellm, "suppress_debug_info", False):
-        await _connections.close(litellm)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,19 +45,19 @@ class LitellmModel:
 
     @property
     def needs(self) -> str:
-        """litellm, until it is loaded."""
-        return "" if _loaded() else "litellm"
+        """The package that is still to be loaded: litellm, or nothing."""
+        return "" if lifecycle.is_loaded() else "litellm"
 
     async def load(self) -> str:
         """Import litellm."""
-        await asyncio.to_thread(load)
+        await asyncio.to_thread(lifecycle.load)
         return ""
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request; if the model refuses tools, images or a response format, send what it supports."""
+        """Answer the request; if the model refuses tools, images or a response format, retry without them."""
         key = f"{self.name} {self.parameters.get('api_base') or os.environ.get('OPENAI_API_BASE', '')}"
         capability, unseen = self.capabilities.of(key), 0
-        if request.images and not await self._sees(request, capability):
+        if request.images and not await self._accepts_images(request, capability):
             request, unseen = without_images(request), len(request.images)
         while True:
             sent = request if capability.tools else without_tools(request)
@@ -161,35 +82,63 @@ class LitellmModel:
                 reply = msgspec.structs.replace(reply, unseen=unseen) if unseen else reply
                 return reply if capability.tools or not request.tools else with_calls(reply, request)
 
-    async def _sees(self, request: Request, capability: Capability) -> bool:
-        """Whether the model can see: the user's word, else what it has refused, else litellm's list.
+    async def _accepts_images(self, request: Request, capability: Capability) -> bool:
+        """Whether to send images: the user's override, else an earlier refusal, else litellm's list.
 
-        A model that is not on the list counts as one that cannot: some servers drop images without a word.
+        A model that is not on the list gets none: some servers drop images silently.
         """
         if request.vision is not None:
             return request.vision
         if capability.images is None:
-            capability.images = await asyncio.to_thread(_listed_as_seeing, self.name)
+            capability.images = await asyncio.to_thread(_listed_with_vision, self.name)
         return capability.images
 
     async def _call(self, request: Request, capability: Capability) -> Reply:
-        """One call; an error of one that was sent says what it took."""
-        from goalwright.models.litellm import http_limits
-
-        limit, answer = http_limits.AnswerLimit(), StreamedAnswer()
+        """Make one call; if it fails after it was sent, the error has its estimated usage and cost."""
+        limit, answer = AnswerLimit(), StreamedAnswer()
         try:
             return await self._send(request, capability, limit, answer)
         except ModelError as error:
             if limit.was_sent:
                 received = answer.text or limit.received.decode("utf-8", "replace")
                 error.usage = estimates.broken(request, received)
-                error.cost = listed_price(load(), self.name).of(error.usage)
+                error.cost = listed_price(lifecycle.load(), self.name).of(error.usage)
             raise
 
     async def _send(
         self, request: Request, capability: Capability, limit: AnswerLimit, answer: StreamedAnswer
     ) -> Reply:
-        litellm = load() if _loaded() else await asyncio.to_thread(load)
+        litellm = lifecycle.load() if lifecycle.is_loaded() else await asyncio.to_thread(lifecycle.load)
+        arguments = self._arguments(request, capability, litellm)
+        on_text = request.on_text if capability.streams else None
+        try:
+            # litellm's own timeout bounds single reads only: an answer that trickles in would never end.
+            with lifecycle.connections.in_use(litellm), limited(limit):
+                async with asyncio.timeout(self.timeout):
+                    response = await _respond(litellm, arguments, on_text, answer)
+        except ModelError:
+            raise
+        except TimeoutError as error:
+            raise CallTimedOut(
+                f"{self.name} did not answer within {self.timeout:g} s",
+                hint="raise call_timeout, or try again",
+                model=self.name,
+            ) from error
+        except Exception as error:
+            if limit.exceeded:
+                raise ModelError(
+                    f"the answer of {self.name} was not read: {limit.exceeded}",
+                    hint="check that the API base is the address of a model API, or use another model",
+                    model=self.name,
+                ) from error
+            raise explain(error, self.name, self.parameters.get("api_base")) from error
+        if on_text is not None and not answer.is_whole:
+            capability.streams = False  # until the program ends: the next attempt does not stream
+            raise ServerFailed(f"the answer of {self.name} broke off: its stream ended early", model=self.name)
+        return self._reply(request, response, answer, litellm)
+
+    def _arguments(self, request: Request, capability: Capability, litellm: Any) -> dict[str, Any]:
+        """The arguments of litellm's `acompletion` for a request."""
         arguments: dict[str, Any] = {
             "model": self.name,
             "messages": [_wire(message, request.contents) for message in request.messages],
@@ -208,39 +157,7 @@ class LitellmModel:
         if request.schema is not None and capability.format != "prompt":
             name = _SCHEMA_NAMES.get(request.role, "plan")
             arguments["response_format"] = _format(capability.format, request.schema, name)
-        from goalwright.models.litellm import http_limits, litellm_shortcuts
-
-        on_text = request.on_text if capability.streams else None
-        try:
-            # litellm's own timeout bounds each read: an answer that trickles in, or a stream kept open, never ends.
-            # One of several runs may end, and close its connections, while others make their calls.
-            with (
-                _connections.in_use(litellm),
-                http_limits.limited(limit),
-                litellm_shortcuts.unlogged(litellm, arguments),
-            ):
-                async with asyncio.timeout(self.timeout):
-                    response = await _respond(litellm, arguments, on_text, answer)
-        except ModelError:
-            raise
-        except TimeoutError as error:
-            raise CallTimedOut(
-                f"{self.name} did not answer within {self.timeout:g} s",
-                hint="raise call_timeout, or try again",
-                model=self.name,
-            ) from error
-        except Exception as error:
-            if limit.exceeded:
-                raise ModelError(
-                    f"the answer of {self.name} was not read: {limit.exceeded}",
-                    hint="check that the API base is the address of a model API, or try another --model",
-                    model=self.name,
-                ) from error
-            raise explain(error, self.name, self.parameters.get("api_base")) from error
-        if on_text is not None and not answer.is_whole:
-            capability.streams = False  # until the program ends: the next attempt asks for the whole answer at once
-            raise ServerFailed(f"the answer of {self.name} broke off: its stream ended early", model=self.name)
-        return self._reply(request, response, answer, litellm)
+        return arguments
 
     def _reply(self, request: Request, response: Any, answer: StreamedAnswer, litellm: Any) -> Reply:
         reply = _reply(response, self.name)
@@ -255,9 +172,9 @@ class LitellmModel:
 
 @dataclass(slots=True)
 class StreamedAnswer:
-    """What came of a streamed answer: its text, whether it came to its end, and whether the provider said its usage.
+    """The text of a streamed answer, whether it is complete, and whether the provider reported its usage.
 
-    One that is not streamed is whole, and says its usage itself.
+    The defaults are right for an answer that is not streamed.
     """
 
     parts: list[str] = field(default_factory=list)
@@ -266,11 +183,11 @@ class StreamedAnswer:
 
     @property
     def text(self) -> str:
-        """All that came, thoughts and calls of tools included."""
+        """All received text, thoughts and tool calls included."""
         return "".join(self.parts)
 
     def add(self, delta: Any) -> None:
-        """Add a piece."""
+        """Add a chunk."""
         self.parts += filter(None, (getattr(delta, "reasoning_content", None), delta.content))
         for call in getattr(delta, "tool_calls", None) or ():
             self.parts += filter(None, (call.function.name, call.function.arguments))
@@ -279,12 +196,9 @@ class StreamedAnswer:
 async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | None, answer: StreamedAnswer) -> Any:
     if on_text is None:
         return await litellm.acompletion(**arguments)
-    from goalwright.models.litellm import litellm_shortcuts
-
-    is_unheard = not litellm_shortcuts.is_heard(litellm, arguments)
     stream = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
     chunks = []
-    on_text("")  # an answer that broke off, here or at another model, begins again
+    on_text("")  # tells the listener to discard the text of an earlier, broken attempt
     async for chunk in stream:
         chunks.append(chunk)
         delta = chunk.choices[0].delta if chunk.choices else None
@@ -292,15 +206,11 @@ async def _respond(litellm: Any, arguments: dict[str, Any], on_text: OnText | No
             answer.add(delta)
         if delta and delta.content:
             on_text(delta.content)
-        if is_unheard and litellm_shortcuts.is_over(stream):
-            await stream.aclose()
-            break
-    # The answer of a gateway that cannot stream looks like an empty stream. A gateway that lost its provider may end
-    # a stream early: it looks complete, except that no finish reason was sent. Gemini sends it with a piece of text,
-    # and litellm keeps it elsewhere then.
+    # A gateway that cannot stream sends an empty stream. One that lost its provider may end the stream early, without
+    # a finish reason. Gemini sends the reason with a piece of text, and litellm then keeps it in the second attribute.
     reasons = getattr(stream, "received_finish_reason", ""), getattr(stream, "intermittent_finish_reason", None)
     answer.is_whole = bool(answer.parts) and reasons != (None, None)
-    # litellm counts what is not reported, by a tokenizer, and does not say so: its own chunks are as they came.
+    # litellm fills in missing usage with a tokenizer's count and does not mark it; its chunks are as they were sent.
     answer.is_reported = any(getattr(chunk, "usage", None) for chunk in getattr(stream, "chunks", chunks))
     return litellm.stream_chunk_builder(chunks, messages=arguments["messages"])
 
@@ -326,8 +236,8 @@ def _reply(response: Any, name: str) -> Reply:
 
 
 def _most_output(allowed: int, own: Any, name: str, litellm: Any) -> int:
-    """How long an answer may be: what is allowed, and no more than the profile's limit and the model's own."""
-    with suppress(Exception):  # it raises bare exceptions for models that it does not know
+    """The largest answer allowed by the request, the profile and the model's own limit."""
+    with suppress(Exception):  # litellm raises bare exceptions for unknown models
         allowed = min(allowed, int(litellm.get_model_info(name)["max_output_tokens"]))
     return min(allowed, own) if isinstance(own, int) else allowed
 
@@ -352,17 +262,17 @@ def _cost(response: Any, name: str, litellm: Any) -> float | None:
         return None
 
 
-def _listed_as_seeing(name: str) -> bool:
-    """Whether litellm's list says that a model can see; of a gateway's model, by the name behind the gateway's."""
-    litellm, parts = load(), name.split("/")
-    return any(litellm.supports_vision("/".join(parts[at:])) for at in range(len(parts)))
+def _listed_with_vision(name: str) -> bool:
+    """Whether litellm's list says that a model accepts images; for a gateway, the name behind its prefix counts."""
+    litellm, parts = lifecycle.load(), name.split("/")
+    return any(litellm.supports_vision("/".join(parts[start:])) for start in range(len(parts)))
 
 
 def _wire(message: Message, contents: Mapping[str, bytes]) -> dict[str, Any]:
     wire: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.images:
-        shown = [part for image in message.images for part in _wire_image(image, contents[image.sha256])]
-        wire["content"] = [{"type": "text", "text": message.content}, *shown]
+        images = [part for image in message.images for part in _wire_image(image, contents[image.sha256])]
+        wire["content"] = [{"type": "text", "text": message.content}, *images]
     if message.tool_calls:
         wire["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
@@ -374,7 +284,7 @@ def _wire(message: Message, contents: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def _wire_image(image: Image, data: bytes) -> tuple[dict[str, Any], ...]:
-    """An image below its name, by which the rest of the prompt speaks of it."""
+    """An image after its name, to which the prompt refers."""
     url = f"data:{image.type};base64,{base64.b64encode(data).decode()}"
     return {"type": "text", "text": f"{image.name}:"}, {"type": "image_url", "image_url": {"url": url}}
 
@@ -384,7 +294,7 @@ def _wire_tool(tool: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _format(rung: str, schema: Mapping[str, Any], name: str) -> dict[str, Any]:
-    if rung == "json_object":
+def _format(kind: str, schema: Mapping[str, Any], name: str) -> dict[str, Any]:
+    if kind == "json_object":
         return {"type": "json_object"}
     return {"type": "json_schema", "json_schema": {"name": name, "schema": dict(schema), "strict": False}}
