@@ -9,9 +9,7 @@ startup    commands, and the time until the first model call leaves
 engine     the scheduler, without and with a journal
 journal    rows a second, and reading a large journal
 discovery  finding thousands of skills
-selection  how well goals find their skills
-skills_scale   the same among up to 80,000 skills: time, memory, index
-plans      damaged plans
+skills_scale   selection among up to 80,000 skills: time, memory, index
 tools      tool calls behind each wall
 batch      calls a second, slow providers, memory
 crash      kill -9 at random moments

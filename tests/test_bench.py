@@ -47,17 +47,6 @@ def test_an_unknown_name_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> N
     assert "benchmarks are: startup, engine" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", command.ON_SETS)
-def test_quality_on_fetched_sets_is_reached_by_its_name(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.argv", ["bench"])
-    with pytest.raises(SystemExit) as ended:
-        command.main([name, "--help"])
-    assert ended.value.code == 0
-    assert f"usage: python -m bench.{name}" in capsys.readouterr().out
-
-
 def test_ratios_compare_each_round_with_its_own_floor() -> None:
     assert over([2.0, 40.0, 6.0], [1.0, 20.0, 2.0]) == 2.0
     assert table().ratio("goalwright", 0) == 2.5

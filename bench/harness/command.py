@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import runpy
 import sys
 import time
 import traceback
@@ -27,10 +26,7 @@ NAMES = (
     "engine",
     "journal",
     "discovery",
-    "selection",
     "skills_scale",
-    "plans",
-    "recipes",
     "tools",
     "batch",
     "crash",
@@ -40,21 +36,15 @@ NAMES = (
     "cluster",
     "local_model",
 )
-# These measure quality on sets that are fetched, have arguments of their own, and are not on the page.
-ON_SETS = ("plan_quality", "selection_quality")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the named benchmarks, or all; returns 1 if an aim was missed or a benchmark failed."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments and arguments[0] in ON_SETS:
-        sys.argv[1:] = arguments[1:]
-        runpy.run_module(f"bench.{arguments[0]}", run_name="__main__", alter_sys=True)  # it exits by itself
-        return 0
     given = _parser().parse_args(arguments)
     unknown = [name for name in given.names if name not in NAMES]
     if unknown:
-        print(f"there is no benchmark {unknown[0]!r}; benchmarks are: {', '.join((*NAMES, *ON_SETS))}", file=sys.stderr)
+        print(f"there is no benchmark {unknown[0]!r}; benchmarks are: {', '.join(NAMES)}", file=sys.stderr)
         return 2
     about = machine()
     options = _options(given)

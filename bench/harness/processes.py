@@ -37,7 +37,7 @@ def tree_cpu(pid: int) -> float:
     return total
 
 
-def resident(pid: int | None = None) -> float:
+def resident_memory(pid: int | None = None) -> float:
     """The memory that a process has now, this one unless told, in MB."""
     folder = Path(f"/proc/{pid or os.getpid()}")
     return int((folder / "statm").read_text(encoding="ascii").split()[1]) * _PAGE / 2**20

@@ -26,7 +26,7 @@ from goalwright_skills.selection.index import background
 from tests.conftest import add_skill
 from tests.fakes import ScriptedModel
 from tests.goalwright.recorded import GOAL, SKILL, TEXT, answering, failing, goalwright, prepare, replayed, rows
-from training.table_file import content
+from tests.skills.encoder_table import table_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +129,7 @@ async def test_another_encoder_is_named_with_what_it_selects_and_the_replay_reac
 ) -> None:
     other = tmp_path / "other.bin"
     rows = [b"\xff\x80" * 64, b"\x80\xff" * 64]
-    other.write_bytes(content("other", ["endpoint", "service"], [1.0, 1.0], rows))
+    other.write_bytes(table_bytes("other", ["endpoint", "service"], [1.0, 1.0], rows))
     monkeypatch.setattr(ranked, "shipped_table", lambda: Table.open(other))
     add_skill(workspace, "api-docs", f"---\nname: api-docs\ndescription: {GOAL}\n---\nx")
     replay = await replayed(workspace, recorded)

@@ -1,6 +1,6 @@
 """The signals of a skill as one score; whether a text needs a skill at all; how probably a skill is the right one.
 
-The weights are learnt from development goals (`python -m training.ranking`) and read from `data/combination.json`: for
+The weights are learnt from development goals (`python -m training.ranking` in research/) and read from `data/combination.json`: for
 a goal that is one part, for the whole and the best part of a goal with few parts, and of one with many.
 """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bench.recipes import kinds, matched
 from goalwright.runs.recipes.pattern import LIKE, Pattern
 from goalwright.runs.recipes.phrases import phrases
 
@@ -84,10 +83,3 @@ def test_values_are_filled_in_once() -> None:
 )
 def test_the_words_that_may_vary_are_found(goal: str, found: list[str]) -> None:
     assert [phrase.text for phrase in phrases(goal)] == found
-
-
-@pytest.mark.parametrize("tuned", [True, False])
-def test_no_goal_of_the_benchmark_gets_a_plan_that_is_not_its_own(tuned: bool) -> None:
-    some = [kind for kind in kinds() if kind.tuned is tuned]
-    result = matched(some)
-    assert (result.wrong, result.saved >= 0.75 * result.like) == ((), True)

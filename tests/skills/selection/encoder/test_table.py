@@ -1,20 +1,18 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from goalwright_skills.errors import SetupError
 from goalwright_skills.selection.encoder import Table
-from goalwright_skills.selection.encoder.table import UNIT
+from goalwright_skills.selection.encoder.table import SHIPPED, UNIT
 from goalwright_skills.selection.encoder.tokens import Tokens
-from training.table_file import LARGEST_SCALE, content
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.skills.encoder_table import LARGEST_SCALE, table_bytes
 
 WORDS = ["make", "chart", "表", "##s", "zebra", "é"]
 SCALES = [1.0, 0.5, 0.002, 0.25, 0.75, 0.1]
@@ -24,7 +22,7 @@ ROWS = [bytes(random.Random(place).randrange(1, 256) for _ in range(16)) for pla
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "table.bin"
-    path.write_bytes(content("test", WORDS, SCALES, ROWS))
+    path.write_bytes(table_bytes("test", WORDS, SCALES, ROWS))
     return path
 
 
@@ -43,14 +41,16 @@ def test_a_vector_is_the_sum_of_the_rows_times_their_scales(file: Path, text: st
 
 
 def test_the_largest_sum_fits_its_lanes(tmp_path: Path) -> None:
-    (tmp_path / "t").write_bytes(content("test", ["make"], [1], [b"\xff\x00" * 4]))
+    (tmp_path / "t").write_bytes(table_bytes("test", ["make"], [1], [b"\xff\x00" * 4]))
     vector = Table.open(tmp_path / "t").vector("make " * 300, limit=1000)
     assert vector[0] / vector[1] == pytest.approx(127 / -128)
 
 
 def test_scales_are_shares_of_the_largest_one_that_is_given_and_are_cut_to_it(tmp_path: Path) -> None:
     row = bytes([128 + 3, 128 + 4, 128, 128])
-    (tmp_path / "t").write_bytes(content("test", ["half", "whole", "more"], [1.0, 2.0, 3.0], [row] * 3, largest=2.0))
+    (tmp_path / "t").write_bytes(
+        table_bytes("test", ["half", "whole", "more"], [1.0, 2.0, 3.0], [row] * 3, largest=2.0)
+    )
     weights = [Table.open(tmp_path / "t").weight(word) or 0.0 for word in ("half", "whole", "more")]
     assert weights == pytest.approx([5 * share * LARGEST_SCALE / UNIT for share in (0.5, 1.0, 1.0)], rel=1e-4)
 
@@ -122,7 +122,7 @@ def test_a_hostile_head_is_refused(tmp_path: Path, head: object) -> None:
 
 
 def test_bounds_that_point_anywhere_give_no_error(file: Path) -> None:
-    whole = content("test", WORDS, SCALES, ROWS)
+    whole = table_bytes("test", WORDS, SCALES, ROWS)
     start, end = json.loads(whole[8 : whole.index(b"}}") + 2])["sections"]["bounds"]
     file.write_bytes(whole[:start] + b"\xff" * (end - start) + whole[end:])
     assert Table.open(file).vector("make chart") == []
@@ -131,7 +131,7 @@ def test_bounds_that_point_anywhere_give_no_error(file: Path) -> None:
 def test_everyday_talk_is_told_by_the_weights_of_the_dimensions(tmp_path: Path) -> None:
     path = tmp_path / "table.bin"
     weights = [2.0, *[0.0] * (len(ROWS[0]) - 1), -1.0]
-    path.write_bytes(content("test", WORDS, SCALES, ROWS, everyday=weights))
+    path.write_bytes(table_bytes("test", WORDS, SCALES, ROWS, everyday=weights))
     table = Table.open(path)
     assert table.everyday([0.5] * table.dimensions) == 0.0
     assert table.everyday([]) == 0.0, "a text without known words is not told"
@@ -139,6 +139,16 @@ def test_everyday_talk_is_told_by_the_weights_of_the_dimensions(tmp_path: Path) 
 
 def test_weights_for_other_dimensions_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.bin"
-    path.write_bytes(content("test", WORDS, SCALES, ROWS, everyday=[1.0]))
+    path.write_bytes(table_bytes("test", WORDS, SCALES, ROWS, everyday=[1.0]))
     with pytest.raises(SetupError, match="1 weights of everyday talk"):
         Table.open(path)
+
+
+def test_the_shipped_table_matches_its_checksum_and_its_page() -> None:
+    data = SHIPPED.read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    sections = b"".join(data[start:end] for start, end in header["sections"].values())
+    assert hashlib.sha256(sections).hexdigest() == header["checksum"]
+    page = (Path(__file__).parents[4] / "docs" / "encoder.md").read_text(encoding="utf-8")
+    assert header["checksum"][:12] in page
+    assert len(Table.shipped().vector("给销售数据做一张图")) == 128

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.selection_quality.corpus import library, pool_of
 from goalwright_skills.selection.encoder import Table
 from goalwright_skills.selection.ranked import RankedDetector
 from goalwright_skills.selection.ranking.common_words import UNKNOWN, said
 from goalwright_skills.selection.ranking.strength import FULL_LEAD, leading
-from tests.skills.tree import put, registry
-from training.goals.check import FOLDER
+from tests.skills.tree import library, put, read_skills, registry
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from goalwright_skills.skill import Skill
 
+DATA = Path(__file__).parents[3] / "data" / "only-skill-in-language"
 ENGLISH = {
     "pricing": "Decides what a product should cost: plans, tiers, free trials and discounts.",
     "seo-audit": "Finds out why a site lost its traffic from search engines.",
@@ -72,7 +70,7 @@ OWN = {
 def pool(tmp_path: Path) -> list[Skill]:
     for name, description in ENGLISH.items():
         put(tmp_path / "skills" / name, name, f'"{description}"', f"# {name}\n\nSteps.\n")
-    return [*registry(tmp_path).list_skills(), *library(), *pool_of(FOLDER / "skills")]
+    return [*registry(tmp_path).list_skills(), *library(), *read_skills(DATA)]
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.selection_quality.corpus import library
 from goalwright_skills.selection.encoder import Table
 from goalwright_skills.selection.index.building import build
 from goalwright_skills.selection.index.postings import Postings
@@ -14,7 +13,7 @@ from goalwright_skills.selection.ranked import RankedDetector
 from goalwright_skills.selection.ranking.bm25 import Scorer, TermPlaces
 from goalwright_skills.selection.ranking.pool import Pool
 from goalwright_skills.selection.ranking.reading import UNFAMILIAR, Passage
-from tests.skills.tree import put, registry
+from tests.skills.tree import library, put, registry
 
 if TYPE_CHECKING:
     from pathlib import Path
