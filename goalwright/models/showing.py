@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from goalwright_planner.image_messages import GONE, without_images
+from goalwright_planner.model import GONE, without_images
 from goalwright_planner.wrapped_model import WrappedModel
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
@@ -13,7 +13,7 @@ from goalwright_skills.image_file import Image
 from goalwright_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
 
 Role = Literal["decomposer", "replanner", "task", "synthesis", "condition", "detector", "checker", "judge", "summary"]
@@ -24,6 +24,8 @@ OnText = Callable[[str], None]
 OnProgress = Callable[[int, int], None]
 
 _CHARACTERS_PER_TOKEN = 4
+BLIND = "You cannot see images. Not shown here:"
+GONE = "Not shown here, since they are neither on this machine nor on record:"
 
 
 def as_events(text: str) -> None:
@@ -168,3 +170,19 @@ class Model(Protocol):
 
     async def complete(self, request: Request) -> Reply:
         """Answer the request."""
+
+
+def without_images(request: Request, why: str = BLIND, shown: Container[str] = ()) -> Request:
+    """The request with lines in place of its images, except for those that are `shown`, by their hashes."""
+    messages = tuple(_told(message, why, shown) for message in request.messages)
+    return replace(request, messages=messages, contents=dict(request.contents) if shown else {})
+
+
+def _told(message: Message, why: str, shown: Container[str]) -> Message:
+    hidden = [image for image in message.images if image.sha256 not in shown]
+    if not hidden:
+        return message
+    kept = tuple(image for image in message.images if image.sha256 in shown)
+    lines = [f"[{why}", *(f"- {image}" for image in hidden)]
+    content = "\n".join([message.content, "", *lines]).lstrip("\n") + "]"
+    return msgspec.structs.replace(message, content=content, images=kept)

@@ -1,4 +1,4 @@
-"""What the models have in common that do something around the calls of another one: retry, record, limit."""
+"""The base of models that wrap another model, to retry, record or limit its calls."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WrappedModel:
-    """The base of a model that does something around the calls of another one, whose name it has."""
+    """The base of a model that wraps the calls of another model and has its name."""
 
     model: Model
 
     @property
     def name(self) -> str:
-        """The name of the model itself."""
+        """The name of the wrapped model."""
         return self.model.name

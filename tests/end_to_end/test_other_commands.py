@@ -60,7 +60,7 @@ def test_looking_at_recorded_runs_loads_nothing_that_runs_goals(workspace: Path)
         "http.client",
         "psycopg",
         "goalwright.runs",
-        "goalwright_planner.goal",
+        "goalwright_planner.small_models",
     )
     found = loaded(workspace, ["trace list", "journal status"], *heavy)
     assert found == ["trace list 0 []", "journal status 0 []"]

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from goalwright_planner.goal.coverage import content_words
+from goalwright_planner.small_models.coverage import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

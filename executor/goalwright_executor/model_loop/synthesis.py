@@ -15,11 +15,11 @@ from goalwright_executor.results.outcome import STATUS, Done, Outcome, Unneeded,
 from goalwright_executor.results.task_results import MissingField, TaskResults
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import PromptMade, Warned
-from goalwright_planner.goal.coverage import content_words, missing
 from goalwright_planner.model import Message, Request
 from goalwright_planner.plan.fan_out import heading
 from goalwright_planner.plan.references import references
 from goalwright_planner.plan.task_id import in_order, root_of, round_of, with_parents
+from goalwright_planner.small_models.coverage import content_words, missing
 from goalwright_skills.text.plural import counted, plural
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from goalwright_planner.approvals import ApprovalRequest
 from goalwright_planner.errors import TaskDenied
 from goalwright_planner.events import PromptMade, ResultChecked, SkillLoaded, SkillShortened, TaskReused, Warned
 from goalwright_planner.events.tasks import FROM_CACHE
+from goalwright_planner.small_models.skill_digest import SkillDigest, digest
 from goalwright_skills.errors import GoalwrightError
 from goalwright_skills.image_file import MOST_IMAGES, MOST_OF_A_CALL, fitting
 from goalwright_skills.text.model_names import carries_address
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from goalwright_planner.prompting.models import Models
     from goalwright_planner.prompting.profile import Profile
     from goalwright_planner.prompting.prompts import Prompts
-    from goalwright_planner.prompting.skill_digest import SkillDigest
     from goalwright_skills.discovery.registry import Registry
     from goalwright_skills.image_file import Image
     from goalwright_skills.mcp.prompt import McpPrompt
@@ -145,8 +145,8 @@ class TaskRunner:
         profile = self.models.profile("task", task.id, task.model)
         if task.action_type == "skill":
             body, model = await self._load_skill(task, results)
-            digest = self._shortened(task, profile.digest(body))
-            system = f"{self._system(profile)}\n\n{digest}" if profile.system_above_skill else digest
+            skill = self._shortened(task, digest(body, profile.skill_characters))
+            system = f"{self._system(profile)}\n\n{skill}" if profile.system_above_skill else skill
         else:
             body, model = "", self._model(task)
             system = self._system(profile)
@@ -193,11 +193,11 @@ class TaskRunner:
     def _system(self, profile: Profile) -> str:
         return self.prompts.render(profile.agent("task"), "system", {})
 
-    def _shortened(self, task: Task, digest: SkillDigest) -> str:
+    def _shortened(self, task: Task, skill: SkillDigest) -> str:
         """The part of a skill that the task's model gets; what is left out is recorded."""
-        if digest.left_out or digest.characters:
-            self.memo.record(SkillShortened(task.id, task.name or "", digest.left_out, digest.characters))
-        return digest.text
+        if skill.left_out or skill.characters:
+            self.memo.record(SkillShortened(task.id, task.name or "", skill.left_out, skill.characters))
+        return skill.text
 
     def _on_text(self, task: Task) -> OnText | None:
         """Where the task's text goes as it is written: nowhere if it may have to be written again."""

@@ -18,8 +18,7 @@ from goalwright.models.litellm.http_limits import AnswerLimit, limited
 from goalwright.models.litellm.prices import listed_price
 from goalwright.models.litellm.prompted_tools import with_calls, without_tools
 from goalwright_planner.errors import CallTimedOut, FormatRefused, ImagesRefused, ModelError, ServerFailed, ToolsRefused
-from goalwright_planner.image_messages import without_images
-from goalwright_planner.model import Message, Reply, ToolCall, Usage
+from goalwright_planner.model import Message, Reply, ToolCall, Usage, without_images
 from goalwright_skills.text.surrogates import join_surrogates
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from goalwright.models.local.serving.slots import Slots
 from goalwright.models.local.serving.time_limits import CallSize, LocalLimits
 from goalwright.models.local.store import ModelStore, models_dir
 from goalwright_planner.errors import ModelError, TooSlow
-from goalwright_planner.image_messages import without_images
+from goalwright_planner.model import without_images
 from goalwright_planner.prompting.profile import fitting, profiles
 from goalwright_skills.errors import SetupError
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goalwright.runs.recipes.words import Word, words
-from goalwright_planner.goal.clauses import language_of
+from goalwright_planner.small_models.clauses import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from goalwright_planner.goal.languages import Language
+    from goalwright_planner.small_models.languages import Language
 
 MOST = 12
 _TOPIC = frozenset(["about", "on", "über", "sur", "sobre"])

@@ -17,10 +17,10 @@ from goalwright_executor.model_loop.synthesis import (
 from goalwright_executor.results.outcome import Done, Failed, Outcome
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import RunFinished, Warned
-from goalwright_planner.goal.deliverables import deliverables
 from goalwright_planner.model import as_events
 from goalwright_planner.plan.forms.output_schema import canonical
 from goalwright_planner.prompting.profile import FULL
+from goalwright_planner.small_models.references import deliverables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

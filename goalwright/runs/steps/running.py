@@ -18,7 +18,7 @@ from goalwright_executor.scheduling.condition import ConditionCheck
 from goalwright_executor.scheduling.expand import FanOut, GrowthLimits, SetLimits
 from goalwright_executor.scheduling.rounds import Rounds
 from goalwright_executor.scheduling.schedule import Schedule
-from goalwright_planner.decompose.early import EarlyReader
+from goalwright_planner.decompose.streaming import EarlyReader
 from goalwright_planner.model import as_events
 from goalwright_planner.plan.changes.early_parts import with_parts
 from goalwright_planner.plan.changes.sub_goals import GOAL

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from goalwright_executor.results.outcome import Outcome
     from goalwright_executor.scheduling.expand import CurrentPlan
     from goalwright_executor.scheduling.schedule import Schedule
-    from goalwright_planner.decompose.early import EarlyReader
+    from goalwright_planner.decompose.streaming import EarlyReader
     from goalwright_planner.model import OnText
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.plan.task import Task

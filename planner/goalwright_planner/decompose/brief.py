@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.decompose import required
-from goalwright_planner.decompose.by_rule import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
-from goalwright_planner.goal.item_conditions import tells_items_apart
-from goalwright_planner.goal.material import Material, material_of
-from goalwright_planner.goal.rounds import asks_for_rounds
 from goalwright_planner.plan.validate import problems
 from goalwright_planner.prompting.profile import FULL, Profile
 from goalwright_planner.reading.shape import AskedPlan, offered_arguments
+from goalwright_planner.small_models.material import Material, material_of
+from goalwright_planner.small_models.rules import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
 from goalwright_skills.discovery.listed import descriptions_of, lines_of
 from goalwright_skills.selection.terms import terms
 from goalwright_skills.text.shorten import cut
@@ -36,6 +35,27 @@ _LINE = 80
 _ARGUMENTS = 500
 # Tasks that there is room for where one sentence may need several functions in turn.
 _CHAIN = 3
+# What a planner is told of rounds costs tokens, which only these goals are worth.
+_ROUNDS = re.compile(
+    r"\b(?:until|till|repeat(?:ed|edly|ing)?|iterat(?:e|es|ively|ing|ion|ions)|re-?try|in a loop|rounds?"
+    r"|again and again|over and over|keep (?:on )?\w+ing|(?:as often|as long) as"
+    r"|bis (?:alle|das|der|die|es|kein|keine|nichts|sie)\b|wiederhol\w+|solange|runden?"
+    r"|jusqu|répét\w+|tant que|hasta que|repit\w+|repet\w+|até que|finché|fino a quando|ripet\w+)"
+    r"|直到|重复|反复|直至|まで繰り返|繰り返し|될 때까지|반복|пока не|повтор",
+    re.IGNORECASE,
+)
+# What a planner is told of conditions on items costs tokens, which only these goals are worth.
+_MANY = (
+    r"(?:\b(?:each|every|all|any|those|the ones|jede[nmrs]?|alle[nmrs]?|chaque|tous|toutes|cada|tod[oa]s|ogni)\b"
+    r"|每|それぞれ|すべて|각|모든|кажд|всех)"
+)
+_SOME = (
+    r"(?:\b(?:only (?:if|where|when|those|the ones|for)|if (?:it|they|its|there)|unless|except (?:if|where|for|those)"
+    r"|(?:that|which) (?:is|are|was|were|has|have|do|does|needs?|lacks?|contains?|mentions?)|whose"
+    r"|nur (?:wenn|falls|die|für)|falls|außer|seulement (?:si|ceux|celles)|sauf|solo (?:si|se|los|las|quelli)|excepto"
+    r"|apenas (?:se|os|as)|tranne)\b|如果|只有|只对|場合|だけ|경우|если|только)"
+)
+_ITEMS_APART = re.compile(rf"{_MANY}[^.!?\n]{{0,200}}{_SOME}|{_SOME}[^.!?\n]{{0,200}}{_MANY}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +229,16 @@ def _tells(name: str, line: str) -> bool:
     """Whether a function's name has several words, one of which its description has too."""
     words = name.replace("_", "-").split("-")
     return len(words) > 1 and not set(terms(" ".join(words))).isdisjoint(terms(line))
+
+
+def asks_for_rounds(goal: str) -> bool:
+    """Whether a goal speaks of doing something again, or until something holds."""
+    return _ROUNDS.search(goal) is not None
+
+
+def tells_items_apart(goal: str) -> bool:
+    """Whether a goal speaks of many things, and of a condition that holds for some of them."""
+    return _ITEMS_APART.search(goal) is not None
 
 
 def variables_of(brief: Brief) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.decompose import required
-from goalwright_planner.decompose.answer_stream import AnswerStream
 from goalwright_planner.decompose.brief import variables_of
 from goalwright_planner.decompose.judging import PlanJudge
+from goalwright_planner.decompose.streaming import AnswerStream
 from goalwright_planner.errors import PlanError
 from goalwright_planner.events import PlanMade, PlanRefused, PromptMade, Warned
 from goalwright_planner.model import Message, Request

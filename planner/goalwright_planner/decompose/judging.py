@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec.structs import replace
 
 from goalwright_planner.decompose import required
-from goalwright_planner.decompose.by_rule import joined
-from goalwright_planner.decompose.completion import completed, with_skills
 from goalwright_planner.events import PlanMade, PlanRefused
 from goalwright_planner.json_answer import NotJson
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.unused_skills import left_out
 from goalwright_planner.reading.plan_answer import Reading, read_answer
+from goalwright_planner.small_models.completion import completed, with_skills
+from goalwright_planner.small_models.rules import joined
 
 if TYPE_CHECKING:
     from goalwright_planner.decompose.brief import Brief

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from goalwright_planner.decompose import required
-from goalwright_planner.decompose.brief import ATTEMPTS, variables_of
+from goalwright_planner.decompose.brief import ATTEMPTS, asks_for_rounds, variables_of
 from goalwright_planner.decompose.decompose import below
 from goalwright_planner.events import PlanRefused, PromptMade, Warned
-from goalwright_planner.goal.rounds import asks_for_rounds
 from goalwright_planner.model import Message, Request
 from goalwright_planner.plan import unused_skills
 from goalwright_planner.plan.changes.change import Change

@@ -11,7 +11,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from goalwright_planner.prompting.prompts import SEED
-from goalwright_planner.prompting.skill_digest import SkillDigest, digest
 from goalwright_planner.reading.shape import SHAPES, PlanShape
 from goalwright_skills.format import safe_yaml
 
@@ -83,10 +82,6 @@ class Profile:
     def agent(self, role: Role | Literal["reader"]) -> str:
         """The agent of `seed/agents.yaml` that fills a role; a `reader` reads files for models without tools."""
         return self.agents.get(role, role)
-
-    def digest(self, skill: str) -> SkillDigest:
-        """As much of a skill's loaded text as such a model can follow."""
-        return SkillDigest(skill) if self.skill_characters is None else digest(skill, self.skill_characters)
 
 
 FULL = Profile()

@@ -13,8 +13,8 @@ from goalwright_planner.events import PlanMade, Warned
 from goalwright_planner.plan.validate import Known, problems
 from goalwright_planner.prompting.profile import FULL, profile_of, profiles
 from goalwright_planner.prompting.prompts import Prompts
-from goalwright_planner.prompting.skill_digest import SkillDigest
 from goalwright_planner.reading.shape import SHAPES, AskedPlan, listed
+from goalwright_planner.small_models.skill_digest import SkillDigest, digest
 from tests.fakes import Recorder, saying
 
 SMALL = profiles()["small"]
@@ -145,7 +145,7 @@ def test_material_of_the_goal_is_shown_beside_an_instruction_in_its_own_words() 
 
 def test_a_small_model_gets_a_skill_without_its_template_and_others_all_of_it() -> None:
     skill = "Say it briefly.\n\n## Output\n\n```\n<Name>\n" + "row\n" * 1000
-    assert SMALL.digest(skill).text == "Say it briefly."
-    assert SMALL.digest(skill).left_out == ("Output",)
-    assert FULL.digest(skill) == SkillDigest(skill)
-    assert SMALL.digest("short") == SkillDigest("short")
+    assert digest(skill, SMALL.skill_characters).text == "Say it briefly."
+    assert digest(skill, SMALL.skill_characters).left_out == ("Output",)
+    assert digest(skill, FULL.skill_characters) == SkillDigest(skill)
+    assert digest("short", SMALL.skill_characters) == SkillDigest("short")

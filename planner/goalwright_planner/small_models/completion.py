@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from goalwright_planner.decompose.by_rule import plan_of_parts, task_of, whole_plan
-from goalwright_planner.goal.clauses import mask
-from goalwright_planner.goal.coverage import content_words, missing, phrases_of
-from goalwright_planner.goal.material import brings_material
 from goalwright_planner.plan.plan import graph_of
 from goalwright_planner.plan.references import strings
+from goalwright_planner.small_models.clauses import mask
+from goalwright_planner.small_models.coverage import content_words, missing, phrases_of
+from goalwright_planner.small_models.material import brings_material
+from goalwright_planner.small_models.rules import plan_of_parts, task_of, whole_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goalwright_planner.decompose.by_rule import Wanted
-    from goalwright_planner.goal.parts import Part
     from goalwright_planner.plan.plan import Plan
     from goalwright_planner.plan.task import Task
+    from goalwright_planner.small_models.parts import Part
+    from goalwright_planner.small_models.rules import Wanted
 
 # A part is lost if no task has this much of it; a plan is given up if this much of the goal is missing.
 _KEPT_PART = 0.3

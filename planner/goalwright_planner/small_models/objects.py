@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from goalwright_planner.goal.clauses import mask
+from goalwright_planner.small_models.clauses import mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goalwright_planner.goal.languages import Language
+    from goalwright_planner.small_models.languages import Language
 
 _MOST_WORDS = 5
 _TO_WHOM = re.compile(r"\s+(?:me|us|mir|uns|-moi)(?!\w)", re.IGNORECASE)

@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goalwright_planner.goal.clauses import mask
+from goalwright_planner.plan.task_id import parent_of
+from goalwright_planner.small_models.clauses import language_of, mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from goalwright_planner.goal.languages import Language
+    from goalwright_planner.plan.plan import Plan
+    from goalwright_planner.small_models.languages import Language
 
 # How many words may stand before a pronoun: further on, it mostly stands for something that the request itself names.
 _NEAR = 7
@@ -136,3 +138,20 @@ def _names(text: str, earlier: str, language: Language) -> bool:
     noun = words[-1].strip(".,;:") if words else ""
     again = rf"(?<!\w)(?:the|that|this|das|den|dem|die|der|le|la|el)\s+(?:[\w-]+\s+)?{re.escape(noun)}(?!\w)"
     return len(noun) > 2 and re.search(again, text, re.IGNORECASE) is not None
+
+
+def deliverables(plan: Plan) -> frozenset[str]:
+    """The ids of tasks that others depend on, and whose results the goal asks for all the same."""
+    users = {
+        task.id: [later.instruction for later in plan.tasks if task.id in later.depends_on]
+        for task in plan.tasks
+        if task.action_type != "tool" and parent_of(task.id) is None
+    }
+    return frozenset(name for name, texts in users.items() if texts and not any(_takes_up(text) for text in texts))
+
+
+def _takes_up(instruction: str) -> bool:
+    """Whether a task's result stands for those that it builds on: a new form of them, or all of them put together."""
+    language = language_of(instruction)
+    begins = language.any_of(f"{language.changes} {language.weighs}", start=True)
+    return any(pattern.search(mask(instruction)) is not None for pattern in (begins, language.any_of(language.joins)))

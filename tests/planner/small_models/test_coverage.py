@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_planner.goal.coverage import content_words, missing
+from goalwright_planner.small_models.coverage import content_words, missing
 
 
 @pytest.mark.parametrize(

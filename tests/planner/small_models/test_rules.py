@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright_planner.decompose.by_rule import Wanted, plan_by_rule
 from goalwright_planner.plan.validate import Known, problems
 from goalwright_planner.prompting.profile import FULL, profile_of, profiles
+from goalwright_planner.small_models.rules import Wanted, plan_by_rule
 
 if TYPE_CHECKING:
     from goalwright_planner.plan.plan import Plan

@@ -9,16 +9,14 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from goalwright_planner.goal.clauses import language_of, mask, requests, sentences
-from goalwright_planner.goal.coverage import content_words
-from goalwright_planner.goal.enumerations import enumerated
-from goalwright_planner.goal.objects import things
-from goalwright_planner.goal.references import Piece, builds_on, stand_alone
+from goalwright_planner.small_models.clauses import enumerated, language_of, mask, requests, sentences
+from goalwright_planner.small_models.coverage import content_words
+from goalwright_planner.small_models.objects import things
+from goalwright_planner.small_models.references import Piece, builds_on, stand_alone
 
 if TYPE_CHECKING:
-    from goalwright_planner.goal.clauses import Clause
-    from goalwright_planner.goal.enumerations import Enumeration
-    from goalwright_planner.goal.languages import Language
+    from goalwright_planner.small_models.clauses import Clause, Enumeration
+    from goalwright_planner.small_models.languages import Language
 
 MOST_PARTS = 20
 # A longer goal holds material, not only requests.

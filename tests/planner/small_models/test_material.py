@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_planner.goal.material import brings_material, material_of
+from goalwright_planner.small_models.material import brings_material, material_of
 from tests.growth import growth
 
 ROOM = (

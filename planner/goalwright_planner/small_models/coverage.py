@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from goalwright_planner.goal.enumerations import enumerated
-from goalwright_planner.goal.languages import weak_words
+from goalwright_planner.small_models.clauses import enumerated
+from goalwright_planner.small_models.languages import weak_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from goalwright_planner.goal.coverage import missing
-from goalwright_planner.goal.parts import parts_of
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
 from goalwright_planner.reading.shape import title_of
+from goalwright_planner.small_models.coverage import missing
+from goalwright_planner.small_models.parts import parts_of
 from goalwright_skills.text.plural import counted
 
 if TYPE_CHECKING:
-    from goalwright_planner.goal.parts import GoalParts, Part
     from goalwright_planner.prompting.profile import Profile
+    from goalwright_planner.small_models.parts import GoalParts, Part
 
 SkillFor = Callable[[str], str | None]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_planner.decompose.by_rule import Wanted
-from goalwright_planner.decompose.completion import completed
-from goalwright_planner.goal.coverage import missing
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
 from goalwright_planner.plan.validate import Known, problems
+from goalwright_planner.small_models.completion import completed
+from goalwright_planner.small_models.coverage import missing
+from goalwright_planner.small_models.rules import Wanted
 
 GOAL = "Write a haiku about rain, list ten primes, then put both on a page in British English"
 

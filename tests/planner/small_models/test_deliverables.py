@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_planner.decompose.by_rule import Wanted, plan_of_parts
-from goalwright_planner.goal.deliverables import deliverables
-from goalwright_planner.goal.parts import parts_of
 from goalwright_planner.plan.plan import Plan
 from goalwright_planner.plan.task import Task
+from goalwright_planner.small_models.parts import parts_of
+from goalwright_planner.small_models.references import deliverables
+from goalwright_planner.small_models.rules import Wanted, plan_of_parts
 
 
 @pytest.mark.parametrize(

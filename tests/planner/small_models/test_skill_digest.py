@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from goalwright_planner.prompting.profile import profiles
-from goalwright_planner.prompting.skill_digest import SkillDigest, digest
+from goalwright_planner.small_models.skill_digest import SkillDigest, digest
 
 LONG = "More is said of it here. " * 40
 LIBRARY = Path(__file__).parents[3] / "skills" / "goalwright_skills" / "library"
@@ -113,7 +113,7 @@ def test_a_text_without_sentences_is_cut_at_a_line_or_a_word(text: str, expected
 def test_every_step_and_rule_of_the_bundled_skills_reaches_a_small_model(file: Path) -> None:
     whole = file.read_text(encoding="utf-8").split("\n---\n", 1)[1]
     body = re.sub(r"(?ms)^(`{3,}).*?^\1$", "", whole)
-    text = profiles()["small"].digest(f"Base directory for this skill: /x\n\n{whole}").text
+    text = digest(f"Base directory for this skill: /x\n\n{whole}", profiles()["small"].skill_characters).text
     needed = ("Steps", "Rules", "步骤", "排版规则")
     marker = re.compile(r"(?:\d+[.)]|-) +")
     found = [(line, marker.match(line)) for name in needed for line in section(body, name)]

@@ -106,9 +106,9 @@ class _Section:
         return f"{self.title} (in part)" if self.kept else self.title
 
 
-def digest(skill: str, most: int) -> SkillDigest:
+def digest(skill: str, most: int | None) -> SkillDigest:
     """A skill's loaded text in at most `most` characters, not counting its base directory and its arguments."""
-    if len(skill) <= most:
+    if most is None or len(skill) <= most:
         return SkillDigest(skill)
     base, arguments = _BASE.match(skill), _ARGUMENTS.search(skill)
     body = skill[base.end() if base else 0 : arguments.start() if arguments else None].strip()

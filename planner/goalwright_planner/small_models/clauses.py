@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from goalwright_planner.goal.languages import languages
+from goalwright_planner.small_models.languages import languages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from goalwright_planner.goal.languages import Language
+    from goalwright_planner.small_models.languages import Language
 
 Kind = Literal["request", "rule", "context"]
 
@@ -27,6 +27,11 @@ _MASKED = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=\S)|(?<=[。！？])\s*|\n\s*\n|(?<=[:])\s*\n")
+_ITEM = re.compile(
+    r"^[ \t]*(?:[-*•–‣]|\(?\d{1,2}[.)、]|\(?[a-h][.)])[ \t]+(?=\S)|^[ \t]*\d{1,2}[、．][ \t]*(?=\S)", re.MULTILINE
+)
+_NUMBER = re.compile(r"(?:(?<=\s)|^)(\(?(\d{1,2})[.)])\s+(?=\S)")
+_BETWEEN = re.compile(r"[\s,;]*(?:\b(?:and|und|et|y)\b)?\s*$", re.IGNORECASE)
 _DENSE = re.compile(r"[\u4e00-\u9fff]")
 _ENGLISH = re.compile(r"\b(?:the|and|with|our|my|what|who|where|how|why|when)\b", re.IGNORECASE)
 
@@ -190,3 +195,45 @@ def _belongs_inside(before: str, kind: str, language: Language) -> bool:
         return False
     program = language.any_of(language.programs).search(before[: inner.start()]) if language.programs else None
     return kind == "and" or program is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """A written list, with what stands before and after it."""
+
+    before: str
+    items: tuple[str, ...]
+    after: str = ""
+
+
+def enumerated(text: str) -> Enumeration | None:
+    """The list that a text consists of; None if there is none of at least two items."""
+    return _in_lines(text) or _in_a_line(text)
+
+
+def _in_lines(text: str) -> Enumeration | None:
+    masked = mask(text)
+    marks = list(_ITEM.finditer(masked))
+    if len(marks) < 2:
+        return None
+    ends = [mark.start() for mark in marks[1:]]
+    # After the last item, a blank line ends the list.
+    blank = re.compile(r"\n[ \t]*\n").search(masked, marks[-1].end())
+    last = blank.start() if blank else len(text)
+    items = tuple(_clean(text[mark.end() : end]) for mark, end in zip(marks, [*ends, last], strict=True))
+    return Enumeration(text[: marks[0].start()].strip(), items, text[last:].strip()) if all(items) else None
+
+
+def _in_a_line(text: str) -> Enumeration | None:
+    """Numbers in a row, as in "1) a poem 2) a song"."""
+    marks = list(_NUMBER.finditer(mask(text)))
+    numbers = [int(mark.group(2)) for mark in marks]
+    if len(marks) < 2 or numbers != list(range(1, len(marks) + 1)):
+        return None
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    items = tuple(_clean(text[mark.end() : end]) for mark, end in zip(marks, ends, strict=True))
+    return Enumeration(text[: marks[0].start()].strip(), items) if all(items) else None
+
+
+def _clean(item: str) -> str:
+    return " ".join(_BETWEEN.sub("", item).split())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_planner.goal.coverage import missing
-from goalwright_planner.goal.parts import MOST_PARTS, parts_of
+from goalwright_planner.small_models.coverage import missing
+from goalwright_planner.small_models.parts import MOST_PARTS, parts_of
 
 Parts = list[tuple[str, tuple[int, ...]]]
 
