@@ -14,6 +14,8 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from goalwright_skills.selection.terms import terms
+
 from bench.harness.processes import resident_memory
 from goalwright_skills.discovery.locations import LIBRARY, Location
 from goalwright_skills.discovery.scan import scan
@@ -23,7 +25,6 @@ from goalwright_skills.selection.detector import Selection
 from goalwright_skills.selection.index import background
 from goalwright_skills.selection.pools import AT_ONCE
 from goalwright_skills.selection.ranked import RankedDetector
-from goalwright_skills.selection.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

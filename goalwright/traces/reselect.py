@@ -10,8 +10,7 @@ from goalwright.workspace.planned_selection import PLAN
 from goalwright_planner.events import RunStarted, SkillsSelected
 from goalwright_skills.discovery.index import cache_folder
 from goalwright_skills.selection import detectors
-from goalwright_skills.selection.ranked import RankedDetector
-from goalwright_skills.selection.translated import TranslatedDetector
+from goalwright_skills.selection.ranked import RankedDetector, TranslatedDetector
 from goalwright_skills.skill import is_prompt
 
 if TYPE_CHECKING:

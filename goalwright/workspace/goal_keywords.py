@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from goalwright_planner.model import Request
-from goalwright_skills.selection.language import language
+from goalwright_skills.selection.query.language import language
 
 if TYPE_CHECKING:
     from goalwright_planner.model import Model
     from goalwright_planner.prompting.prompts import Prompts
-    from goalwright_skills.selection.language import Foreign
+    from goalwright_skills.selection.query.language import Foreign
 
 # How long the answer may be. Keywords take a tenth of it; a model that thinks first needs the rest.
 MOST_TOKENS = 1_000

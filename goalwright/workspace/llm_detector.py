@@ -11,8 +11,9 @@ from goalwright_planner.json_answer import NotJson
 from goalwright_planner.model import Reply, Request
 from goalwright_planner.prompting.profile import Profile
 from goalwright_planner.reading import plan_answer as reading
-from goalwright_skills.selection import ranked, triggers
+from goalwright_skills.selection import ranked
 from goalwright_skills.selection.detector import Selection, merge
+from goalwright_skills.selection.query import triggers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from goalwright.workspace.workspace import Workspace
     from goalwright_planner.prompting.models import Models
     from goalwright_planner.prompting.prompts import Prompts
-    from goalwright_skills.selection.ranked import RankedDetector
-    from goalwright_skills.selection.translated import TranslatedDetector
+    from goalwright_skills.selection.ranked import RankedDetector, TranslatedDetector
     from goalwright_skills.skill import Skill
 
 

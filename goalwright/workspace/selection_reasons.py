@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from goalwright_skills.errors import InputError
 from goalwright_skills.functions import installed
 from goalwright_skills.preferences import OFF, WITHOUT
+from goalwright_skills.selection.detector import Explained, Explanation
 from goalwright_skills.selection.detectors import NO_MATCH, top
-from goalwright_skills.selection.explanation import Explained, Explanation
 from goalwright_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:

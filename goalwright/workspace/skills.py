@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from goalwright.settings.paths import Paths
     from goalwright.settings.settings import Settings
     from goalwright_skills.selection.detector import SkillDetector
-    from goalwright_skills.selection.language import Foreign
+    from goalwright_skills.selection.query.language import Foreign
     from goalwright_skills.selection.ranked import RankedDetector
     from goalwright_skills.skill import Skill
 
@@ -194,7 +194,7 @@ class WorkspaceSkills:
 
         Without those that the goal says not to use. Detectors of other packages need not know of either.
         """
-        from goalwright_skills.selection import triggers  # here, since a list of skills needs none
+        from goalwright_skills.selection.query import triggers  # here, since a list of skills needs none
 
         offered, named, text = self._offered(goal, skills, nameable)
         named, refused = merge(named, triggers.named(text, offered)), self.refused(goal, offered)
@@ -202,7 +202,7 @@ class WorkspaceSkills:
 
     def refused(self, goal: str, skills: Sequence[Skill]) -> set[str]:
         """The skills that the goal says not to use."""
-        from goalwright_skills.selection import triggers  # here, since a list of skills needs none
+        from goalwright_skills.selection.query import triggers  # here, since a list of skills needs none
 
         return triggers.refused(goal, skills)
 
@@ -214,7 +214,7 @@ class WorkspaceSkills:
         by_name = [skill for skill in split.by_name_only if nameable is None or skill.name in nameable]
         if not by_name:
             return split.selectable, [], goal
-        from goalwright_skills.selection import triggers  # here, as below: a list of skills needs none
+        from goalwright_skills.selection.query import triggers  # here, as below: a list of skills needs none
 
         named = triggers.named(goal, by_name, bare=True)
         return split.selectable, named, triggers.without_names(goal, by_name, bare=True)
@@ -283,7 +283,7 @@ class WorkspaceSkills:
 
     def named_in_vain(self, goal: str, skills: Sequence[Skill]) -> list[str]:
         """A warning for each skill that the goal asks for by name and that is not used for that."""
-        from goalwright_skills.selection import triggers
+        from goalwright_skills.selection.query import triggers
 
         manual = self.preferences.is_manual
         uncallable = [
@@ -302,7 +302,7 @@ class WorkspaceSkills:
         """A warning for each skill that a sub-goal names and that only the goal of its run could."""
         if nameable is None:
             return []
-        from goalwright_skills.selection import triggers
+        from goalwright_skills.selection.query import triggers
 
         withheld = [skill for skill in self.split(skills).by_name_only if skill.name not in nameable]
         return [

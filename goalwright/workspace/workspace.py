@@ -25,7 +25,8 @@ from goalwright_skills.discovery import listing
 from goalwright_skills.discovery.needs import needs, told
 from goalwright_skills.discovery.registry import summary
 from goalwright_skills.errors import SetupError
-from goalwright_skills.selection import detectors, triggers
+from goalwright_skills.selection import detectors
+from goalwright_skills.selection.query import triggers
 from goalwright_skills.tools import listing as tool_listing
 from goalwright_skills.tools.disk_use import DiskLimits
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from goalwright_planner.events import SkillPrint
     from goalwright_planner.model import Reply, Request, ToolSpec
     from goalwright_skills.selection.detector import Selection, SkillDetector
-    from goalwright_skills.selection.language import Foreign
+    from goalwright_skills.selection.query.language import Foreign
     from goalwright_skills.skill import Skill
     from goalwright_skills.tools.tool import Tool
 

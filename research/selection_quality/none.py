@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from goalwright_skills.selection.ranked import RankedDetector
-from goalwright_skills.selection.translated import TranslatedDetector
+from goalwright_skills.selection.ranked import RankedDetector, TranslatedDetector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from goalwright_skills.selection.detector import Selection
 from goalwright_skills.selection.detectors import top
-from goalwright_skills.selection.terms import terms
+from goalwright_skills.selection.query.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from goalwright_skills.selection.terms import SCRIPTS_WITHOUT_SPACES, STOP_WORDS, terms
+from goalwright_skills.selection.query.terms import SCRIPTS_WITHOUT_SPACES, STOP_WORDS, terms
 
 WordKind = Literal["word", "number", "path", "quoted", "mark"]
 

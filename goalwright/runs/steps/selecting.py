@@ -16,13 +16,13 @@ from goalwright.workspace.planned_selection import PLAN, PlannedSelection, plann
 from goalwright_planner.errors import ModelError
 from goalwright_planner.events import CatalogueTaken, SkillsSelected, Warned
 from goalwright_skills.selection import detectors
-from goalwright_skills.selection.translated import TranslatedDetector
+from goalwright_skills.selection.ranked import TranslatedDetector
 
 if TYPE_CHECKING:
     from goalwright.runs.run_context import RunContext
     from goalwright.workspace.workspace import Catalogue
     from goalwright_skills.selection.detector import SkillDetector
-    from goalwright_skills.selection.language import Foreign
+    from goalwright_skills.selection.query.language import Foreign
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from goalwright_planner.reading.shape import AskedPlan, offered_arguments
 from goalwright_planner.small_models.material import Material, material_of
 from goalwright_planner.small_models.rules import RulePlan, SkillFor, Wanted, joined, no_skill, plan_by_rule
 from goalwright_skills.discovery.listed import descriptions_of, lines_of
-from goalwright_skills.selection.terms import terms
+from goalwright_skills.selection.query.terms import terms
 from goalwright_skills.text.shorten import cut
 from goalwright_skills.tools.listing import LIMIT
 

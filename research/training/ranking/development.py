@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.selection.language import language
+from goalwright_skills.selection.query.language import language
 
 from plan_quality.taskbench import skill_name
 from selection_quality import corpus

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 from goalwright_skills.evaluation.evaluate import evaluate
 from goalwright_skills.evaluation.words import Vocabulary
-from goalwright_skills.selection.descriptions import cut, when_to_use
+from goalwright_skills.selection.index.descriptions import cut, when_to_use
 from goalwright_skills.selection.index.vectors import Vectors, columns, decoded, encoded
+from goalwright_skills.selection.query.terms import terms
 from goalwright_skills.selection.ranked import shipped_table
-from goalwright_skills.selection.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

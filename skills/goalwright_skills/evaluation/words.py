@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from goalwright_skills.discovery.skill_file import read_all
 from goalwright_skills.format import frontmatter
-from goalwright_skills.selection.descriptions import cut, spoken_name, when_to_use
-from goalwright_skills.selection.terms import spelled, terms
+from goalwright_skills.selection.index.descriptions import cut, spoken_name, when_to_use
+from goalwright_skills.selection.query.terms import spelled, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

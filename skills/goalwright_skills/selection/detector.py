@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from goalwright_skills.skill import Skill
 
@@ -39,3 +39,37 @@ def merge(first: Sequence[Selection], rest: Sequence[Selection]) -> list[Selecti
     """The selections of `first`, then those of `rest` whose skills are not among them."""
     chosen = {selection.name for selection in first}
     return [*first, *(selection for selection in rest if selection.name not in chosen)]
+
+
+@dataclass(frozen=True, slots=True)
+class PartScore:
+    """How well a skill fits one part of a goal, and what each signal adds to that."""
+
+    part: str
+    score: float
+    signals: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A candidate: by how much it is above what a selection takes, or below it, and what would change that.
+
+    One that is `certain` is selected, and a plan has to use it.
+    """
+
+    name: str
+    score: float
+    selected: bool
+    margin: float
+    parts: tuple[PartScore, ...]
+    change: str
+    certain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The candidates for a goal, best first, and whether a selected one is certain."""
+
+    goal: str
+    certain: bool
+    candidates: tuple[Explained, ...]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from goalwright_skills.errors import InputError
+from goalwright_skills.errors import GoalwrightError, InputError
 from goalwright_skills.selection.detector import Selection
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from goalwright_skills.selection.detector import SkillDetector
     from goalwright_skills.skill import Skill
+
 
 GROUP = "goalwright.detectors"
 DEFAULT = "ranked"
@@ -41,7 +43,6 @@ def top(finder: SkillDetector, goal: str, skills: Sequence[Skill], limit: int) -
 def _installed(name: str) -> SkillDetector:
     """The detector that an installed package offers under this name, with its answers checked."""
     from goalwright_skills.functions.entry_points import entry_points
-    from goalwright_skills.selection import plugin
 
     offered = {point.name: point for point in entry_points(GROUP)}
     if name not in offered:
@@ -52,7 +53,7 @@ def _installed(name: str) -> SkillDetector:
         raise InputError(f"there is no detector {name!r}; detectors are: {known}", hint="use one with --detector")
     try:
         made = offered[name].load()
-        return plugin.checked(name, made() if isinstance(made, type) or not hasattr(made, "detect") else made)
+        return _checked(name, made() if isinstance(made, type) or not hasattr(made, "detect") else made)
     except Exception as error:  # another package's code may fail in any way; say whose it is
         what = f"detector {name!r} from {offered[name].value} cannot be loaded: {error}"
         raise InputError(what, hint="fix or uninstall that package, or use --detector ranked") from error
@@ -74,3 +75,49 @@ _OWN: Mapping[str, Callable[[Path | None], SkillDetector]] = {
     "ranked": _ranked,
     "keyword": _keyword,
 }
+
+
+def _checked(name: str, detector: Any) -> SkillDetector:
+    """Another package's detector, wrapped so that its failures and answers are checked."""
+    return (RankingPluginDetector if hasattr(detector, "rank") else PluginDetector)(name, detector)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginDetector:
+    """A detector of another package: it may fail in any way and return anything."""
+
+    name: str
+    detector: Any
+
+    def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
+        """The skills that fit, best first."""
+        return self._answer("detect", goal, skills)
+
+    def _answer(self, method: str, *given: object) -> list[Selection]:
+        """What the detector's method returns; a failure names the detector."""
+        try:
+            return [_selection(answer) for answer in getattr(self.detector, method)(*given)]
+        except GoalwrightError:
+            raise
+        except Exception as error:
+            what = f"the detector {self.name!r} failed: {type(error).__name__}: {error}"
+            raise InputError(what, hint="fix the package it comes from, or use --detector ranked") from error
+
+
+class RankingPluginDetector(PluginDetector):
+    """A detector of another package that also ranks."""
+
+    __slots__ = ()
+
+    def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
+        """The best skills, however poor they are."""
+        return self._answer("rank", goal, skills, limit)
+
+
+def _selection(given: Any) -> Selection:
+    """A selection as given, or made from a plain (name, score, reason)."""
+    match given if isinstance(given, Selection) else Selection(*given):
+        case Selection(str(), int() | float(), str(), bool()) as selection:
+            return selection
+        case other:
+            raise TypeError(f"{other} is not a name, a score and a reason")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from goalwright_skills.selection import triggers
 from goalwright_skills.selection.detector import Selection, merge
-from goalwright_skills.selection.terms import STOP_WORDS
+from goalwright_skills.selection.query import triggers
+from goalwright_skills.selection.query.terms import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

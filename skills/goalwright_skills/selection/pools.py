@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from goalwright_skills.selection.index import postings
 from goalwright_skills.selection.index.postings import Postings
+from goalwright_skills.selection.query.goal_words import GoalWords
 from goalwright_skills.selection.ranking.bm25 import Scorer
-from goalwright_skills.selection.ranking.goal_words import GoalWords
 from goalwright_skills.selection.ranking.pool import Pool
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goalwright_skills.selection.encoder import Table
-    from goalwright_skills.selection.index.shortlist import Described, Shortlist
-    from goalwright_skills.selection.index.stored import Stored
+    from goalwright_skills.selection.index.stored import Described, Shortlist, Stored
     from goalwright_skills.skill import Skill
 
 # Up to this many skills are indexed before a goal is answered: a whole collection, or what is new in a large one.
@@ -51,7 +50,7 @@ class _Large:
 
     def shortlist(self, goal: str) -> Shortlist:
         """The skills that the goal may be about among those that are not indexed; words that speak most come first."""
-        from goalwright_skills.selection.index.shortlist import Described
+        from goalwright_skills.selection.index.stored import Described
 
         if self.described is None:
             self.described = Described(self.stored.missing)
@@ -161,7 +160,7 @@ class Pools:
     def _pool(self, large: _Large, goal: str) -> Pool:
         from goalwright_skills.selection.index import building, skill_text
         from goalwright_skills.selection.index.segments import IndexSegment, Segments, Unseen
-        from goalwright_skills.selection.index.shortlist import Shortlist
+        from goalwright_skills.selection.index.stored import Shortlist
 
         found = large.shortlist(goal) if self.unindexed else Shortlist(large.stored.missing, Unseen())
         read = skill_text.described if self.unindexed else None

@@ -5,16 +5,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goalwright_skills.errors import SetupError
-from goalwright_skills.selection import language, triggers
 from goalwright_skills.selection.detector import Selection, merge
 from goalwright_skills.selection.encoder import Table
 from goalwright_skills.selection.pools import Pools
+from goalwright_skills.selection.query import language, triggers
 from goalwright_skills.selection.ranking import listing, reasons
-from goalwright_skills.selection.ranking.choosing import MOST, Choosing
-from goalwright_skills.selection.ranking.naming import named
+from goalwright_skills.selection.ranking.choosing import MOST, Choosing, named
 from goalwright_skills.selection.ranking.reading import GoalReading
 
 if TYPE_CHECKING:
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from goalwright_skills.selection.explanation import Explained, Explanation
-    from goalwright_skills.selection.language import Foreign
+    from goalwright_skills.selection.detector import Explained, Explanation
+    from goalwright_skills.selection.query.language import Foreign
     from goalwright_skills.selection.ranking.pool import Pool
     from goalwright_skills.skill import Skill
 
     T = TypeVar("T")
+
 
 MAX_SELECTED = MOST
 # How many skills a planner is shown.
@@ -71,28 +72,24 @@ class RankedDetector:
 
     def explain(self, goal: str, skills: Sequence[Skill], limit: int) -> Explanation:
         """Why skills were selected or not, for the best `limit` of them."""
-        from goalwright_skills.selection.ranking import explaining
-
         selected = {selection.name: selection for selection in self.detect(goal, skills)}
         rest, refused = triggers.without_names(goal, skills), triggers.refused(goal, skills)
         found = self._with(
             goal,
             skills,
-            lambda pool: [explaining.explained(goal, self._read(rest, pool, limit, refused), selected, limit)],
+            lambda pool: [reasons.explained(goal, self._read(rest, pool, limit, refused), selected, limit)],
         )
-        return found[0] if found else explaining.nothing(goal)
+        return found[0] if found else reasons.nothing(goal)
 
     def explain_others(self, goal: str, skills: Sequence[Skill], names: Collection[str]) -> list[Explained]:
         """How the skills of these names fit, though they are not among the best, and why they were not looked at."""
-        from goalwright_skills.selection.ranking import explaining
-
         rest, refused = triggers.without_names(goal, skills), triggers.refused(goal, skills)
 
         def explained(pool: Pool) -> list[Explained]:
             numbers = {skill.name: at for at, skill in enumerate(pool.skills) if skill.name in names}
             reading = self._read(rest, pool, without=refused)
-            known = {name: explaining.unranked(at, reading) for name, at in numbers.items()}
-            return [known.get(name) or explaining.unindexed(name) for name in names]
+            known = {name: reasons.unranked(at, reading) for name, at in numbers.items()}
+            return [known.get(name) or reasons.unindexed(name) for name in names]
 
         return self._with(goal, skills, explained)
 
@@ -142,3 +139,31 @@ def _fitting(reading: GoalReading) -> list[Selection]:
         reason = reasons.of_choice(choice, reading, names.get(choice.document))
         found[choice.document] = Selection(name, round(choice.score, 4), reason, choice.certain)
     return sorted(found.values(), key=lambda selection: -selection.score)
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedDetector:
+    """Selects for one goal by its words and by its `keywords`, one line for each thing that it asks for."""
+
+    ranked: RankedDetector
+    keywords: str
+
+    def detect(self, goal: str, skills: Sequence[Skill]) -> list[Selection]:
+        """The skills that fit the goal or its keywords well enough; an empty list if none does."""
+        return self._merged(self.ranked.detect(goal, skills), self.ranked.detect(self.keywords, skills), MAX_SELECTED)
+
+    def rank(self, goal: str, skills: Sequence[Skill], limit: int) -> list[Selection]:
+        """The best skills, whatever their confidence."""
+        own, translated = (self.ranked.rank(text, skills, limit) for text in (goal, self.keywords))
+        return self._merged(own, translated, limit)
+
+    def _merged(self, own: Sequence[Selection], translated: Sequence[Selection], limit: int) -> list[Selection]:
+        """Two rankings of the same goal as one: by the better score of each skill, the goal's own first on a tie."""
+        best = {selection.name: selection for selection in own}
+        for selection in translated:
+            before = best.get(selection.name)
+            if before is None or selection.score > before.score:
+                best[selection.name] = replace(
+                    selection, reason=f"by the goal's keywords in translation: {selection.reason}"
+                )
+        return sorted(best.values(), key=lambda selection: -selection.score)[:limit]

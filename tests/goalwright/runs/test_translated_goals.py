@@ -26,7 +26,7 @@ from goalwright.workspace.workspace import Workspace
 from goalwright_planner.errors import BudgetSpent, Overloaded
 from goalwright_planner.events import CallFinished, SkillsSelected, Warned
 from goalwright_planner.model import Reply, Request
-from goalwright_skills.selection.language import Foreign
+from goalwright_skills.selection.query.language import Foreign
 from tests.fakes import Recorder, ScriptedModel
 from tests.goalwright.recorded import SKILL, answering, goalwright, prepare, replayed, rows
 from tests.openai_server import OpenAIServer, Say, Script

@@ -11,8 +11,7 @@ from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings
 from goalwright.workspace.selection_reasons import explains, reasons
 from goalwright.workspace.skills import WorkspaceSkills
-from goalwright_skills.selection.detector import Selection
-from goalwright_skills.selection.explanation import Explained, Explanation, PartScore
+from goalwright_skills.selection.detector import Explained, Explanation, PartScore, Selection
 from goalwright_skills.selection.keyword import KeywordDetector
 from tests.skills.tree import put
 

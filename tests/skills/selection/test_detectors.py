@@ -16,9 +16,9 @@ from goalwright_skills.selection.detectors import detector, top
 from goalwright_skills.selection.index import building
 from goalwright_skills.selection.index.postings import Postings
 from goalwright_skills.selection.keyword import KeywordDetector
+from goalwright_skills.selection.query.triggers import named
 from goalwright_skills.selection.ranked import RankedDetector
 from goalwright_skills.selection.ranking.bm25 import Scorer, TermPlaces
-from goalwright_skills.selection.triggers import named
 from tests.growth import growth
 from tests.skills.tree import put, registry
 

@@ -13,7 +13,7 @@ import pytest
 
 from goalwright_skills.discovery import skill_file
 from goalwright_skills.selection import pools
-from goalwright_skills.selection.index import background, division, postings, skill_text
+from goalwright_skills.selection.index import background, postings, skill_text, stored
 from goalwright_skills.selection.ranked import RankedDetector
 from tests.skills.tree import put, registry
 
@@ -55,8 +55,8 @@ def small_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "FEW", 2)
     monkeypatch.setattr(pools, "_AGAIN_SECONDS", 0.0)
     monkeypatch.setattr(pools, "_TIMES", 0)
-    monkeypatch.setattr(division, "TYPICAL", 6)
-    monkeypatch.setattr(division, "MOST", 8)
+    monkeypatch.setattr(stored, "SEGMENT_SKILLS", 6)
+    monkeypatch.setattr(stored, "MAX_SEGMENT_SKILLS", 8)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from goalwright_skills.selection.terms import SCRIPTS_WITHOUT_SPACES, dense, has_dense, simplified
+from goalwright_skills.selection.query.terms import SCRIPTS_WITHOUT_SPACES, dense, has_dense, simplified
 
 FindLongest = Callable[[str], tuple[str, int | None]]
 PIECE = "##"

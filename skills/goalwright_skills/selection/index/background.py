@@ -24,8 +24,8 @@ from goalwright_skills.discovery.index import write
 from goalwright_skills.errors import SetupError
 from goalwright_skills.file_lock import try_lock
 from goalwright_skills.selection.encoder import Table
-from goalwright_skills.selection.index import division, postings, stored
-from goalwright_skills.selection.index.garbage import not_collected
+from goalwright_skills.selection.index import postings, stored
+from goalwright_skills.selection.index.building import not_collected
 from goalwright_skills.skill import Kind, Skill, Source
 
 if TYPE_CHECKING:
@@ -101,18 +101,18 @@ def index(folder: Path, until: float) -> bool:
     wanted = folder / "wanted.json"
     mark = wanted.stat().st_mtime_ns
     skills = _read(wanted)
-    old = division.read(folder)
-    starts = division.starts_for(skills, old)
+    old = stored.read_starts(folder)
+    starts = stored.segment_starts(skills, old)
     if starts != old:
-        write(division.manifest(folder), division.written(starts))
+        write(stored.manifest(folder), stored.manifest_bytes(starts))
     table = _table()
-    for start, group in zip(starts, division.divided(skills, starts), strict=True):
+    for start, group in zip(starts, stored.split_by_start(skills, starts), strict=True):
         if time.monotonic() > until:
             return True
         if wanted.stat().st_mtime_ns != mark:
             return False
         _segment(folder, start, group, old, table)
-    kept = {division.segment_file(folder, start).name for start in starts}
+    kept = {stored.segment_file(folder, start).name for start in starts}
     for file in folder.glob("*.bin"):
         if file.name not in kept:
             file.unlink()
@@ -123,7 +123,7 @@ def _segment(folder: Path, start: str, group: Sequence[Skill], old: Sequence[str
     """Make one segment, unless it is current; texts come from the file that had them before, if they are unchanged."""
     from goalwright_skills.selection.index import building
 
-    path = division.segment_file(folder, start)
+    path = stored.segment_file(folder, start)
     before = postings.open_file(path)
     if not group or stored.is_current(before, group, building.encoder_name(table)):
         return
@@ -134,7 +134,7 @@ def _segment(folder: Path, start: str, group: Sequence[Skill], old: Sequence[str
 def _containing(folder: Path, start: str, old: Sequence[str]) -> Postings | None:
     """The segment that had these skills before it was split."""
     above = max((one for one in old if one <= start), default="")
-    return postings.open_file(division.segment_file(folder, above))
+    return postings.open_file(stored.segment_file(folder, above))
 
 
 def _table() -> Table | None:

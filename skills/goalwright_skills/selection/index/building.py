@@ -6,6 +6,7 @@ After a change the new file is made from the old one's positions; only new or ch
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 from array import array
 from collections import Counter
@@ -14,14 +15,13 @@ from itertools import accumulate, chain, compress, pairwise, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from goalwright_skills.discovery.file_stamp import NONE, RACY
-from goalwright_skills.selection.descriptions import spoken_name
 from goalwright_skills.selection.index import leading, nesting, weights
-from goalwright_skills.selection.index.garbage import not_collected
+from goalwright_skills.selection.index.descriptions import spoken_name
 from goalwright_skills.selection.index.postings import NOBODY, SECTIONS, VERSION, digest
 from goalwright_skills.selection.index.skill_text import SkillTerms, skill_terms
 from goalwright_skills.selection.index.term_table import slots_of
 from goalwright_skills.selection.index.vectors import columns
-from goalwright_skills.selection.terms import terms
+from goalwright_skills.selection.query.terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from goalwright_skills.skill import Skill
 
     Reader = Callable[[Skill, Table | None], SkillTerms]
+    from collections.abc import Iterator
+
 
 # A common word adds next to nothing to most skills: it lists this fraction of the pool, and a few hundred at least.
 LISTED, FEWEST = 5, 300
@@ -224,3 +226,15 @@ def _reusable(old: Postings, encoder: str) -> dict[tuple[str, str, int], SkillTe
             names = list(map(str, mentions)), list(map(str, needs))
             found[path, name, stamp] = SkillTerms(text[:own], text[short:], known, *names, old.vector(at))
     return found
+
+
+@contextlib.contextmanager
+def not_collected() -> Iterator[None]:
+    """Collect no garbage meanwhile."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import mul
 from typing import TYPE_CHECKING
 
-from goalwright_skills.selection.descriptions import cut, spoken_name, when_to_use
+from goalwright_skills.selection.index.descriptions import cut, spoken_name, when_to_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

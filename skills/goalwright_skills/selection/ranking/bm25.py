@@ -12,15 +12,16 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from goalwright_skills.selection.index.weights import MIN_POOL, WHOLE, Rule, idf
-from goalwright_skills.selection.ranking.candidate import Candidate
-from goalwright_skills.selection.ranking.signals import Agreement
-from goalwright_skills.selection.terms import dense
+from goalwright_skills.selection.query.terms import dense
+from goalwright_skills.selection.ranking.signals import Agreement, Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from goalwright_skills.selection.encoder import Table
     from goalwright_skills.selection.index.postings import Postings
     from goalwright_skills.selection.index.segments import Segments
+
 
 SHORT_PAIRS, WHOLE_PAIRS = 0.5, 0.75
 WINDOW = 3
@@ -229,4 +230,31 @@ def _close(places: Places, wanted: set[Pair], short: int) -> dict[Pair, tuple[in
                 if pair in wanted:
                     a, b = found.get(pair, (0, 0))
                     found[pair] = (a + (other < short), b + 1)
+    return found
+
+
+# A word of this weight says nothing.
+NOTHING = 1.0
+# From this weight on a word says all that its rarity does. Of English, stop words and everyday words are known; other
+# languages have as many.
+EVERYTHING, EVERYTHING_FOREIGN = 3.0, 5.0
+# What a word says in a script that the encoder does not know.
+UNKNOWN = 0.7
+
+
+def rarity_shares(words: Mapping[str, str], table: Table | None, *, foreign: bool) -> dict[str, float]:
+    """The share of its rarity that counts for each term, given with its spelling; without those that count in full.
+
+    `foreign` are the words of a goal that is not in English.
+    """
+    if table is None:
+        return {}
+    most, found = EVERYTHING_FOREIGN if foreign else EVERYTHING, {}
+    for term, spelling in words.items():
+        weight = table.weight(spelling)
+        if weight is None:
+            if not spelling.isascii():
+                found[term] = UNKNOWN
+        elif weight < most:
+            found[term] = max(0.0, (weight - NOTHING) / (most - NOTHING))
     return found

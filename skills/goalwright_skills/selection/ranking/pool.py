@@ -6,10 +6,10 @@ import string
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from goalwright_skills.selection.descriptions import spoken_name
-from goalwright_skills.selection.language import other_language
+from goalwright_skills.selection.index.descriptions import spoken_name
+from goalwright_skills.selection.query.language import other_language
+from goalwright_skills.selection.query.terms import spelled, terms
 from goalwright_skills.selection.ranking.combination import Combination
-from goalwright_skills.selection.terms import spelled, terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

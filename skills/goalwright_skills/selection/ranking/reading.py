@@ -8,14 +8,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from goalwright_skills.selection.index.nesting import hubs_first
-from goalwright_skills.selection.language import other_language
-from goalwright_skills.selection.parts import parts_of
-from goalwright_skills.selection.ranking import common_words
-from goalwright_skills.selection.ranking.bm25 import TermPlaces
+from goalwright_skills.selection.query.goal_words import GoalWords
+from goalwright_skills.selection.query.language import other_language
+from goalwright_skills.selection.query.parts import parts_of
+from goalwright_skills.selection.ranking.bm25 import TermPlaces, rarity_shares
 from goalwright_skills.selection.ranking.combination import EVERYDAY, need_features, right_features
-from goalwright_skills.selection.ranking.goal_words import GoalWords
-from goalwright_skills.selection.ranking.signals import Outlook, Signals
-from goalwright_skills.selection.ranking.strength import leading, strength
+from goalwright_skills.selection.ranking.signals import Outlook, Signals, leading, strength
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
@@ -23,9 +21,8 @@ if TYPE_CHECKING:
     from goalwright_skills.selection.index.leading import NearCosines
     from goalwright_skills.selection.index.vectors import Cosines
     from goalwright_skills.selection.ranking.bm25 import Places, Query
-    from goalwright_skills.selection.ranking.candidate import Candidate
     from goalwright_skills.selection.ranking.pool import Pool
-    from goalwright_skills.selection.ranking.signals import Agreement
+    from goalwright_skills.selection.ranking.signals import Agreement, Candidate
 
 # How many skills are looked at closely, by words and by meaning: for a whole goal, and for a part of it.
 BY_WORDS, BY_MEANING = 32, 16
@@ -54,7 +51,7 @@ class Passage:
         self.text, self.pool, self._whole = text, pool, whole
         self.words = GoalWords.of(text)
         self.language: str = whole.language if whole is not None else other_language(text)
-        said = common_words.said(self.words.spelling, pool.table, foreign=bool(self.language))
+        said = rarity_shares(self.words.spelling, pool.table, foreign=bool(self.language))
         self.query: Query = pool.scorer.query(self.words.evidence, list(self.words.asked), said)
         self.fits: dict[int, Fit] = {}
         self.most_meaning = self.least_words = self.everyday = self._unled = self._leading = self._mean = 0.0

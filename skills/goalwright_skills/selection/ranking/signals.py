@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -58,3 +60,34 @@ class Outlook(NamedTuple):
     unheard: float = 0.0
     everyday: float = 0.0
     skills: int = 1
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A skill's number and its score by words: by single ones, and with what pairs of words add.
+
+    `adds` is what of it comes from which term, and `words` how many words speak for it.
+    """
+
+    document: int
+    by_words: float
+    score: float
+    adds: dict[int, float]
+    words: float
+
+
+# One word alone never makes a further match, however rare it is.
+FEWEST_WORDS = 1.5
+# The best score, without regard to the number of words, from which its lead counts in full. Of skills that are the only
+# ones in a goal's language, those it is for have 1.5 and more, others .9 and less.
+FULL_LEAD = 3.0
+
+
+def strength(score: float, weight: float, unseen: float, words: float) -> float:
+    """How strong a score is for a goal of that weight; `unseen` is the weight of a word that no skill has."""
+    return score / math.sqrt(weight * unseen) * words / (words + 1) if weight > 0 else 0.0
+
+
+def leading(best: float, weight: float, unseen: float) -> float:
+    """How much it counts to have the best score by words, for a goal of that weight: 1 where it is a strong one."""
+    return min(1.0, best / math.sqrt(weight * unseen) / FULL_LEAD) if weight > 0 else 0.0

@@ -9,8 +9,8 @@ import pytest
 
 from goalwright_skills.selection.encoder import Table
 from goalwright_skills.selection.ranked import RankedDetector
-from goalwright_skills.selection.ranking.common_words import UNKNOWN, said
-from goalwright_skills.selection.ranking.strength import FULL_LEAD, leading
+from goalwright_skills.selection.ranking.bm25 import UNKNOWN, rarity_shares
+from goalwright_skills.selection.ranking.signals import FULL_LEAD, leading
 from tests.skills.tree import library, put, read_skills, registry
 
 if TYPE_CHECKING:
@@ -93,18 +93,18 @@ def test_the_only_skill_in_a_language_leads_by_few_of_its_words_only_a_little(po
 
 def test_words_that_every_text_has_say_little() -> None:
     words = {word: word for word in ("und", "der", "für", "bericht", "可以", "翻译", "как", "отчет", "kubernetes")}
-    found = said(words, Table.shipped(), foreign=True)
+    found = rarity_shares(words, Table.shipped(), foreign=True)
     assert {word for word in words if found.get(word, 1.0) < 0.1} == {"und", "der", "für", "可以", "как"}
     assert all(found.get(word, 1.0) > 0.8 for word in ("bericht", "翻译", "kubernetes"))
     assert found.get("отчет", 1.0) > 0.7
 
 
 def test_a_word_in_a_script_that_the_encoder_does_not_know_does_not_count_in_full() -> None:
-    assert said({"안전": "안전"}, Table.shipped(), foreign=True) == {"안전": UNKNOWN}
+    assert rarity_shares({"안전": "안전"}, Table.shipped(), foreign=True) == {"안전": UNKNOWN}
 
 
 def test_without_an_encoder_every_word_counts_in_full() -> None:
-    assert said({"und": "und"}, None, foreign=True) == {}
+    assert rarity_shares({"und": "und"}, None, foreign=True) == {}
 
 
 def test_the_best_by_words_leads_in_full_only_where_its_words_are_strong() -> None:

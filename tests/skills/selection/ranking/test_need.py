@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from goalwright_skills.selection.query.goal_words import asked
 from goalwright_skills.selection.ranked import RankedDetector
 from goalwright_skills.selection.ranking.combination import Combination
-from goalwright_skills.selection.ranking.intents import asked
-from goalwright_skills.selection.ranking.strength import strength
+from goalwright_skills.selection.ranking.signals import strength
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
-    from goalwright_skills.selection.explanation import Explained, Explanation
+    from goalwright_skills.selection.detector import Explained, Explanation
 
 _EXAMPLE = 'goalwright skills why "Write API documentation"'
 # How much of a part of the goal is quoted.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright_skills.selection.index import division
+from goalwright_skills.selection.index import stored
 from goalwright_skills.skill import Skill
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(division, "TYPICAL", 10)
-    monkeypatch.setattr(division, "MOST", 20)
+    monkeypatch.setattr(stored, "SEGMENT_SKILLS", 10)
+    monkeypatch.setattr(stored, "MAX_SEGMENT_SKILLS", 20)
 
 
 def skills(*numbers: int) -> list[Skill]:
@@ -24,33 +24,33 @@ def skills(*numbers: int) -> list[Skill]:
 
 
 def sizes(many: list[Skill], starts: list[str]) -> list[int]:
-    return [len(group) for group in division.divided(many, starts)]
+    return [len(group) for group in stored.split_by_start(many, starts)]
 
 
 def test_a_collection_is_divided_evenly_in_path_order() -> None:
     many = skills(*range(45))
-    starts = division.starts_for(many, [""])
+    starts = stored.segment_starts(many, [""])
     assert sizes(many, starts) == [9, 9, 9, 9, 9]
-    assert [skill for group in division.divided(many, starts) for skill in group] == many
+    assert [skill for group in stored.split_by_start(many, starts) for skill in group] == many
 
 
 def test_borders_stay_while_segments_have_a_good_size() -> None:
-    starts = division.starts_for(skills(*range(45)), [""])
-    assert division.starts_for(skills(*range(3, 50)), starts) == starts
+    starts = stored.segment_starts(skills(*range(45)), [""])
+    assert stored.segment_starts(skills(*range(3, 50)), starts) == starts
 
 
 def test_a_segment_that_grew_is_split_and_small_ones_are_joined() -> None:
-    starts = division.starts_for(skills(*range(45)), [""])
+    starts = stored.segment_starts(skills(*range(45)), [""])
     grown = [*skills(*range(45)), *(skill for skill in skills(*range(45, 70)))]
-    assert starts == division.starts_for(grown, starts)[: len(starts)]
-    assert max(sizes(grown, division.starts_for(grown, starts))) <= 20
+    assert starts == stored.segment_starts(grown, starts)[: len(starts)]
+    assert max(sizes(grown, stored.segment_starts(grown, starts))) <= 20
     few = skills(0, 1, 9, 10, 40)
-    assert division.starts_for(few, starts) == [""]
+    assert stored.segment_starts(few, starts) == [""]
 
 
 def test_what_is_written_is_read_and_anything_else_is_one_segment(tmp_path: Path) -> None:
-    division.manifest(tmp_path).write_bytes(division.written(["", "/b", "/c"]))
-    assert division.read(tmp_path) == ["", "/b", "/c"]
+    stored.manifest(tmp_path).write_bytes(stored.manifest_bytes(["", "/b", "/c"]))
+    assert stored.read_starts(tmp_path) == ["", "/b", "/c"]
     for rubbish in (b"", b"[]", b'{"version": 1, "starts": ["", "b", "a"]}', b'{"version": 9, "starts": ["", "b"]}'):
-        division.manifest(tmp_path).write_bytes(rubbish)
-        assert division.read(tmp_path) == [""]
+        stored.manifest(tmp_path).write_bytes(rubbish)
+        assert stored.read_starts(tmp_path) == [""]

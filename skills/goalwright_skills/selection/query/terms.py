@@ -142,7 +142,7 @@ def _run() -> re.Pattern[str]:
 @cache
 def simplified() -> dict[int, int]:
     """Traditional characters mapped to simplified ones, from OpenCC (see data/LICENSE.OpenCC)."""
-    packed = (Path(__file__).parents[1] / "data" / "hanzi.zlib").read_bytes()
+    packed = (Path(__file__).parents[2] / "data" / "hanzi.zlib").read_bytes()
     table = zlib.decompress(packed).decode()
     half = len(table) // 2
     return dict(zip(map(ord, table[:half]), map(ord, table[half:]), strict=True))

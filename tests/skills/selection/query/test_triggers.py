@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright_skills.selection.triggers import mentioned, named, refused, without_names
+from goalwright_skills.selection.query.triggers import mentioned, named, refused, without_names
 from goalwright_skills.skill import Skill
 from tests.growth import growth
 

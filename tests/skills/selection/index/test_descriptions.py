@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_skills.selection.descriptions import cut
+from goalwright_skills.selection.index.descriptions import cut
 
 
 @pytest.mark.parametrize(

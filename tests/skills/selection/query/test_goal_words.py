@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_skills.selection.ranking.goal_words import GoalWords
+from goalwright_skills.selection.query.goal_words import GoalWords
 
 
 @pytest.mark.parametrize("goal", ["1. 2. 3. 4.", "24/12/2026 at 10:30", "3,000 of 5%", "12 km, 5 kg, $40"])

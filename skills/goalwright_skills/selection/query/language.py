@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from goalwright_skills.selection.terms import STOP_WORDS, dense, terms
+from goalwright_skills.selection.query.terms import STOP_WORDS, dense, terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from goalwright_skills.selection.language import language, languages
-from goalwright_skills.selection.ranked import RankedDetector
-from goalwright_skills.selection.translated import TranslatedDetector
+from goalwright_skills.selection.query.language import language, languages
+from goalwright_skills.selection.ranked import RankedDetector, TranslatedDetector
 from tests.skills.tree import put, registry
 
 if TYPE_CHECKING:

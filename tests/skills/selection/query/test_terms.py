@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goalwright_skills.selection.terms import _STEMS, _stemmer, fold, spelled, terms
+from goalwright_skills.selection.query.terms import _STEMS, _stemmer, fold, spelled, terms
 
 
 def test_inflections_and_scripts_share_terms() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_skills.selection.ranking.everyday import WORDS, is_everyday
-from goalwright_skills.selection.terms import terms
+from goalwright_skills.selection.query.goal_words import WORDS, is_everyday
+from goalwright_skills.selection.query.terms import terms
 
 
 def test_each_everyday_word_is_known_by_its_term() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goalwright_skills.selection.parts import LONGEST, MOST, parts_of
+from goalwright_skills.selection.query.parts import LONGEST, MOST, parts_of
 
 
 @pytest.mark.parametrize(
