@@ -14,8 +14,6 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from goalwright_skills.selection.terms import terms
-
 from bench.harness.processes import resident_memory
 from goalwright_skills.discovery.locations import LIBRARY, Location
 from goalwright_skills.discovery.scan import scan
@@ -24,6 +22,7 @@ from goalwright_skills.format import frontmatter
 from goalwright_skills.selection.detector import Selection
 from goalwright_skills.selection.index import background
 from goalwright_skills.selection.pools import AT_ONCE
+from goalwright_skills.selection.query.terms import terms
 from goalwright_skills.selection.ranked import RankedDetector
 
 if TYPE_CHECKING:

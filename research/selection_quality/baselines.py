@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from goalwright_skills.selection.detector import Selection
-from goalwright_skills.selection.terms import terms
+from goalwright_skills.selection.query.terms import terms
 
 from selection_quality.minilm import MiniLM
 from selection_quality.ranks import DEPTH, PlainBM25
