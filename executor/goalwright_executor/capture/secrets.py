@@ -1,15 +1,17 @@
-"""Redacts secrets: known values, and values whose name or form gives them away."""
+"""Redacts secrets: the values of secret environment variables, and texts that look like keys, tokens or passwords.
+
+A known value is recognised as it is, URL-encoded, JSON-escaped and base64-encoded once.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode, urlsafe_b64encode
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
-
-from goalwright_executor.capture import secret_forms
-from goalwright_executor.capture.disguises import Disguises
+from urllib.parse import quote, quote_plus, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,27 +20,30 @@ REDACTED = "[redacted]"
 # Values of this length are redacted even inside longer words; shorter ones only as whole words.
 _LONG = 8
 _SHORTEST = 4
-_WORDY = 12  # a password of fewer letters, and nothing else, may be a plain word
+_WORDY = 12  # a shorter password that has only letters may be a plain word
+# The shortest line of a multi-line secret that is redacted on its own, and the shortest base64 text.
+_LINE = 12
+_BASE64 = 8
 # The start of a word in a name: after a separator, or a capital after a small letter (`clientSecret`).
 _WORD = r"(?:^|[_\-.]|(?-i:(?<=[a-z0-9])(?=[A-Z])))"
 _NAME = re.compile(
     rf"{_WORD}(?:(?:api|access|private|secret|auth)[_\-]?key|token|secret|passw(?:or)?d|passphrase|credentials?|authorization)$",
     re.IGNORECASE,
 )
-# A position in paged results: the next call needs it unchanged.
-_PLACE = re.compile(r"(?:page|next|continuation|sync|cursor)[_\-]?token$", re.IGNORECASE)
+# A position in paged results, which the next call needs unchanged.
+_CURSOR = re.compile(r"(?:page|next|continuation|sync|cursor)[_\-]?token$", re.IGNORECASE)
 # In an environment every key is a secret, and names join words (PGPASSWORD); a field named `key` rarely is one.
 _VARIABLE = re.compile(
     r"(?:^|_)(?:KEY|PASS|PAT)$|_PWD$|(?:TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|APIKEY|WEBHOOK|WEBHOOK_URL)$"
     rf"|{_NAME.pattern}",
     re.IGNORECASE,
 )
-# The password in a variable of any name: `postgres://user:password@host`, `user:password@tcp(host)`, `Password=…;`.
+# A password inside the value of any variable: `postgres://user:password@host`, `user:password@tcp(host)`, `Password=…;`.
 _PASSWORD = re.compile(
     r"(?:://|^)([^\s/:@]{0,100}):([^\s/@]{1,200})@|\b(?:password|pwd)=([^\s;&]{1,200})", re.IGNORECASE
 )
 _FORM = re.compile(
-    r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"  # OpenAI, Anthropic, Stripe and those that follow them
+    r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{16,}"  # OpenAI, Anthropic, Stripe and similar
     r"|\b(?:ghp|gho|ghs|ghu|ghr|glpat|xox[abeprs]|hf|gsk|npm|pypi)[_\-][A-Za-z0-9_\-]{16,}"
     r"|k_live_[A-Za-z0-9]{16,}"  # Stripe, without the first letter
     r"|\bgithub_pat_[A-Za-z0-9_]{20,}"
@@ -46,7 +51,7 @@ _FORM = re.compile(
     r"|\bAIza[0-9A-Za-z_\-]{30,}"
     r"|\beyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}"
 )
-# The address of a webhook is all that is needed to write to the channel behind it.
+# Anyone who has the address of a webhook can write to its channel.
 _WEBHOOK = re.compile(
     r"(hooks\.slack\.com\\?/(?:services|workflows|triggers)|discord(?:app)?\.com\\?/api(?:\\?/v\d+)?\\?/webhooks"
     r"|webhook\.office\.com\\?/webhookb2|outlook\.office(?:365)?\.com\\?/webhook|api\.telegram\.org\\?/bot"
@@ -54,7 +59,7 @@ _WEBHOOK = re.compile(
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
-# A telling name, then a value that looks generated: 12 characters or more, without a space, with a digit.
+# A name such as "token", then a value that looks generated: at least 12 characters, no space, a digit.
 _NAMED = re.compile(
     r"""((?:api[_\-]?key|token|secret|passw(?:or)?d|authorization)[\w\-]{0,20}\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']?
         (?:bearer\s|basic\s|token\s)?)((?=[A-Za-z_\-./+=]{0,64}\d)[A-Za-z0-9_\-./+=]{12,})""",
@@ -62,40 +67,36 @@ _NAMED = re.compile(
 )
 _IN_URL = re.compile(r"(://[^\s/:@]{0,100}:)([^\s/@]{1,200})(@)")
 
-
-# What a match of these patterns starts with. Searching for plain words is many times faster than the patterns, and
-# everything that is recorded is searched.
-_FORM_BEGINS = (
+# The prefixes of `_FORM`. Every recorded text is searched, and plain searches are many times faster than patterns.
+_FORM_PREFIXES = (
     "sk-", "pk-", "rk-", "gh", "glpat", "xox", "hf", "gsk", "github_pat_", "AKIA", "ASIA", "AIza", "eyJ", "k_live_",
     "npm_", "pypi-",
 )  # fmt: skip
-_ALNUM_BEGINS = ("AKIA", "ASIA", "AIza")  # those that a text of only letters and digits, such as a hash, may hold
+_ALNUM_PREFIXES = ("AKIA", "ASIA", "AIza")  # those of forms without punctuation, which a hash may contain
 _SHORTEST_FORM = 19
 _LARGE = 400
 _MAX_SEEN = 200
 _MAX_NAMES = 20_000
-_NAMED_BEGINS = ("api", "token", "secret", "passw", "authorization")
+_NAMED_PREFIXES = ("api", "token", "secret", "passw", "authorization")
 
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What must not be recorded."""
+    """The secrets of one environment; `values` has every form of each, with a pattern for those that need one."""
 
-    values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()  # with a pattern if a plain search is not enough
-    shortest: int = _LONG  # no shorter text holds a secret
-    lines: tuple[str, ...] = ()  # those of multi-line secrets
-    disguises: Disguises = field(default_factory=Disguises)  # what only decoding shows, looked for last
+    values: tuple[tuple[str, re.Pattern[str] | None], ...] = ()
+    shortest: int = _LONG  # no shorter text contains a secret
     _seen: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
     _clean: dict[str, None] = field(default_factory=dict, repr=False, compare=False)
     names: dict[str, tuple[str, bool]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, env: Mapping[str, str]) -> Secrets:
-        """The secrets in an environment: the values of variables with telling names, unless they may be plain words."""
+        """The values of environment variables whose names mark a secret, and passwords inside other values."""
         return _in_environment(tuple(env.items()))
 
     def redact(self, text: str) -> str:
-        """The text without secrets; large texts, such as a prompt that every goal repeats, are searched once."""
+        """Return the text with secrets replaced; results for large texts, such as repeated prompts, are cached."""
         if len(text) < self.shortest:
             return text
         if len(text) < _LARGE:
@@ -108,7 +109,7 @@ class Secrets:
         return self._seen.get(text) or self._redacted(text)  # another thread may have cleared it
 
     def _short(self, text: str) -> str:
-        """A short text without secrets; those that hold none are kept, because names and states repeat in events."""
+        """Redact a short text; texts without secrets are cached, because names and statuses repeat in events."""
         redacted = self._redacted(text)
         if redacted == text:
             if len(self._clean) >= _MAX_NAMES:
@@ -117,28 +118,28 @@ class Secrets:
         return redacted
 
     def touches(self, text: str) -> bool:
-        """Whether a text is another without secrets."""
+        """Whether redaction changes the text."""
         return self._redacted(text) != text
 
     def reveals(self, text: str) -> bool:
-        """Whether a text holds a known secret in any of its forms; what only looks like a secret does not count."""
+        """Whether the text contains a secret of the environment; text that only looks like a secret does not count."""
         return self._without_known(text) != text
 
     def name(self, text: str) -> tuple[str, bool]:
-        """A field's name without secrets, and whether it marks one; kept, because names are few and repeat."""
+        """Return the redacted name of a field and whether it marks a secret; cached, because names repeat."""
         if len(self.names) >= _MAX_NAMES:
             self.names.clear()
         redacted = self.redact(text)
-        self.names[text] = known = (redacted, is_secret(redacted))
-        return known
+        self.names[text] = entry = (redacted, is_secret(redacted))
+        return entry
 
     def _redacted(self, text: str) -> str:
         text = self._without_known(text)
-        if text.isalnum():  # as an id or a hash: only these forms have no other characters
-            may_hold = len(text) >= _SHORTEST_FORM and ("AKIA" in text or "ASIA" in text or "AIza" in text)
-            return _without_forms(text, _ALNUM_BEGINS) if may_hold else text
+        if text.isalnum():  # an id or a hash
+            may_match = len(text) >= _SHORTEST_FORM and ("AKIA" in text or "ASIA" in text or "AIza" in text)
+            return _without_forms(text, _ALNUM_PREFIXES) if may_match else text
         if len(text) >= _SHORTEST_FORM:
-            text = _without_forms(text, _FORM_BEGINS)
+            text = _without_forms(text, _FORM_PREFIXES)
         if "hook" in text or "api.telegram.org" in text:
             text = _WEBHOOK.sub(lambda match: match.group(1) + REDACTED, text)
         if "PRIVATE KEY" in text:
@@ -151,13 +152,10 @@ class Secrets:
         return text
 
     def _without_known(self, text: str) -> str:
-        """The text without the secrets of the environment, however they are written."""
+        """Replace the secrets of the environment."""
         for value, pattern in self.values:
             if value in text:
                 text = text.replace(value, REDACTED) if pattern is None else pattern.sub(REDACTED, text)
-        text = self.disguises.redact(text, REDACTED)
-        for line in self.lines:
-            text = text.replace(line, REDACTED)
         return text
 
 
@@ -165,33 +163,30 @@ class Secrets:
 def _in_environment(env: tuple[tuple[str, str], ...]) -> Secrets:
     named = {value.strip() for name, value in env if _is_secret_variable(name)}
     named |= {password for _, value in env for password in _passwords(value)}
-    found = dict(pair for value in named for pair in _patterns(value))
-    longest_first = sorted(found, key=len, reverse=True)  # one may be the beginning of another
-    plain = tuple(sorted(value for value in named if len(value) >= _LONG))
-    values = tuple((text, found[text]) for text in longest_first)
-    lines = sorted((form for value in plain for form in secret_forms.line_forms(value)), key=len, reverse=True)
-    return Secrets(values, min((_LONG, *map(len, found))), tuple(lines), Disguises.of(plain))
+    patterns = dict(pair for value in named for pair in _patterns(value))
+    longest_first = sorted(patterns, key=len, reverse=True)  # one may be the prefix of another
+    return Secrets(tuple((text, patterns[text]) for text in longest_first), min((_LONG, *map(len, patterns))))
 
 
 def _passwords(value: str) -> Iterator[str]:
-    """The passwords inside a variable's value, unless they may be plain words, as in `postgres:postgres@localhost`."""
+    """Passwords inside a variable's value, except plain words, as in `postgres:postgres@localhost`."""
     for match in _PASSWORD.finditer(value) if "@" in value or "=" in value else ():
-        user, *found = match.groups()
-        for password in {text for one in found if one for text in (one, unquote(one))}:
+        user, *groups = match.groups()
+        for password in {text for group in groups if group for text in (group, unquote(group))}:
             if password != user and not (password.isalpha() and len(password) < _WORDY):
                 yield password
 
 
-def _without_forms(text: str, words: tuple[str, ...]) -> str:
-    """The text without tokens of known forms, which are looked for where one of the words stands."""
+def _without_forms(text: str, prefixes: tuple[str, ...]) -> str:
+    """Redact tokens of known forms, which are matched only where one of the prefixes occurs."""
     spans: dict[int, int] = {}
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            match = _FORM.match(text, at)
+    for prefix in prefixes:
+        offset = text.find(prefix)
+        while offset >= 0:
+            match = _FORM.match(text, offset)
             if match is not None:
-                spans[at] = match.end()
-            at = text.find(word, at + 1)
+                spans[offset] = match.end()
+            offset = text.find(prefix, offset + 1)
     end = 0
     parts = []
     for begin in sorted(spans):
@@ -202,38 +197,55 @@ def _without_forms(text: str, words: tuple[str, ...]) -> str:
 
 
 def _may_be_named(text: str) -> bool:
-    low = text.lower()
-    # If lower case has another length (as with a Turkish İ), positions in it do not match the text.
-    return len(low) != len(text) or _begins(low, _NAMED_BEGINS, _NAMED)
-
-
-def _begins(text: str, words: tuple[str, ...], pattern: re.Pattern[str]) -> bool:
-    """Whether the pattern, which starts with one of the words, matches anywhere in the text."""
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            if pattern.match(text, at):
-                return True
-            at = text.find(word, at + 1)
-    return False
+    lower = text.lower()
+    # Lower case may have another length, as with a Turkish İ; its offsets then do not match the text.
+    return len(lower) != len(text) or any(
+        _NAMED.match(lower, found.start()) for prefix in _NAMED_PREFIXES for found in re.finditer(prefix, lower)
+    )
 
 
 def _patterns(value: str) -> Iterator[tuple[str, re.Pattern[str] | None]]:
-    """What finds a value in a text, in all its forms; nothing for a value that may be a plain word.
+    """The forms of a secret, each with a pattern if a plain search is not enough.
 
     A short value is redacted only as a whole word, and only if it mixes letters with digits or punctuation: a goal that
-    says `test`, or names a year, must not lose the word because some variable is set to it.
+    says `test`, or names a year, must not lose the word because a variable is set to it.
     """
     if len(value) >= _LONG:
-        yield from ((text, None) for text in secret_forms.forms(value))
+        yield from ((form, None) for form in _forms(value))
+        yield from ((line, None) for line in _lines(value))
     elif len(value) >= _SHORTEST and not value.isalpha() and not value.isdigit():
         yield value, re.compile(rf"(?<![^\W_]){re.escape(value)}(?![^\W_])")
 
 
+def _forms(secret: str) -> set[str]:
+    """The secret itself, URL-encoded, JSON-escaped and base64-encoded."""
+    escaped = {json.dumps(secret, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+    urls = {quote(secret), quote(secret, safe=""), quote_plus(secret)}
+    urls |= {re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), url) for url in urls}
+    return {secret, *escaped, *urls, *_base64(secret.encode())}
+
+
+def _base64(secret: bytes) -> Iterator[str]:
+    """The part of the base64 that does not depend on adjacent bytes, such as `user:` before a password."""
+    for offset in range(3):
+        for encode in (b64encode, urlsafe_b64encode):
+            whole = encode(bytes(offset) + secret).decode().rstrip("=")
+            # The first and last characters also encode bits of the adjacent bytes.
+            part = whole[-(-offset * 8 // 6) : (offset + len(secret)) * 8 // 6]
+            if len(part) >= _BASE64:
+                yield part
+
+
+def _lines(secret: str) -> Iterator[str]:
+    """The lines of a multi-line key, whose line ends may be escaped, as in a .env file; a line of words is no secret."""
+    lines = [line.strip() for line in secret.replace("\\n", "\n").splitlines()]
+    return (line for line in lines if len(lines) > 1 and len(line) >= _LINE and " " not in line)
+
+
 @lru_cache(maxsize=4096)
 def is_secret(name: str) -> bool:
-    """Whether a field of that name holds a secret."""
-    return _NAME.search(name) is not None and _PLACE.search(name) is None
+    """Whether a field with this name contains a secret."""
+    return _NAME.search(name) is not None and _CURSOR.search(name) is None
 
 
 @lru_cache(maxsize=4096)

@@ -1,11 +1,8 @@
-"""Recorded values hold no secrets, and their paths mean the same in another checkout."""
+"""Recorded values contain no secrets, and their paths are valid in another checkout."""
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode, urlsafe_b64encode
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
@@ -37,25 +34,25 @@ ROOTS = NamedRoots({"run": "/home/me/work/.agents/runs/r1", "workspace": "/home/
         ("no path at all", "no path at all"),
     ],
 )
-def test_paths_below_a_root_are_written_by_its_name(text: str, recorded: str) -> None:
+def test_paths_below_a_root_are_recorded_relative_to_its_name(text: str, recorded: str) -> None:
     assert ROOTS.portable(text) == recorded
     assert ROOTS.local(recorded) == text
 
 
-def test_a_record_means_another_folder_in_another_checkout() -> None:
+def test_recorded_paths_refer_to_the_folders_of_the_current_checkout() -> None:
     there = NamedRoots({"workspace": "/srv/checkout"})
     assert there.local(ROOTS.portable("see /home/me/work/a/b.md")) == "see /srv/checkout/a/b.md"
     assert there.local("⟦unknown⟧/x") == "⟦unknown⟧/x"
 
 
-def test_a_root_is_found_and_restored_as_a_listing_escapes_it() -> None:
+def test_a_root_is_replaced_and_restored_in_xml_listings() -> None:
     odd = NamedRoots({"workspace": "/srv/R&D <x>"})
     listed = "<location>/srv/R&amp;D &lt;x&gt;/skills/a</location>, /srv/R&D <x>/b"
     assert odd.portable(listed) == "<location>⟦workspace⟧/skills/a</location>, ⟦workspace⟧/b"
     assert odd.local(odd.portable(listed)) == listed
 
 
-def test_roots_that_start_differently_are_all_found() -> None:
+def test_roots_with_different_first_characters_are_replaced() -> None:
     mixed = NamedRoots({"workspace": "/srv/w", "share": "C:\\share"})
     assert mixed.portable("/srv/w/a and C:\\share/b, xC:\\share") == "⟦workspace⟧/a and ⟦share⟧/b, xC:\\share"
 
@@ -100,48 +97,19 @@ def test_a_secret_is_redacted_by_value_name_or_form(text: str) -> None:
     assert secrets.redact(redacted) == redacted
 
 
-KEY = "-----BEGIN THING-----\nMIIBlineone/abc+def==\nsecondlineofkey0987\n-----END THING-----"
-ODD = 'we"ird\\ tök/en+va=lü&e#7'
-
-
-@pytest.mark.parametrize("secret", [SECRET, KEY, ODD], ids=["plain", "lines", "odd"])
-def test_a_secret_is_found_in_its_other_forms_too(secret: str) -> None:
-    secrets, data = Secrets.of({"MY_API_KEY": secret}), secret.encode()
-    once = json.dumps(secret)
-    written = {
-        "json": once,
-        "json as it is": json.dumps(secret, ensure_ascii=False),
-        "json in json": json.dumps({"arguments": once}),
-        "url": quote(secret, safe=""),
-        "path": quote(secret),
-        "form": quote_plus(secret),
-        "base64": b64encode(data).decode(),
-        "base64 for urls": urlsafe_b64encode(data).decode(),
-        "basic": b64encode(b"user:" + data).decode(),
-        "basic, more": b64encode(b"me:" + data + b"!").decode(),
-        "hex": data.hex(),
-        "other ends of lines": secret.replace("\n", "\r\n"),
-    }
-    for what, text in written.items():
-        redacted = secrets.redact(f"see {text} there")
-        assert REDACTED in redacted, what
-        assert len(redacted.replace(REDACTED, "")) < 60, what
-        assert not any(line in redacted for line in ("MIIBlineone", "secondline")), what
-
-
 @pytest.mark.parametrize(
     "name", ["PGPASSWORD", "MYSQL_PWD", "DB_PASS", "GPG_PASSPHRASE", "GITHUB_PAT", "GHTOKEN", "OPENAI_API_KEY"]
 )
-def test_a_variable_with_a_telling_name_holds_a_secret(name: str) -> None:
+def test_values_of_secret_variables_are_redacted(name: str) -> None:
     assert Secrets.of({name: SECRET}).redact(SECRET) == REDACTED
 
 
 @pytest.mark.parametrize("name", ["PWD", "OLDPWD", "PATH", "MONKEY_ISLAND", "COMPASS", "TOKENIZERS_PARALLELISM"])
-def test_other_variables_do_not(name: str) -> None:
+def test_values_of_other_variables_stay(name: str) -> None:
     assert Secrets.of({name: "/home/me/work"}).redact("see /home/me/work/x") == "see /home/me/work/x"
 
 
-def test_a_secret_is_redacted_in_field_names_too() -> None:
+def test_secrets_in_field_names_are_redacted() -> None:
     capture = Capture(secrets=Secrets.of({"MY_API_KEY": "identifier0123"}))
     assert capture.value({"identifier0123": 1, "a": {"ghp_0123456789abcdefghij": 2}, "tool_calls": 3}) == {
         REDACTED: 1, "a": {REDACTED: 2}, "tool_calls": 3,
@@ -150,7 +118,7 @@ def test_a_secret_is_redacted_in_field_names_too() -> None:
 
 @pytest.mark.parametrize("before", ["", "İİİ ", "task-force ", "max_tokens = 5; ", "a risk-", "é — "])
 @pytest.mark.parametrize("after", ["", " İ", " token: none", "\n" + "word " * 100])
-def test_a_secret_is_found_wherever_it_stands(before: str, after: str) -> None:
+def test_a_secret_is_redacted_at_any_position(before: str, after: str) -> None:
     secrets = Secrets.of({"MY_API_KEY": SECRET, "OTHER_TOKEN": f"{SECRET}-and-more"})
     for secret in (SECRET, f"{SECRET}-and-more", "sk-proj-0123456789abcdefghij", "AKIA0123456789ABCDEF"):
         assert secrets.redact(f"{before}{secret}{after}") == f"{before}{REDACTED}{after}"
@@ -168,11 +136,11 @@ def test_a_secret_is_found_wherever_it_stands(before: str, after: str) -> None:
         "secret: none",
     ],
 )
-def test_texts_that_only_mention_secrets_stay(text: str) -> None:
+def test_texts_that_mention_secrets_stay(text: str) -> None:
     assert Secrets.of({"SHORT_TOKEN": "abc"}).redact(text) == text
 
 
-def test_a_short_secret_is_redacted_as_a_whole_word() -> None:
+def test_a_short_secret_is_redacted_only_as_a_whole_word() -> None:
     secrets = Secrets.of({"DB_PASSWORD": "hunter2", "PIN_SECRET": "a-1b", "API_TOKEN": "tok3n-0123456789"})
     assert secrets.redact("log in with hunter2, or 'a-1b'") == f"log in with {REDACTED}, or '{REDACTED}'"
     assert secrets.redact("hunter2") == REDACTED
@@ -181,12 +149,12 @@ def test_a_short_secret_is_redacted_as_a_whole_word() -> None:
 
 
 @pytest.mark.parametrize("value", ["test", "true", "root", "Secret", "2026", "1234567", "x1", "a1b"])
-def test_a_short_value_that_may_be_a_word_or_a_number_stays(value: str) -> None:
+def test_short_words_and_numbers_stay(value: str) -> None:
     text = f"write a {value} plan"
     assert Secrets.of({"API_KEY": value}).redact(text) == text
 
 
-def test_a_field_with_a_telling_name_is_redacted_whatever_it_holds() -> None:
+def test_fields_with_secret_names_are_redacted() -> None:
     recorded = Capture().value({"params": {"password": "short", "key": "x", "max_tokens": 5}, "token": ""})
     assert recorded == {"params": {"password": REDACTED, "key": "x", "max_tokens": 5}, "token": ""}
     given = {"headers": {"Authorization": ["Basic abc", ""]}, "clientSecret": "short", "tokenizer": "bpe"}
@@ -196,7 +164,7 @@ def test_a_field_with_a_telling_name_is_redacted_whatever_it_holds() -> None:
     assert Capture().value(paths) == paths
 
 
-# Large ones repeat a few characters: drawing hundreds takes most of the time, and few would be large.
+# Large texts repeat a few characters, because drawing hundreds of characters is slow.
 any_size = st.builds(lambda text, times: text * times, st.text(max_size=20), st.sampled_from([1, 400]))
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | any_size,
@@ -208,14 +176,14 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_large_texts_are_taken_out_and_put_back(value: object) -> None:
+def test_large_texts_are_split_off_and_joined_again(value: object) -> None:
     kept: dict[str, str] = {}
     small = texts.split(value, kept)
     assert texts.join(small, kept.__getitem__) == value
     assert set(texts.hashes(small)) <= set(kept)
 
 
-def test_a_repeated_long_list_is_stored_once_and_put_back() -> None:
+def test_a_repeated_long_list_is_stored_once() -> None:
     kept: dict[str, str] = {}
     skills = [{"name": f"skill-{number}", "description_hash": "0" * 64, "$json": "own"} for number in range(20)]
     small = texts.split({"skills": skills, "again": list(skills)}, kept)
@@ -225,7 +193,7 @@ def test_a_repeated_long_list_is_stored_once_and_put_back() -> None:
 
 
 @pytest.mark.parametrize("key", ["$text", "$json", "$$json"])
-def test_a_field_named_like_a_marker_stays_as_it_is(key: str) -> None:
+def test_fields_named_like_markers_survive(key: str) -> None:
     value, kept = {key: "of the user's"}, dict[str, str]()
     assert texts.join(texts.split(value, kept), kept.__getitem__) == value
 
@@ -238,12 +206,12 @@ def test_a_repeated_large_text_is_stored_once() -> None:
 
 
 @pytest.mark.parametrize("text", ["⟦workspace⟧/literal", "⟦run⟧", "⟦=⟧", "⟦", "see /w/notes.md and ⟦workspace⟧"])
-def test_text_that_looks_like_a_roots_name_comes_back_as_it_was(text: str) -> None:
+def test_text_that_resembles_a_root_name_is_escaped(text: str) -> None:
     capture = Capture(NamedRoots({"run": "/w/.agents/runs/r", "workspace": "/w"}))
     assert capture.local(capture.text(text)) == text
 
 
-def test_what_is_nested_too_deeply_is_recorded_without_its_depths() -> None:
+def test_deeply_nested_values_are_truncated() -> None:
     deep: dict[str, Any] = {"end": "here"}
     for _ in range(5_000):
         deep = {"a": deep}
@@ -252,7 +220,7 @@ def test_what_is_nested_too_deeply_is_recorded_without_its_depths() -> None:
     assert "…" in str(found["envelope"]["data"])
 
 
-def test_a_tools_hash_is_shared_between_runs_unless_it_names_a_path() -> None:
+def test_tool_hashes_are_shared_between_runs_unless_they_contain_a_path() -> None:
     first = Capture(ROOTS)
     second = Capture(
         NamedRoots({"run": "/home/me/work/.agents/runs/r2", "workspace": "/home/me/work"}), shared=first.shared
@@ -270,7 +238,7 @@ def test_a_tools_hash_is_shared_between_runs_unless_it_names_a_path() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "value",
     [
         "say zq71-zk81-4x",
         "use sk-abcdefgh12345678zz",
@@ -279,9 +247,9 @@ def test_a_tools_hash_is_shared_between_runs_unless_it_names_a_path() -> None:
         {"deep": [{"api_key": "short"}]},
     ],
 )
-def test_a_plan_is_recorded_without_secrets_however_often_its_words_repeat(told: Any) -> None:
+def test_secrets_in_plans_with_repeated_words_are_redacted(value: Any) -> None:
     tasks = [Task(f"t{number}", "tool", name="a_b", arguments={"x": "plain"}) for number in range(20)]
-    arguments = {"x": told} if isinstance(told, str) else told
+    arguments = {"x": value} if isinstance(value, str) else value
     plan = Plan((*tasks, Task("last", "tool", name="a_b", arguments=arguments, depends_on=("t1",))))
     capture = Capture(secrets=Secrets.of({"MY_TOKEN": "zq71-zk81-4x"}))
 
