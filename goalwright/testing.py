@@ -160,7 +160,7 @@ class Recorded:
             for number in range(self._asked[key], 0, -1):
                 if (reply := history.finished.replies.get(f"{key}#{number}")) is not None:
                     return reply
-                if (failed := history.failed.get(f"{key}#{number}")) is not None:
+                if (failed := history.calls.failed.get(f"{key}#{number}")) is not None:
                     raise ModelError(failed.error)
         raise self._missing(request)
 
@@ -178,7 +178,7 @@ class Recorded:
 
     def _missing(self, request: Request) -> Unrecorded:
         whose = f"task {request.task!r}" if request.task else f"the {request.role}"
-        calls = [call for history in self.histories for call in history.calls]
+        calls = [call for history in self.histories for call in history.calls.started]
         near = [call for call in calls if (call.role, call.task) == (request.role, request.task)]
         message = f"no reply is recorded for a request of {whose}"
         if near:

@@ -60,7 +60,7 @@ class Pipeline:
             return RunFinished("done", plan.answer)
         current = replanning.current
         current.plan = running.begun_in(plan)
-        shown = self.review if not context.history.has_begun else None
+        shown = self.review if not context.history.plans.has_begun else None
         if shown is not None and not await reviewed(shown, current, planning):
             return DECLINED
         return await self._run_tasks(planning, running, replanning)

@@ -228,8 +228,8 @@ class Run:
         early, plan = self.history.ledger.early, self.history.plan
         if early:
             self._tell(PlanChanged("stream", None, tuple(early.values())))
-        if plan is not None and self.history.planned is not None:
-            self._tell(PlanMade(plan, self.history.planned.attempts))
+        if plan is not None and self.history.plans.last is not None:
+            self._tell(PlanMade(plan, self.history.plans.last.attempts))
         for output in self.history.recorded_reuse:
             self._tell(output)
         for finished in self.history.tasks.values():

@@ -10,7 +10,7 @@ from goalwright.runs.conversations.remarks import Remarks
 from goalwright.runs.conversations.turn_prompt import TurnPrompt
 from goalwright.runs.stored.follow_up import FollowUp
 from goalwright.workspace.mcp_choice import McpChoice
-from goalwright_executor.history.recorded_limits import RecordedLimits
+from goalwright_executor.history.replay import RecordedLimits
 from goalwright_executor.history.run_history import RunHistory
 from goalwright_skills.builtin import toolset
 
@@ -56,7 +56,7 @@ class RecordedRun:
     images: ImagesGiven | None = None
     is_begun: bool = False
     image_changed: Callable[[str], None] | None = None
-    selections: Mapping[str, SkillsSelected] = field(default_factory=dict)
+    selections: Mapping[str | None, SkillsSelected] = field(default_factory=dict)
 
     @classmethod
     def resumed(cls, history: RunHistory) -> RecordedRun:
@@ -66,12 +66,12 @@ class RecordedRun:
             history,
             tools,
             mcp,
-            history.files,
-            history.earlier_outputs,
+            history.inputs.files,
+            history.inputs.earlier_outputs,
             history.fixed_now,
-            images=history.images,
-            is_begun=history.planned is not None,
-            selections=history.selections,
+            images=history.inputs.images,
+            is_begun=history.plans.last is not None,
+            selections=history.inputs.selections,
         )
 
     @classmethod
@@ -85,16 +85,16 @@ class RecordedRun:
         return cls(
             tool_set=_tool_set(history),
             mcp=_mcp(history) or McpChoice(),
-            files=history.files,
-            outputs=history.earlier_outputs,
+            files=history.inputs.files,
+            outputs=history.inputs.earlier_outputs,
             fixed=history.fixed,
             changes=history.replans,
             growth=partial(RecordedLimits, history),
             file_changed=file_changed,
-            images=history.images,
+            images=history.inputs.images,
             is_begun=True,
             image_changed=image_changed,
-            selections=history.selections,
+            selections=history.inputs.selections,
         )
 
     @property
@@ -108,7 +108,7 @@ def _tool_set(history: RunHistory) -> tuple[str, ...] | None:
 
 
 def _mcp(history: RunHistory) -> McpChoice | None:
-    taken = history.catalogue
+    taken = history.inputs.catalogues.get(None)
     return McpChoice(taken.mcp, prompts=taken.prompts) if taken is not None else None
 
 

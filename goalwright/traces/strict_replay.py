@@ -59,7 +59,7 @@ class _ReplayModels:
     memo: ReplayMemo
 
     def for_role(self, role: Role, called: str | None = None) -> ReplayModel:
-        asked = (call.model for call in self.tape.history.calls if call.role == role and called is None)
+        asked = (call.model for call in self.tape.history.calls.started if call.role == role and called is None)
         return self.named(next(asked, None) or self._name(role, called=called))
 
     def named(self, name: str) -> ReplayModel:
@@ -72,7 +72,7 @@ class _ReplayModels:
         return profile_of(self._name(role, task, called))
 
     def _name(self, role: Role, task: str | None = None, called: str | None = None) -> str:
-        settings = self.settings_in_force[self.tape.history.asked_under.get((role, task), 0)]
+        settings = self.settings_in_force[self.tape.history.calls.settings_index.get((role, task), 0)]
         return (settings.model_for(role) if called is None else settings.model_called(called)) or "recorded"
 
 
@@ -100,8 +100,8 @@ async def strict(
     history = RunHistory.of(rows, capture)
     goal = records.goal_of(history)
     started: RunStarted = history.started  # type: ignore[assignment]  # goal_of checked it
-    settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.settings_in_force]
-    planning = settings_in_force[history.asked_under.get(("decomposer", None), 0)]
+    settings_in_force = [records.settings_of(recorded, settings, {}) for recorded in history.inputs.settings]
+    planning = settings_in_force[history.calls.settings_index.get(("decomposer", None), 0)]
     # Its own folder of skills may be gone; if it is there, the paths have it.
     first = replace(settings_in_force[0], stream_plan=planning.stream_plan, **{**changes, "skills_dir": None})
     # Much that a run was warned of does not happen again in a replay: what it says of them is on record.
@@ -132,7 +132,7 @@ async def strict(
     )
     context = RunContext(goal, workspace, first, models, memo, artifacts, started.date, recorded=recorded)
     note(started)
-    for attempt in history.broken:  # what they took is on record; the replay itself has none
+    for attempt in history.calls.broken:  # what they took is on record; the replay itself has none
         note(attempt)
     note(tape.recorded(await _run(Pipeline(context), history)))
     return Replay(ledger.result(journal), tuple(tape.drift))

@@ -1,8 +1,6 @@
-"""Runs read back from their record.
+"""Runs read back from their events.
 
-`ledger` computes a run's state from its events, and the `result` from that; `run_history` adds all finished work, for
-resuming; `replay` plays a recorded run back against today's skills and prompts, and `difference` puts what differs
-into words.
-
-The top wing of `executor`: may import all others. Start with `ledger.py`.
+`ledger` computes a run's state and `result` from its events, `folds` its inputs, plans and calls; `run_history` adds
+all finished work, for resuming. `replay` runs a recorded run from its `tape`, and `difference` describes the drift.
+`indexer` and `snippets` serve search. The top wing of `executor`: may import all others. Start with `ledger.py`.
 """

@@ -1,8 +1,7 @@
-"""The index of runs: what it has of each, and when it is filled.
+"""Indexes runs for search and statistics.
 
-A run is indexed by the process that ran it once it has ended, in a thread of its own, so that nobody who records events
-waits for it. What a killed process left behind, and what was recorded before there was an index, is caught up with
-later.
+The process of a run indexes it after its end, in a background thread, so that recording never waits. `catch_up` indexes
+imported runs and those of killed processes.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from goalwright_executor.history.ledger import Ledger
-from goalwright_executor.history.run_texts import LONG, SHORT, titles
+from goalwright_executor.history.snippets import LONG, SHORT, titles
 from goalwright_executor.stores import words
 from goalwright_executor.stores.row import RunIndex
 from goalwright_planner.events import decode
@@ -26,16 +25,16 @@ if TYPE_CHECKING:
     from goalwright_executor.stores.row import RunSummary
     from goalwright_executor.stores.store import Store
 
-# What is read of a run: no prompts and replies, which are most of a record.
+# The indexed events, without prompts and replies, which are most of a record.
 _TYPES = (
     "run_started", "run_resumed", "skills_selected", "plan_made", "plan_changed", "task_started", "task_reused",
     "task_finished", "tool_called", "run_finished",
 )  # fmt: skip
 _CALLS = ("call_finished", "call_broken")
-# How many runs are written together: others wait for it to end.
-_TOGETHER = 20
-_CATCHING_UP = 100
-# How long ended runs wait for others to be indexed with, and how long the end of a process waits for them, in seconds.
+# Runs per write transaction, which other writers wait for, and per batch when catching up.
+_PER_WRITE = 20
+_PER_BATCH = 100
+# Seconds that ended runs wait for others, and that the end of the process waits for the thread.
 _LINGER = 0.3
 _CLOSING = 2.0
 
@@ -59,7 +58,7 @@ class Indexer:
                 self._thread.start()
 
     def close(self) -> None:
-        """Finish what can be finished soon; the rest is caught up with later."""
+        """Finish within two seconds; remaining runs are caught up with later."""
         self._closing.set()
         if (thread := self._thread) is not None:
             thread.join(_CLOSING)
@@ -68,27 +67,27 @@ class Indexer:
         while True:
             self._closing.wait(_LINGER)
             with self._lock:
-                ended, self._ended = self._ended[:_TOGETHER], self._ended[_TOGETHER:]
+                ended, self._ended = self._ended[:_PER_WRITE], self._ended[_PER_WRITE:]
                 if not ended:
                     self._thread = None
                     return
-            with suppress(GoalwrightError):  # it is not in the index then, and caught up with later
+            with suppress(GoalwrightError):  # it is caught up with later
                 _index(self._store, self._store.unindexed(len(ended), ended))
 
 
 def catch_up(store: Store, seconds: float) -> bool:
-    """Index runs that are not in it yet, newest first, until `seconds` have passed; whether all are now."""
+    """Index missing runs, newest first, for at most `seconds`; return whether all runs are indexed."""
     until = time.monotonic() + seconds
     tried: set[str] = set()
-    stuck = 0  # how many change faster than they are read
+    stuck = 0  # runs that change faster than they are read
     while True:
-        found = store.unindexed(_CATCHING_UP + stuck)
-        some = [(run, last) for run, last in found if run.run_id not in tried]
-        stuck = len(found) - len(some)
-        if not some:
+        unindexed = store.unindexed(_PER_BATCH + stuck)
+        untried = [(run, last) for run, last in unindexed if run.run_id not in tried]
+        stuck = len(unindexed) - len(untried)
+        if not untried:
             return not stuck
-        _index(store, some)
-        tried.update(run.run_id for run, _ in some)
+        _index(store, untried)
+        tried.update(run.run_id for run, _ in untried)
         if time.monotonic() > until:
             return False
 
@@ -99,7 +98,7 @@ def _index(store: Store, runs: Sequence[tuple[RunSummary, int]]) -> None:
 
 
 def _read(store: Store, run: RunSummary, last: int) -> RunIndex:
-    """What the index has of a run; of one that is damaged, what its line in a list has."""
+    """Return the index entry of a run; for a malformed record, only from its summary."""
     try:
         return entry(store, run, last)
     except GoalwrightError as error:
@@ -107,24 +106,24 @@ def _read(store: Store, run: RunSummary, last: int) -> RunIndex:
             raise  # the journal cannot be read
     except Exception:  # noqa: BLE001, S110 - an imported record may have any events in any order
         pass
-    said = words.joined([run.goal[:LONG], *run.tags, run.note[:LONG], *run.skills])
-    return RunIndex(run.run_id, last, said, model=run.model, code=run.code)
+    text = words.joined([run.goal[:LONG], *run.tags, run.note[:LONG], *run.skills])
+    return RunIndex(run.run_id, last, text, model=run.model, code=run.code)
 
 
 def entry(store: Store, run: RunSummary, last: int) -> RunIndex:
-    """What the index has of a run, whose last event has the number `last`."""
-    ledger, read = Ledger(), list[str]()
+    """Return the index entry of a run with `last` as the number of its last event."""
+    ledger, task_titles = Ledger(), list[str]()
     types = _TYPES if run.tokens is not None else (*_TYPES, *_CALLS)
     for row in store.rows(run.run_id, types=types):
         event = decode(row.type, row.body)
         if event is not None:
             ledger.note(event)
-            read.extend(titles(event))
+            task_titles.extend(titles(event))
     result = ledger.result()
     return RunIndex(
         run.run_id,
         last,
-        words.joined([*_said(run, result), *dict.fromkeys(read)]),
+        words.joined([*_texts(run, result), *dict.fromkeys(task_titles)]),
         skills_used=result.skills_used,
         model=result.model,
         tokens=result.usage.tokens if run.tokens is None else None,
@@ -132,8 +131,8 @@ def entry(store: Store, run: RunSummary, last: int) -> RunIndex:
     )
 
 
-def _said(run: RunSummary, result: Result) -> Iterator[str]:
-    """The texts that a run is found by, the most telling first."""
+def _texts(run: RunSummary, result: Result) -> Iterator[str]:
+    """The searchable texts of a run, the most important first."""
     yield from (run.goal[:LONG], *run.tags, run.note[:LONG], (result.answer or "")[:LONG])
     yield from ((result.error or "")[:SHORT], (result.question or "")[:SHORT], *result.skills, *result.skills_used)
     yield from (f"{task.name or ''} {(task.error or '')[:SHORT]}" for task in result.tasks)

@@ -1,4 +1,4 @@
-"""A run's state, computed from its events: the same while it runs, when it ends, and when it is read later."""
+"""A run's state, computed from its events: during the run, at its end, and when it is read back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from goalwright_executor.approvals.record import ApprovalRecord
 from goalwright_executor.history.result import Result, TaskReport
-from goalwright_executor.history.run_warnings import RunWarnings
 from goalwright_executor.results.kept_files import KeptFiles
 from goalwright_executor.stores.row import COST_PLACES
 from goalwright_planner.events import (
@@ -29,12 +28,15 @@ from goalwright_planner.events import (
     TaskReused,
     TaskStarted,
     ToolCalled,
+    ToolStarted,
     Warned,
 )
 from goalwright_planner.events.run import PLAN_NOT_CHANGED
 from goalwright_planner.model import Usage
 from goalwright_planner.plan.changes.early_parts import parts_in, with_parts
 from goalwright_planner.plan.task_id import in_round, parent_of, root_of, round_of, with_parents
+from goalwright_skills.text.plural import counted
+from goalwright_skills.text.shorten import clip
 
 if TYPE_CHECKING:
     from goalwright_planner.approvals import ApprovalRequest
@@ -42,11 +44,45 @@ if TYPE_CHECKING:
     from goalwright_planner.plan.task import Task
 
 
+_MAX_WARNINGS = 100
+_MAX_WARNING_LENGTH = 2_000
+
+
+@dataclass(slots=True)
+class RunWarnings:
+    """The warnings of a run in order, each once; those beyond the first hundred are only counted."""
+
+    _texts: dict[str, None] = field(default_factory=dict)
+    _omitted: int = 0
+
+    def __contains__(self, text: str) -> bool:
+        return clip(text, _MAX_WARNING_LENGTH) in self._texts
+
+    def note(self, text: str) -> None:
+        """Add a warning, unless it is a duplicate."""
+        text = clip(text, _MAX_WARNING_LENGTH)
+        if text in self._texts:
+            return
+        if len(self._texts) < _MAX_WARNINGS:
+            self._texts[text] = None
+        else:
+            self._omitted += 1
+
+    def texts(self) -> tuple[str, ...]:
+        """The first warnings, and the number of the others."""
+        others = (f"and {counted(self._omitted, 'more warning')}, which the trace has",) if self._omitted else ()
+        return (*self._texts, *others)
+
+    def copy(self) -> RunWarnings:
+        """Return an independent copy."""
+        return RunWarnings(dict(self._texts), self._omitted)
+
+
 @dataclass(slots=True)
 class Ledger:
-    """Takes a run's events in order; `result` gives the state at any time.
+    """Takes a run's events in order; `result` returns the state at any time.
 
-    `early` are tasks that began before there was a plan.
+    `early` are tasks that started before there was a plan.
     """
 
     run_id: str = ""
@@ -66,9 +102,9 @@ class Ledger:
     _tasks: dict[str, TaskReport] = field(default_factory=dict)
     _attempts: Counter[str] = field(default_factory=Counter)
     _seconds: float = 0.0
-    _reopened: dict[str, TaskReport] = field(default_factory=dict)  # how tasks stood before the last resume
-    _begun: set[str] = field(default_factory=set)  # tasks that started since
-    _loaded: dict[str, dict[str, None]] = field(default_factory=dict)  # the skills that models loaded, by task
+    _reopened: dict[str, TaskReport] = field(default_factory=dict)  # tasks without a result before the last resume
+    _started: set[str] = field(default_factory=set)  # tasks that started since the last resume
+    _loaded: dict[str, dict[str, None]] = field(default_factory=dict)  # the skills that each task's model loaded
 
     def note(self, event: Event) -> None:
         """Add an event."""
@@ -91,7 +127,7 @@ class Ledger:
                 self._reopen()
             case TaskStarted(task=task):
                 self._attempts[task] += 1
-                self._begun.add(task)
+                self._started.add(task)
             case CallRetried(task=str(task)):
                 self._attempts[task] += 1
             case CallBroken():
@@ -105,16 +141,17 @@ class Ledger:
                 self._tasks[event.task] = replace(self._tasks[event.task], status="done", output=event.output)
                 self.files.add(event.task, event.artifacts, event.images)
             case ToolCalled():
+                self.approvals.note(event)
                 self.files.note(event.task, event.envelope)
                 self._note_skill(event)
             case Warned():
                 self.warnings.note(event.message)
-            case ApprovalAsked() | ApprovalGiven():
+            case ApprovalAsked() | ApprovalGiven() | ToolStarted():
                 self.approvals.note(event)
             case RunFinished():
                 self.finished = event
                 self._seconds += event.seconds
-                if event.code == PLAN_NOT_CHANGED:  # nothing was tried again
+                if event.code == PLAN_NOT_CHANGED:  # no task was tried again
                     self._tasks |= {name: task for name, task in self._reopened.items() if name in self._tasks}
             case _:
                 pass
@@ -124,28 +161,28 @@ class Ledger:
         self.cost = None if self.cost is None or cost is None else self.cost + cost
 
     def done_early(self) -> frozenset[str] | None:
-        """The tasks that have a result before there is a plan; None if there is one."""
+        """The tasks that are done before there is a plan; None if there is a plan."""
         if self.plan is not None:
             return None
         return frozenset(task.id for task in self._tasks.values() if task.status == "done" and not in_round(task.id))
 
     @property
     def early_parts(self) -> int:
-        """How many items have grown before there is a plan."""
+        """The number of items that were added before there is a plan."""
         return sum(not in_round(part.id) for part in parts_in(self.early.values()))
 
     def copy(self) -> Ledger:
-        """The same state, to be continued apart."""
+        """Return an independent copy."""
         parts = {"_tasks": dict(self._tasks), "_attempts": self._attempts.copy(), "approvals": self.approvals.copy()}
-        parts |= {"_reopened": dict(self._reopened), "_begun": set(self._begun)}
+        parts |= {"_reopened": dict(self._reopened), "_started": set(self._started)}
         parts |= {"_loaded": {task: dict(names) for task, names in self._loaded.items()}}
         parts |= {"warnings": self.warnings.copy()}
         return replace(self, files=self.files.copy(), early=dict(self.early), **parts)  # type: ignore[arg-type]
 
     def _accept(self, plan: Plan) -> None:
-        """Take the plan; a task that began while it was being written stays as it is, if the plan has it so."""
-        begun = {task.id for task in plan.tasks if self.early.get(task.id) == task}
-        plan = with_parts(plan, (part for part in parts_in(self.early.values()) if root_of(part.id) in begun))
+        """Take the plan; a task that started while it was being written keeps its state if the plan has the same task."""
+        started = {task.id for task in plan.tasks if self.early.get(task.id) == task}
+        plan = with_parts(plan, (part for part in parts_in(self.early.values()) if root_of(part.id) in started))
         kept = {task.id for task in plan.tasks if self.early.get(task.id) == task}
         for task_id in self._attempts.keys() - kept:
             del self._attempts[task_id]
@@ -155,7 +192,7 @@ class Ledger:
     def _change(self, event: PlanChanged) -> None:
         if self.plan is not None:
             old, self.plan = self.plan, event.applied(self.plan)
-            self._look_again(event, old, self.plan)
+            self._reopen_skipped(event, old, self.plan)
         else:
             self.early = {name: task for name, task in self.early.items() if name not in event.dropped}
             self.early |= {task.id: task for task in event.added}
@@ -165,13 +202,12 @@ class Ledger:
         self._tasks |= {task.id: _pending(task) for task in event.added}
         for task_id, before in self._reopened.items() if event.rewired else ():
             ended = before.status in ("failed", "skipped")
-            if (
-                ended and not event.rewired.keys().isdisjoint(with_parents(task_id)) and task_id in self._tasks
-            ):  # it will not be tried again
+            was_replaced = not event.rewired.keys().isdisjoint(with_parents(task_id))
+            if ended and was_replaced and task_id in self._tasks:  # it will not be tried again
                 self._tasks[task_id] = before
 
-    def _look_again(self, event: PlanChanged, before: Plan, after: Plan) -> None:
-        """Let the tasks wait again that were skipped, and now build on something else."""
+    def _reopen_skipped(self, event: PlanChanged, before: Plan, after: Plan) -> None:
+        """Make skipped tasks pending again if their dependencies changed."""
         if event.cause not in ("replan", "person"):
             return
         changed = {task.id for task in event.added}
@@ -185,14 +221,13 @@ class Ledger:
         return task in self._tasks and self._tasks[task].status == "pending"
 
     def _note_skill(self, event: ToolCalled) -> None:
-        """Take note of a skill that a task's model has loaded."""
         data = event.envelope.get("data") if event.name == "Skill" else None
-        name = data.get("name") if isinstance(data, Mapping) else None  # a record may come from anyone
+        name = data.get("name") if isinstance(data, Mapping) else None  # an imported record may contain anything
         if event.task is not None and isinstance(name, str) and event.envelope.get("status") != "error":
             self._loaded.setdefault(event.task, {})[name] = None
 
     def _skills_used(self) -> tuple[str, ...]:
-        """The skills of finished tasks, each once: their own, and those that their models loaded."""
+        """The skills of finished tasks, and the skills that their models loaded, each once."""
         used: dict[str, None] = {}
         for task in self._tasks.values():
             if task.status == "done":
@@ -201,30 +236,27 @@ class Ledger:
         return tuple(used)
 
     def _is_empty(self, task: TaskReport) -> bool:
-        """Whether a task went through a list without items, so that nothing was done."""
+        """Whether a task had an empty list of items, so that its skill was not used."""
         if task.output not in ("", "[]") or self.plan is None or task.id not in self.plan:
             return False
         return self.plan.task(task.id).for_each is not None
 
     def _reopen(self) -> None:
-        """Resume: tasks without a result are pending again, unless others have taken their place.
-
-        Waiting for a person is not an attempt.
-        """
+        """Make tasks without a result pending again, unless they were replaced; waiting for a person is no attempt."""
         waited = self.finished is not None and self.finished.status == "waiting"
         self.finished = None
         replaced = self.plan.replaced if self.plan is not None else frozenset()
         self._reopened = {task.id: task for task in self._tasks.values() if task.status not in ("done", "pending")}
         for task in self._tasks.values():
             if task.status != "done" and replaced.isdisjoint(with_parents(task.id)):
-                if waited and task.status == "pending" and task.id in self._begun and self._attempts[task.id]:
+                if waited and task.status == "pending" and task.id in self._started and self._attempts[task.id]:
                     self._attempts[task.id] -= 1
                 self._tasks[task.id] = replace(task, status="pending", seconds=0.0, output=None, error=None)
-        self._begun.clear()
+        self._started.clear()
 
     @property
     def waiting(self) -> tuple[ApprovalRequest, ...]:
-        """The requests without an answer; not those of tasks that are no longer in the plan."""
+        """The unanswered requests, without those of tasks that are no longer in the plan."""
         return tuple(
             request for request in self.approvals.waiting if request.task is None or request.task in self._tasks
         )
@@ -240,24 +272,24 @@ class Ledger:
         )
 
     def _rounds_of(self, task: str) -> int:
-        """How often the rounds of a task were begun, from the second on."""
-        known = self.early.get(task) if self.plan is None else self.plan.task(task) if task in self.plan else None
-        if known is None or known.repeat is None:
+        """The number of started rounds after the first."""
+        planned = self.early.get(task) if self.plan is None else self.plan.task(task) if task in self.plan else None
+        if planned is None or planned.repeat is None:
             return 0
         return sum(count for name, count in self._attempts.items() if round_of(name) and parent_of(name) == task)
 
     def _reported(self) -> tuple[TaskReport, ...]:
-        """The tasks of the result: one that was repeated stands for all its rounds."""
+        """The tasks in the result; a repeated task is listed without its rounds."""
         superseded = self.plan.superseded if self.plan is not None else ()
         return tuple(task for task in self._tasks.values() if not in_round(task.id) and task.id not in superseded)
 
     def _question(self, end: RunFinished) -> str | None:
-        """The first question that a run waits with for an answer, such as that of a sub-goal."""
+        """The first question that the run waits for, such as one of a sub-goal."""
         waiting = self.waiting if end.status == "waiting" else ()
         return next((request.preview for request in waiting if request.kind == "question"), None)
 
     def result(self, journal: str | None = None) -> Result:
-        """The run's current result; a run that has not ended counts as interrupted."""
+        """Return the current result; a run that has not ended counts as interrupted."""
         end = self.finished or RunFinished("interrupted")
         return Result(
             run_id=self.run_id,
@@ -279,7 +311,7 @@ class Ledger:
             artifacts=self.files.listed(),
             model=self.model,
             skills_used=self._skills_used(),
-            warnings=self.warnings.told(),
+            warnings=self.warnings.texts(),
             conversation=self.conversation,
             recipe=self.recipe,
         )

@@ -1,4 +1,4 @@
-"""How a recorded run's plan was changed by a model or a person, and how the run stood before each change."""
+"""The changes of a run's plan by a model or a person, and the state of the run before each."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TaskEnd:
-    """How a task stood: its status, output and error.
+    """The status, output and error of a task.
 
-    It is `interrupted` if it had begun and not ended, `waiting` if it had only asked a person whether to begin, and
-    `denied` if it was skipped after that.
+    The status is `interrupted` if the task has started and not ended, `waiting` if it only asked a person whether to
+    start, and `denied` if it was skipped after that.
     """
 
     status: str
@@ -45,51 +45,50 @@ class TaskEnd:
 
 @dataclass(frozen=True, slots=True)
 class ReplanRecord:
-    """A change on record, or an attempt at one, and how the run stood before it.
+    """A recorded change or attempted change, and the state of the run before it.
 
-    `tasks` has the planned tasks that had ended or begun. `wrong` are the reasons for which workers called the plan
-    wrong, by task, `asked` is what a person asked for. `told` are the variables of the prompt. `items` has those that
-    failed.
+    `tasks` are the planned tasks that had started, `items` the failed items. `wrong` has by task the reasons for which
+    workers called the plan wrong, `asked` is a person's request, and `variables` are those of the prompt.
     """
 
     event: PlanChanged
     tasks: Mapping[str, TaskEnd] = field(default_factory=dict)
     wrong: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asked: str | None = None
-    told: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, Any] = field(default_factory=dict)
     grown: int = 0
     items: Mapping[str, TaskEnd] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Replans:
-    """Everything that decides about changes of the plan, from a run's events in order, on record and as they come.
+    """Everything that decides about changes of the plan, from a run's events, recorded or live.
 
-    `wrong` and `asked` wait for a change. `started_at` has how many attempts there had been when a task first started.
-    `refused` is why the last change that a person asked for was not made, if the run ended with that.
+    `wrong` and `asked` are pending reasons for a change. `started_at` has the number of attempts at the first start of
+    each task. `refused` is the reason why a person's last request was not met, if the run ended with it.
     """
 
     changes: list[ReplanRecord] = field(default_factory=list)
     wrong: dict[str, tuple[str, ...]] = field(default_factory=dict)
     asked: str | None = None
-    told: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    variables: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     tasks: dict[str, TaskEnd] = field(default_factory=dict)
     items: dict[str, TaskEnd] = field(default_factory=dict)
     started_at: dict[str, int] = field(default_factory=dict)
     refused: str | None = None
     _grown: int = 0
     _planned: bool = False
-    _early_parts: set[str] = field(default_factory=set)  # what grew before there was a plan
-    _called: set[str] = field(default_factory=set)  # tasks whose models were asked
+    _early_parts: set[str] = field(default_factory=set)  # parts that were added before there was a plan
+    _called: set[str] = field(default_factory=set)  # tasks that called a model or a tool
 
     @property
     def attempts(self) -> int:
-        """How often a model was asked to change the plan and answered, well or not."""
+        """The number of answers to requests to change the plan, good or bad."""
         return sum(change.event.cause == "replan" for change in self.changes)
 
     def note(self, event: Event) -> None:
         """Add an event."""
-        match event:  # the most frequent first: every event of a run passes here
+        match event:  # the most frequent events first
             case TaskStarted():
                 self.started_at.setdefault(event.task, self.attempts)
                 self._note_task(event.task, TaskEnd("interrupted"))
@@ -103,13 +102,13 @@ class Replans:
                 self._planned = True
             case RunResumed():
                 self.refused = None
-            case RunFinished() if event.code != PLAN_NOT_CHANGED:  # the run went on without it
+            case RunFinished() if event.code != PLAN_NOT_CHANGED:  # the run continued without the change
                 self.refused = None
-            case RunFinished() if self.asked is not None:  # it ended before a model was asked
+            case RunFinished() if self.asked is not None:  # it ended before a model was called
                 self.refused, self.asked = (event.error or "").removeprefix(NOT_CHANGED), None
             case ApprovalAsked(kind="task", task=str(task)) if task in self.tasks and task not in self._called:
                 self.tasks[task] = TaskEnd("waiting")
-            case ApprovalGiven(task=str(task)) if self._waits(task) and not event.withdrawn:
+            case ApprovalGiven(task=str(task)) if self._is_waiting(task) and not event.withdrawn:
                 self.tasks[task] = TaskEnd("interrupted")
             case TaskReused():
                 self._note_task(event.task, TaskEnd("done", event.output))
@@ -120,7 +119,7 @@ class Replans:
             case ReplanAsked():
                 self.asked = event.request
             case PromptMade(role="replanner"):
-                self.told.setdefault(self.attempts, event.variables)
+                self.variables.setdefault(self.attempts, event.variables)
             case PlanChanged():
                 self._note_change(event)
             case _:
@@ -128,10 +127,10 @@ class Replans:
 
     def _status(self, event: TaskFinished) -> str:
         before = self.tasks.get(event.task)
-        begun = before is not None and before.status in ("interrupted", "waiting")
-        return {"cancelled": "interrupted", "skipped": "denied" if begun else "skipped"}.get(event.status, event.status)
+        has_started = before is not None and before.status in ("interrupted", "waiting")
+        return {"cancelled": "interrupted", "skipped": "denied" if has_started else "skipped"}.get(event.status, event.status)
 
-    def _waits(self, task: str) -> bool:
+    def _is_waiting(self, task: str) -> bool:
         return task in self.tasks and self.tasks[task].status == "waiting"
 
     def _note_task(self, task: str, ended: TaskEnd) -> None:
@@ -148,11 +147,12 @@ class Replans:
 
     def _note_change(self, event: PlanChanged) -> None:
         if event.cause in ("replan", "person"):
-            told = self.told.get(self.attempts, {})
-            before = ReplanRecord(
-                event, dict(self.tasks), dict(self.wrong), self.asked, told, self._grown, dict(self.items)
+            variables = self.variables.get(self.attempts, {})
+            self.changes.append(
+                ReplanRecord(
+                    event, dict(self.tasks), dict(self.wrong), self.asked, variables, self._grown, dict(self.items)
+                )
             )
-            self.changes.append(before)
         if event.cause == "replan":
             changed = event.added or event.dropped or event.rewired or event.synthesis is not None
             self.refused = event.note if self.asked is not None and not changed else None
@@ -165,6 +165,6 @@ class Replans:
         for task_id in event.dropped:
             self.tasks.pop(task_id, None)
             self.items.pop(task_id, None)
-            if event.cause == "stream":  # it will be another task, if there is one
+            if event.cause == "stream":  # a new task may have the same id
                 self.wrong.pop(task_id, None)
                 self.started_at.pop(task_id, None)

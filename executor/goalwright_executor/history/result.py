@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of a goal; `waiting` are the requests that a person has not answered, `artifacts` the files
-    that were made, `skills_used` the skills of finished tasks and those that their models loaded, `recipe` the one
-    that the plan comes from.
+    """The outcome of a goal.
 
-    `data` is the answer in the form that the goal asked for, as JSON values or as what the program's own model makes of
-    them; None if it asked for none, or the answer has another form.
+    `waiting` are the unanswered requests, `artifacts` the files that tools made, `skills_used` the skills of finished
+    tasks and those that their models loaded, `recipe` the recipe of the plan. `data` is the answer in the requested
+    form, as JSON values or as an instance of the program's own class; None if no form was requested, or if the answer
+    does not have it.
     """
 
     run_id: str
@@ -72,7 +72,7 @@ class Result:
         }
         if self.data is None:
             return document
-        from pydantic_core import to_jsonable_python  # the data may be a program's own model
+        from pydantic_core import to_jsonable_python  # the data may be an instance of a program's class
 
         return document | {"data": to_jsonable_python(self.data)}
 

@@ -1,27 +1,23 @@
-"""A run read back from its record: its state, and all the work that it has finished."""
+"""A stored run read back from its events: its state, and all the work that it has finished."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from goalwright_executor.history.folds import Calls, Inputs, Plans
 from goalwright_executor.history.ledger import Ledger
 from goalwright_executor.history.replans import Replans
 from goalwright_executor.model_loop.form import UnfitAnswer
 from goalwright_executor.results.memo import FinishedPart, FinishedWork
 from goalwright_planner.events import (
     AnswerChecked,
-    CallBroken,
     CallFailed,
     CallFinished,
     CallStarted,
-    CatalogueTaken,
     ConditionChecked,
-    EarlierOutputRead,
     Event,
-    FileRead,
-    ImagesGiven,
     PlanChanged,
     PlanMade,
     PlanRefused,
@@ -30,8 +26,6 @@ from goalwright_planner.events import (
     RunResumed,
     RunStarted,
     RunTagged,
-    SkillLoaded,
-    SkillsSelected,
     TaskFinished,
     TaskReused,
     TaskStarted,
@@ -42,74 +36,52 @@ from goalwright_planner.events import (
 from goalwright_planner.events.tasks import FROM_CACHE
 from goalwright_planner.plan.graph_faults import graph_faults
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.references import earlier_id
 from goalwright_planner.plan.task_id import parent_of, round_id
 from goalwright_skills.errors import InputError
 from goalwright_skills.tools.envelope import Envelope
 from goalwright_skills.tools.recorded import RecordedTool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from goalwright_executor.capture.capture import Capture
     from goalwright_executor.stores.row import Row
-    from goalwright_planner.model import Usage
     from goalwright_planner.plan.task import Task
 
 
 @dataclass(slots=True)
 class RunHistory:
-    """What the record says about a run; recorded paths are turned into paths of this checkout.
+    """The folds of a run's events, and its finished work; recorded paths are turned into paths of this checkout.
 
-    `planned` is the last of the `plans`: those before it were questions, which were answered. `catalogues` and
-    `selections` are those of sub-goals, by task. `paid` has what the calls of each task cost, and their tokens if the
-    cost is unknown.
-    `readings` says how a planner's answers were read, by sub-goal and number of the change.
-    `settings_in_force` has the settings of the start and of each resume, `asked_under` the index into it under which
-    a role was last asked, by role and task. `fixed` are the tasks that the planner was told to keep, because they began
-    before the run was stopped, in the first request that it has answered. `earlier_outputs` are results of earlier
-    turns that its tasks read. `images` are those that came with the goal. `has_begun` is whether a task has started
-    since there was a plan, `taken_back` whether a person took it back as a turn of a conversation. `lost` are the
-    seconds that it worked until its process died, which no event counts.
+    `tasks` has the last end of each task. `fixed` are the tasks that the planner had to keep, because they had started
+    before the run was stopped, in the first request that it answered. `taken_back` is whether a person removed the run
+    from its conversation. `lost` is the time from the last start to the death of its process, in seconds, which no
+    event counts.
     """
 
-    started: RunStarted | None = None
-    catalogue: CatalogueTaken | None = None
-    selected: SkillsSelected | None = None
-    catalogues: dict[str, CatalogueTaken] = field(default_factory=dict)
-    selections: dict[str, SkillsSelected] = field(default_factory=dict)
-    planned: PlanMade | None = None
-    plans: list[PlanMade] = field(default_factory=list)
-    readings: dict[tuple[str | None, int | None], list[PlanMade | PlanRefused]] = field(default_factory=dict)
-    calls: list[CallStarted] = field(default_factory=list)
-    failed: dict[str, CallFailed] = field(default_factory=dict)
-    broken: list[CallBroken] = field(default_factory=list)
-    loaded: dict[tuple[str | None, str], str] = field(default_factory=dict)
-    tasks: dict[str, TaskFinished] = field(default_factory=dict)
-    files: dict[tuple[str, str], FileRead] = field(default_factory=dict)
-    images: ImagesGiven | None = None
-    earlier_outputs: dict[str, str] = field(default_factory=dict)
-    finished: FinishedWork = field(default_factory=FinishedWork)
-    settings_in_force: list[Mapping[str, Any]] = field(default_factory=list)
-    asked_under: dict[tuple[str, str | None], int] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
+    inputs: Inputs = field(default_factory=Inputs)
+    plans: Plans = field(default_factory=Plans)
+    calls: Calls = field(default_factory=Calls)
     replans: Replans = field(default_factory=Replans)
-    paid: dict[str, tuple[float, int]] = field(default_factory=dict)
+    finished: FinishedWork = field(init=False)
+    tasks: dict[str, TaskFinished] = field(default_factory=dict)
+    fixed: tuple[Task, ...] = ()
+    taken_back: bool = False
     last_seq: int = 0
     lost: float = 0.0
-    has_begun: bool = False
-    taken_back: bool = False
-    fixed: tuple[Task, ...] = ()
     _latest: dict[str | None, Event] = field(default_factory=dict)
-    _last_reply: dict[tuple[str, str | None], str] = field(default_factory=dict)
-    _inputs: dict[str, str] = field(default_factory=dict)
-    _reuse_recorded: dict[str, TaskReused] = field(default_factory=dict)
+    _input_hashes: dict[str, str] = field(default_factory=dict)
+    _reused: dict[str, TaskReused] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.finished = FinishedWork(approvals=self.ledger.approvals)
 
     @classmethod
     def of(cls, rows: Iterable[Row], capture: Capture) -> RunHistory:
-        """The history in a run's rows, given in order."""
+        """Return the history in a run's rows, which must be in order."""
         history = cls()
-        began = last = ""
+        began = ended = ""
         for row in rows:
             history.last_seq = row.seq
             event = decode(row.type, capture.local(row.body))
@@ -118,26 +90,31 @@ class RunHistory:
             if isinstance(event, RunStarted | RunResumed):
                 began = row.at
             if not isinstance(event, RunTagged | RunNoted):  # a person may tag it long after its process died
-                last = row.at
+                ended = row.at
         if began and history.ledger.finished is None:
-            worked = datetime.fromisoformat(last) - datetime.fromisoformat(began)
+            worked = datetime.fromisoformat(ended) - datetime.fromisoformat(began)
             history.lost = max(0.0, worked.total_seconds())
         history._check()
         return history
 
     def note(self, event: Event) -> None:
         """Add an event."""
-        self.ledger.note(event)
-        self.finished.approvals.note(event)
-        self.replans.note(event)
+        for fold in (self.ledger, self.inputs, self.plans, self.calls, self.replans):
+            fold.note(event)
         match event:
-            case RunStarted() | RunResumed() | CatalogueTaken() | SkillsSelected():
-                self._note_start(event)
-            case PlanRefused() | PlanMade() | PlanChanged():
-                self._note_plan(event)
-            case SkillLoaded() | EarlierOutputRead() | FileRead() | ImagesGiven():
-                self._note_input(event)
-            case CallStarted() | CallFailed() | CallFinished() | CallBroken():
+            case RunStarted():
+                self._note_given_outputs(event)
+            case RunResumed():
+                self.fixed = self.fixed_now
+            case PlanRefused():
+                role = "decomposer" if event.change is None else "replanner"
+                self.finished.refusals.note(event, self.calls.answered.get((role, event.task), ""))
+            case PlanMade():
+                self.finished.refusals.end()
+            case PlanChanged():
+                self._note_change(event)
+            case CallStarted() | CallFailed() | CallFinished():
+                self._latest[event.task] = event
                 self._note_call(event)
             case TaskStarted() | TaskReused() | TaskFinished():
                 self._note_task(event)
@@ -146,160 +123,127 @@ class RunHistory:
             case AnswerChecked():
                 self.finished.verdicts[event.answer] = event.faults
             case ToolCalled():
-                self._note_tool(event)
+                self._latest[event.task] = event
+                self.finished.files.note(event.task, event.envelope)
+                if event.call:
+                    self.finished.envelopes[event.call] = Envelope.from_dict(event.envelope)
             case TurnTakenBack():
                 self.taken_back = True
             case _:
                 pass
 
-    def _note_start(self, event: RunStarted | RunResumed | CatalogueTaken | SkillsSelected) -> None:
-        """Add what the run, or a sub-goal, began with."""
-        match event:
-            case RunStarted():
-                self.started = event
-                self.settings_in_force.append(event.settings)
-                self._note_reused(event)
-            case RunResumed():
-                self.settings_in_force.append(event.settings)
-                self.fixed = self.fixed_now
-            case CatalogueTaken(task=str(task)):
-                self.catalogues[task] = event
-            case CatalogueTaken():
-                self.catalogue = event
-            case SkillsSelected(task=str(task)):
-                self.selections[task] = event
-            case SkillsSelected():
-                self.selected = event
+    def _note_given_outputs(self, event: RunStarted) -> None:
+        """Outputs of planned tasks are reused by id; those of grown tasks only if an equal task grows."""
+        for output in planned_reuse(event):
+            self.finished.reused[output.task] = output.output
+            self.finished.files.add(output.task, output.artifacts, output.images)
+        plan = event.plan
+        grown = (output for output in event.reused if parent_of(output.task) is not None)
+        self.finished.parts += [
+            FinishedPart(plan.task(output.task), output) for output in grown if plan and output.task in plan
+        ]
 
-    def _note_plan(self, event: PlanRefused | PlanMade | PlanChanged) -> None:
-        match event:
-            case PlanRefused():
-                self._note_refusal(event)
-            case PlanMade():
-                self.planned, self.has_begun = event, False
-                self.plans.append(event)
-                self._note_reading((None, None), event, event.attempts)
-                self.finished.refusals.end()
-            case PlanChanged():
-                if event.cause == "goal" and event.added:  # its plan stands, whatever becomes of the tasks in it
-                    self._latest[event.of] = event
-                if event.cause in ("replan", "person"):  # what was skipped may wait again
-                    skipped = [name for name, end in self.tasks.items() if end.status == "skipped"]
-                    for name in filter(self.ledger.is_pending, skipped):
-                        del self.tasks[name]
-                for task_id in event.dropped:
-                    self.finished.reused.pop(task_id, None)
-                    self._reuse_recorded.pop(task_id, None)
-                    if event.cause == "stream":  # a task of this id ends once more, and is told of
-                        self._forget_output(task_id)
+    def _note_change(self, event: PlanChanged) -> None:
+        if event.cause == "goal" and event.added:  # a sub-goal's plan stays, even if its tasks fail
+            self._latest[event.of] = event
+        if event.cause in ("replan", "person"):  # skipped tasks may be pending again
+            skipped = [name for name, end in self.tasks.items() if end.status == "skipped"]
+            for name in filter(self.ledger.is_pending, skipped):
+                del self.tasks[name]
+        for task_id in event.dropped:
+            self.finished.reused.pop(task_id, None)
+            self._reused.pop(task_id, None)
+            if event.cause == "stream":  # a new task may have the same id
+                self._forget_output(task_id)
 
-    def _note_input(self, event: SkillLoaded | EarlierOutputRead | FileRead | ImagesGiven) -> None:
-        """Add what a task was given to read."""
+    def _note_call(self, event: CallStarted | CallFailed | CallFinished) -> None:
         match event:
-            case SkillLoaded():
-                self.loaded[event.task, event.name] = event.content
-            case EarlierOutputRead():
-                self.earlier_outputs[earlier_id(event.turn, event.task)] = event.text
-            case FileRead():
-                self.files[event.task, event.path] = event
-            case ImagesGiven():
-                self.images = event
+            case CallStarted(about=str(about)) if about:
+                calls = self.finished.calls.setdefault(about, [])
+                if all(call.request != event.request for call in calls):  # a failed call may be sent again
+                    calls.append(event)
+            case CallFailed():
+                self.finished.replies.pop(event.request, None)  # a forgotten reply was requested again
+            case CallFinished():
+                self.finished.replies[event.request] = event.reply
+            case _:
+                pass
 
     def _note_task(self, event: TaskStarted | TaskReused | TaskFinished) -> None:
         match event:
             case TaskStarted():
-                self._inputs[event.task] = event.inputs
-                self.has_begun = self.planned is not None
-                self.finished.reused.pop(event.task, None)  # it is done now, or found elsewhere for these inputs
+                self._input_hashes[event.task] = event.inputs
+                self.finished.reused.pop(event.task, None)  # its output is looked up by these inputs now
             case TaskReused():
-                self._reuse_recorded[event.task] = event
+                self._reused[event.task] = event
                 self.finished.reused[event.task] = event.output
                 self.finished.files.add(event.task, event.artifacts, event.images)
                 if event.source == FROM_CACHE:
-                    self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
+                    self._note_output(event.task, event.output)
             case TaskFinished():
                 self.tasks[event.task] = event
                 if event.status == "done" and event.output is not None:
-                    self.finished.outputs[event.task, self._inputs.get(event.task, "")] = event.output
+                    self._note_output(event.task, event.output)
 
-    def _note_tool(self, event: ToolCalled) -> None:
-        self._latest[event.task] = event
-        self.finished.files.note(event.task, event.envelope)
-        if event.call:
-            self.finished.envelopes[event.call] = Envelope.from_dict(event.envelope)
-
-    def _note_reading(self, place: tuple[str | None, int | None], event: PlanMade | PlanRefused, attempt: int) -> None:
-        """Add how an answer was read; planning that failed or was interrupted asks for it again."""
-        readings = self.readings.setdefault(place, [])
-        while readings and isinstance(readings[-1], PlanRefused) and readings[-1].attempt >= attempt:
-            readings.pop()
-        readings.append(event)
-
-    def _note_refusal(self, event: PlanRefused) -> None:
-        self._note_reading((event.task, event.change), event, event.attempt)
-        role = "decomposer" if event.change is None else "replanner"
-        self.finished.refusals.note(event, self._last_reply.get((role, event.task), ""))
-
-    def _note_reused(self, event: RunStarted) -> None:
-        """Outputs of planned tasks count by id; those of grown ones are found by what the tasks were told."""
-        for output in planned_reuse(event):
-            self.finished.reused[output.task] = output.output
-            self.finished.files.add(output.task, output.artifacts, output.images)
-        self.finished.parts += parts_of(event)
+    def _note_output(self, task: str, output: str) -> None:
+        self.finished.outputs[task, self._input_hashes.get(task, "")] = output
 
     def _check(self) -> None:
-        """Raise if the plan cannot be run as it was last: a record may come from anyone.
+        """Raise if the last plan cannot be run: an imported record may contain anything.
 
-        Only at the end: a plan of many rounds has a change for each.
+        Only the last plan is checked, because a plan of many rounds has a change for each round.
         """
         plan = self.plan or Plan(tuple(self.ledger.early.values()))
         changed = plan.grown or plan.dropped or plan.replaced or self.plan is None
         if faults := list(graph_faults(plan)) if changed else []:
-            what = f"the changes of its plan do not fit together: {'; '.join(faults)}"
             raise InputError(
-                f"the record is malformed: {what}", hint="export the run again with goalwright trace export"
+                f"the record is malformed: the changes of its plan do not fit together: {'; '.join(faults)}",
+                hint="export the run again with goalwright trace export",
             )
 
     @property
+    def started(self) -> RunStarted | None:
+        """The first event; None in a new run."""
+        return self.inputs.started
+
+    @property
     def plan(self) -> Plan | None:
-        """The plan as it was last: the one that was made, with every change since."""
+        """The last plan, with all changes."""
         return self.ledger.plan
 
     @property
     def functions(self) -> list[RecordedTool]:
-        """The functions that the run was offered as tools."""
-        specs = self.catalogue.functions if self.catalogue is not None else ()
+        """The functions that were offered to the run as tools."""
+        catalogue = self.inputs.catalogues.get(None)
+        specs = catalogue.functions if catalogue is not None else ()
         return [RecordedTool(spec.name, spec.description, spec.parameters) for spec in specs]
 
     @property
     def fixed_now(self) -> tuple[Task, ...]:
-        """The tasks that the planner must keep if the run is resumed now; what it has answered is not asked again."""
-        if ("decomposer", None) in self._last_reply:
+        """The tasks that the planner must keep if the run is resumed now; an answered request is not sent again."""
+        if ("decomposer", None) in self.calls.answered:
             return self.fixed
         return tuple(task for task in self.ledger.early.values() if parent_of(task.id) is None)
 
     @property
     def recorded_reuse(self) -> tuple[TaskReused, ...]:
-        """The outputs of other runs that tasks of its plan have."""
-        return tuple(
-            output for output in self._reuse_recorded.values() if self.plan is not None and output.task in self.plan
-        )
+        """The outputs of other runs that tasks of the plan have."""
+        return tuple(output for output in self._reused.values() if self.plan is not None and output.task in self.plan)
 
     @property
     def unrecorded_reuse(self) -> tuple[TaskReused, ...]:
-        """The outputs that the run was given at its start, but whose own events it did not get to record."""
+        """The outputs that the run was given at its start and whose own events are not recorded yet."""
         outputs = planned_reuse(self.started) if self.started is not None else ()
-        return tuple(output for output in outputs if output.task not in self._reuse_recorded)
+        return tuple(output for output in outputs if output.task not in self._reused)
 
     def reopen(self) -> None:
-        """Forget the last answer of each failed task, or of failed planning: reused, it would fail them again.
+        """Forget the last answer of each failed task, or of failed planning: with it they would fail again.
 
-        Earlier answers stay, and so does the last one if a call failed after it. A result that does not pass its check
-        is forgotten with the verdict, and so is that of the last round of a task. A task that ended well without one of
-        its parts is forgotten too, so that it goes on in them again. What another run came to counts for the same
-        inputs only, as every output does.
+        Earlier answers stay, and so does the last one if a call failed after it. A result that failed its check is
+        forgotten with its verdict, and so is the last round of a task. A finished task is forgotten if one of its parts
+        failed, so that the part is tried again. Outputs from the cache are looked up by their inputs, as all outputs.
         """
-        for output in self._reuse_recorded.values():
+        for output in self._reused.values():
             if output.source == FROM_CACHE:
                 self.finished.reused.pop(output.task, None)
         gone = self.plan.replaced | self.plan.superseded if self.plan is not None else ()
@@ -307,24 +251,25 @@ class RunHistory:
             name for name, task in self.tasks.items() if task.status == "failed" and name not in gone
         ]
         end = self.ledger.finished
-        if self.planned is None and end is not None and end.status == "failed":
+        if not self.plans.made and end is not None and end.status == "failed":
             failed.append(None)
         if end is not None and end.code == UnfitAnswer.code:
-            self.finished.replies.pop(self._last_reply.get(("synthesis", None), ""), None)
+            self._forget_reply("synthesis", None)
         for name in failed:
             self._forget_last(name)
-            self._forget_parents(name)
+            while name is not None and (name := parent_of(name)) is not None:
+                self._forget_output(name)
 
     def _forget_last(self, name: str | None) -> None:
-        """Forget what a failed task came to last: the answer of a model or a tool, with the verdict on it."""
+        """Forget the last answer of a failed task, from a model or a tool, and the verdict on it."""
         match self._latest.get(name):
             case CallFinished(request=key):
                 self.finished.replies.pop(key, None)
             case ResultChecked():
                 for role in ("task", "checker"):
-                    self.finished.replies.pop(self._last_reply.get((role, name), ""), None)
-            case ConditionChecked(task=task, round=int(number)) if self._was_last(task, number):
-                self.finished.replies.pop(self._last_reply.get(("condition", name), ""), None)
+                    self._forget_reply(role, name)
+            case ConditionChecked(task=task, round=int(number)) if self._was_last_round(task, number):
+                self._forget_reply("condition", name)
                 self._forget_output(round_id(task, number))
                 self._forget_last(round_id(task, number))
             case ToolCalled(call=key):
@@ -332,10 +277,10 @@ class RunHistory:
             case _:
                 pass
 
-    def _was_last(self, task: str, number: int) -> bool:
-        """Whether a run ended with this round as the last that its task may have; it is worth another try then.
+    def _was_last_round(self, task: str, number: int) -> bool:
+        """Whether a run ended because this round was the last that its task may have; it is then tried again.
 
-        A task that came no further has another reason; in a run that was only interrupted, the rounds stand.
+        A task with fewer rounds failed for another reason, and in an interrupted run the rounds stay.
         """
         end, repeat = self.ledger.finished, None
         if end is None or end.status not in ("partial", "failed"):
@@ -344,56 +289,21 @@ class RunHistory:
             repeat = self.plan.task(task).repeat
         return repeat is not None and 1 < repeat.most <= number
 
-    def _forget_parents(self, name: str | None) -> None:
-        while name is not None and (name := parent_of(name)) is not None:
-            self._forget_output(name)
+    def _forget_reply(self, role: str, task: str | None) -> None:
+        self.finished.replies.pop(self.calls.answered.get((role, task), ""), None)
 
     def _forget_output(self, name: str) -> None:
         for key in [key for key in self.finished.outputs if key[0] == name]:
             del self.finished.outputs[key]
 
-    def _note_call(self, event: CallStarted | CallFailed | CallFinished | CallBroken) -> None:
-        if not isinstance(event, CallBroken):  # the call itself may still end well
-            self._latest[event.task] = event
-        match event:
-            case CallStarted():
-                self.calls.append(event)
-                if event.about:
-                    about = self.finished.calls.setdefault(event.about, [])
-                    if all(call.request != event.request for call in about):  # one that failed may be sent again
-                        about.append(event)
-                self.asked_under[event.role, event.task] = len(self.settings_in_force) - 1
-            case CallFailed():
-                self.failed[event.request] = event
-                self.finished.replies.pop(event.request, None)  # it was forgotten and asked for again
-            case CallFinished():
-                self.finished.replies[event.request] = event.reply
-                self._last_reply[event.role, event.task] = event.request
-                self._note_paid(event.task, event.reply.usage, event.reply.cost)
-            case CallBroken():
-                self.broken.append(event)
-                self._note_paid(event.task, event.usage, event.cost)
-
-    def _note_paid(self, task: str | None, usage: Usage, paid: float | None) -> None:
-        if task is not None:
-            cost, tokens = self.paid.get(task, (0.0, 0))
-            self.paid[task] = cost + (paid or 0.0), tokens + (usage.tokens if paid is None else 0)
-
 
 def planned_reuse(event: RunStarted) -> tuple[TaskReused, ...]:
-    """The outputs that a run was given for planned tasks; a grown task's is recorded once an equal one grows."""
+    """Return the outputs given for planned tasks; a grown task's output is recorded once an equal task grows."""
     return tuple(output for output in event.reused if parent_of(output.task) is None)
 
 
-def parts_of(event: RunStarted) -> list[FinishedPart]:
-    """The grown tasks of an earlier run that a run was given with their outputs."""
-    plan = event.plan
-    grown = (output for output in event.reused if parent_of(output.task) is not None)
-    return [FinishedPart(plan.task(output.task), output) for output in grown if plan and output.task in plan]
-
-
 def reused_by(event: PlanMade | PlanChanged, outputs: Iterable[TaskReused]) -> list[TaskReused]:
-    """The reused outputs of the tasks that an event brings into the plan."""
+    """Return the reused outputs of the tasks that an event adds to the plan."""
     tasks = event.plan.tasks if isinstance(event, PlanMade) else event.added
-    joined = {task.id for task in tasks}
-    return [output for output in outputs if output.task in joined]
+    added = {task.id for task in tasks}
+    return [output for output in outputs if output.task in added]

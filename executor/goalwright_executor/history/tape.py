@@ -129,8 +129,8 @@ class Tape:
         reply = self.history.finished.replies.get(key)
         if reply is not None:
             return key, reply
-        if key in self.history.failed:
-            raise ModelError(self.history.failed[key].error)
+        if key in self.history.calls.failed:
+            raise ModelError(self.history.calls.failed[key].error)
         raise self.end_of(request.task)
 
     def end_of(self, task: str | None) -> GoalwrightError:
@@ -149,12 +149,12 @@ class Tape:
         return end is None or end.status in _UNFINISHED
 
     def _knows(self, key: str) -> bool:
-        return key in self.history.finished.replies or any(call.request == key for call in self.history.calls)
+        return key in self.history.finished.replies or any(call.request == key for call in self.history.calls.started)
 
     def _nearest(self, request: Request, number: int) -> CallStarted:
         """The recorded request in this one's place; the difference between them is drift."""
         label, where = self._place(request, number)
-        for call in self.history.calls:
+        for call in self.history.calls.started:
             if (call.role, call.task) == (request.role, request.task) and call.request not in self._used:
                 self._prompt_differs(where, label, of_messages(call, request, self.capture))
                 return call
@@ -188,7 +188,7 @@ class Tape:
             self.differs(where, what)
 
     def _listings(self, now: CatalogueTaken) -> CatalogueTaken:
-        recorded = self.history.catalogue if now.task is None else self.history.catalogues.get(now.task)
+        recorded = self.history.inputs.catalogues.get(now.task)
         if recorded is None:
             return now
         for kind in ("skill", "tool"):
@@ -197,7 +197,7 @@ class Tape:
         return recorded
 
     def _selection(self, now: SkillsSelected) -> SkillsSelected:
-        recorded = self.history.selected if now.task is None else self.history.selections.get(now.task)
+        recorded = self.history.inputs.selections.get(now.task)
         if recorded is None:
             return now
         names = ([selection.name for selection in chosen.selections] for chosen in (recorded, now))
@@ -213,12 +213,12 @@ class Tape:
     def _reading(self, now: PlanMade | PlanRefused) -> PlanMade | PlanRefused:
         """How a planner's answer was read: as a plan, or refused."""
         place = (None, None) if isinstance(now, PlanMade) else (now.task, now.change)
-        readings = self.history.readings.get(place, [])
+        readings = self.history.plans.readings.get(place, [])
         number = self._read[place]
         self._read[place] += 1
         recorded = readings[number] if number < len(readings) else None
         if recorded is None:  # a plan that was asked for again by a resume, or the record ends here
-            recorded = self.history.planned if isinstance(now, PlanMade) else None
+            recorded = self.history.plans.last if isinstance(now, PlanMade) else None
         where, label = _reading_place(*place)
         match recorded, now:
             case PlanMade(), PlanMade():
@@ -258,7 +258,7 @@ class Tape:
         return recorded
 
     def _skill(self, now: SkillLoaded) -> SkillLoaded:
-        recorded = self.history.loaded.get((now.task, now.name))
+        recorded = self.history.inputs.skills.get((now.task, now.name))
         if recorded is None:
             return now
         texts = [self.capture.text(content) for content in (recorded, now.content)]

@@ -46,7 +46,7 @@ class Planning:
     async def answered_plan(self, early: EarlyStart | None = None) -> tuple[Plan, tuple[str, ...]]:
         """The plan, and the answers that it was made with: a question in its place is answered by a person."""
         given = answers = self.context.goal.answers
-        for earlier in self.context.history.plans[:-1]:
+        for earlier in self.context.history.plans.made[:-1]:
             answers += (await self.answer_to(earlier.plan, answers),)
         plan = await self.plan(early if answers == given else None)
         while plan.clarification and not plan.tasks:

@@ -132,11 +132,11 @@ class Replanning:
             if not problems(change, plan, begun, self.planning.known, edited=event.dropped):
                 self.current.change(event)
             return
-        await self._attempt(self._situation(plan, record, record.asked, record.told))
+        await self._attempt(self._situation(plan, record, record.asked, record.variables))
 
     async def _change(self, asked: str | None) -> Replanned:
         history = self.history
-        told = history.told.get(self._attempts, {})  # the same request as before the run was stopped
+        told = history.variables.get(self._attempts, {})  # the same request as before the run was stopped
         return await self._attempt(self._situation(self._plan, history, asked, told))
 
     async def _attempt(self, situation: Situation) -> Replanned:

@@ -67,10 +67,8 @@ class Selecting:
 
     @property
     def _recorded(self) -> tuple[CatalogueTaken | None, SkillsSelected | None]:
-        history = self.context.history
-        if self.task is None:
-            return history.catalogue, history.selected
-        return history.catalogues.get(self.task), history.selections.get(self.task)
+        inputs = self.context.history.inputs
+        return inputs.catalogues.get(self.task), inputs.selections.get(self.task)
 
     async def _taken(self, catalogue: Catalogue) -> CatalogueTaken:
         listings = catalogue.skill_listing, catalogue.tool_listing

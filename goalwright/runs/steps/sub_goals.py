@@ -114,7 +114,7 @@ class SubGoals:
         budget = self.context.budget
         if budget is None or task.max_cost is None:
             return
-        inside = [paid for name, paid in self.context.history.paid.items() if _is_inside(name, task.id)]
+        inside = [paid for name, paid in self.context.history.calls.paid.items() if _is_inside(name, task.id)]
         budget.share(task.id, task.max_cost, sum(cost + tokens * ASSUMED_PRICE for cost, tokens in inside))
 
 

@@ -61,9 +61,9 @@ class Reopening:
         if run.status == "done" and not changes:
             return None
         answers = self.resolved(history, workspace)
+        ledger = history.ledger.copy()
         for answer in answers:
             history.finished.approvals.note(answer)
-        ledger = history.ledger.copy()
         for change in changes:
             history.note(change)
         history.reopen()

@@ -1,4 +1,4 @@
-"""A difference is one line that names the skill, the task or the prompt."""
+"""Each difference is one line that names the skill, task or prompt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def listing(kind: str, *names: str) -> str:
     return "\n".join(f"<{kind}>\n<name>{name}</name>\n<description>d</description>\n</{kind}>" for name in names)
 
 
-def test_the_first_line_that_differs_is_given_as_it_was_and_as_it_is() -> None:
+def test_the_first_different_line_is_shown_before_and_after() -> None:
     assert difference("a\nb", "a\nb") is None
     assert difference("a\nb", "a\nc") == "line 2 was 'b', is 'c'"
     assert difference("a", "a\nb") == "line 2 was missing, is 'b'"

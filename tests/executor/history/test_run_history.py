@@ -1,4 +1,4 @@
-"""A run read back from its record, which may come from anyone."""
+"""A run read back from its events, which may be malformed."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ from goalwright_skills.errors import InputError
 
 MADE = PlanMade(Plan((Task("a", "llm"), Task("b", "llm", depends_on=("a",)))), 1)
 
-
 STARTED = RunStarted("r", "g", "w", {})
 
 
 def read(*events: Event) -> RunHistory:
-    """The history of a run with these events, one in a second."""
-    numbered = enumerate(events, 1)
+    """Return the history of a run with these events, one per second."""
     rows = (
-        Row("r", seq, f"2026-01-01T10:00:{seq:02}.000000Z", type_of(type(one)), to_dict(one)) for seq, one in numbered
+        Row("r", seq, f"2026-01-01T10:00:{seq:02}.000000Z", type_of(type(event)), to_dict(event))
+        for seq, event in enumerate(events, 1)
     )
     return RunHistory.of(rows, Capture())
 
@@ -48,21 +47,21 @@ def read(*events: Event) -> RunHistory:
         (PlanChanged("person", None, (), ("a",)), "'b' of 'plan' depends on 'a'"),
     ],
 )
-def test_changes_that_do_not_fit_the_plan_are_refused(change: PlanChanged, why: str) -> None:
+def test_inconsistent_plan_changes_are_refused(change: PlanChanged, why: str) -> None:
     with pytest.raises(InputError, match=f"the changes of its plan do not fit together: .*{why}"):
         read(MADE, change)
 
 
-def test_a_change_that_another_one_took_back_counts_for_nothing() -> None:
+def test_a_reverted_change_is_ignored() -> None:
     added = PlanChanged("for_each", "b", (Task("b[1]", "llm", depends_on=("gone",)),))
     history = read(MADE, added, PlanChanged("for_each", "b", (), ("b[1]",)))
     assert history.plan is not None
     assert [task.id for task in history.plan.tasks] == ["a", "b"]
 
 
-def test_the_time_until_a_process_died_is_counted_when_its_run_is_resumed() -> None:
+def test_a_resume_counts_the_time_until_the_process_died() -> None:
     died = read(STARTED, MADE, MADE, RunTagged(("late",)), RunNoted("what happened?"))
-    assert died.lost == 2.0, "what a person adds later is no part of the run"
+    assert died.lost == 2.0, "later tags and notes do not count"
     again = read(STARTED, MADE, MADE, RunResumed("r", {}, 2.0), MADE)
     assert (again.lost, again.ledger.result().seconds) == (1.0, 2.0)
     ended = read(STARTED, MADE, RunResumed("r", {}, 1.0), MADE, RunFinished("done", seconds=1.5))

@@ -1,4 +1,4 @@
-"""Where the words of a search stand in a run: marked in a short piece of its text, whatever that text is."""
+"""Search snippets mark the matched words in a short excerpt of a run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def shown(store: Store, search: str, answer: str = "", **more: Any) -> tuple[str, str] | None:
-    """Where it was found, and the piece with the matches in brackets."""
+    """Return where the text was found, and the excerpt with matches in brackets."""
     run = replace(line("r1"), goal="Compare caches", tags=("baseline",))
     rows = [
         row("r1", 1, "plan_made", plan={"tasks": TASKS}, attempts=1),
@@ -60,11 +60,11 @@ def shown(store: Store, search: str, answer: str = "", **more: Any) -> tuple[str
         ("!?", None),
     ],
 )
-def test_the_words_are_marked_where_they_stand(store: Store, search: str, found: tuple[str, str] | None) -> None:
+def test_matches_are_marked_with_the_name_of_their_text(store: Store, search: str, found: tuple[str, str] | None) -> None:
     assert shown(store, search, "The Latency is low.", error="timeout after 3 s") == found
 
 
-def test_accents_case_and_scripts_without_spaces_are_found_and_shown_as_they_were_written(store: Store) -> None:
+def test_accents_case_and_unspaced_scripts_match_and_are_shown_unchanged(store: Store) -> None:
     assert shown(store, "cafe", "Im CAF\u00c9, um drei.") == ("answer", "Im [CAF\u00c9], um drei.")
     assert snippet_of(store, "e\u0301te", "l'\u00e9t\u00e9") == ("answer", "l'[\u00e9t\u00e9]")
     assert snippet_of(store, "规模", "市场规模为三亿。") == ("answer", "市场[规模]为三亿。")
@@ -75,7 +75,7 @@ def snippet_of(store: Store, search: str, answer: str) -> tuple[str, str] | None
     return shown(store, search, answer)
 
 
-def test_a_piece_of_a_very_long_text_is_short_and_in_one_line(store: Store) -> None:
+def test_an_excerpt_of_a_long_text_is_one_short_line(store: Store) -> None:
     text = "word " * 5_000 + "the\nneedle\tis here " + "more " * 1_000
     found = shown(store, "needle", text)
     assert found is not None
@@ -98,11 +98,11 @@ def test_a_piece_of_a_very_long_text_is_short_and_in_one_line(store: Store) -> N
         ("See [there](https://example.com/latency)", "See [there](https://example.com/[latency])"),
     ],
 )
-def test_a_piece_has_no_marks_of_markdown(store: Store, answer: str, found: str) -> None:
+def test_an_excerpt_has_no_markdown(store: Store, answer: str, found: str) -> None:
     assert shown(store, "latency", answer) == ("answer", found)
 
 
-def test_a_text_full_of_marks_takes_no_time(store: Store) -> None:
+def test_texts_full_of_markdown_are_searched_quickly(store: Store) -> None:
     for text in ("*" * 40_000, "[" * 40_000, "`" * 39_000 + " latency", "| " * 20_000, "_a " * 13_000, "> " * 20_000):
         snippet_of(store, "latency", text)
 
@@ -110,17 +110,17 @@ def test_a_text_full_of_marks_takes_no_time(store: Store) -> None:
 @pytest.mark.parametrize(
     ("search", "found"), [("report", ("answer", "see /home/ada/notes/[report].md")), ("workspace", None)]
 )
-def test_a_recorded_path_is_shown_as_it_is_here(store: Store, search: str, found: tuple[str, str] | None) -> None:
+def test_recorded_paths_are_shown_as_local_paths(store: Store, search: str, found: tuple[str, str] | None) -> None:
     assert shown(store, search, "see ⟦workspace⟧/report.md") == found
 
 
-def test_a_word_without_an_end_is_cut(store: Store) -> None:
+def test_an_endless_word_is_cut(store: Store) -> None:
     found = shown(store, "aaa", "a" * 30_000)
     assert found is not None
     assert len(found[1]) < 220
 
 
-def test_a_damaged_record_has_no_snippet(store: Store) -> None:
+def test_a_malformed_record_has_no_snippet(store: Store) -> None:
     run = line("r1")
     store.append([row("r1", 1, "run_finished", answer=[3], status=4), row("r1", 2, "plan_made", plan="x")], {"r1": run})
     assert snippet(store, run, "something", str) is None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from goalwright_executor.history.recorded_limits import RecordedLimits
+from goalwright_executor.history.replay import RecordedLimits
 from goalwright_executor.history.run_history import RunHistory
 from goalwright_executor.results.memo import FinishedPart, FinishedWork, Memo
 from goalwright_executor.results.outcome import Done, Failed, Grown, Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from goalwright_executor.history.recorded_limits import RecordedLimits
+from goalwright_executor.history.replay import RecordedLimits
 from goalwright_executor.history.run_history import RunHistory
 from goalwright_executor.results.memo import Memo
 from goalwright_executor.scheduling.expand import CurrentPlan, FanOut, SetLimits
