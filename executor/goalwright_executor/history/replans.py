@@ -128,7 +128,9 @@ class Replans:
     def _status(self, event: TaskFinished) -> str:
         before = self.tasks.get(event.task)
         has_started = before is not None and before.status in ("interrupted", "waiting")
-        return {"cancelled": "interrupted", "skipped": "denied" if has_started else "skipped"}.get(event.status, event.status)
+        return {"cancelled": "interrupted", "skipped": "denied" if has_started else "skipped"}.get(
+            event.status, event.status
+        )
 
     def _is_waiting(self, task: str) -> bool:
         return task in self.tasks and self.tasks[task].status == "waiting"

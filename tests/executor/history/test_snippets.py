@@ -60,7 +60,9 @@ def shown(store: Store, search: str, answer: str = "", **more: Any) -> tuple[str
         ("!?", None),
     ],
 )
-def test_matches_are_marked_with_the_name_of_their_text(store: Store, search: str, found: tuple[str, str] | None) -> None:
+def test_matches_are_marked_with_the_name_of_their_text(
+    store: Store, search: str, found: tuple[str, str] | None
+) -> None:
     assert shown(store, search, "The Latency is low.", error="timeout after 3 s") == found
 
 
