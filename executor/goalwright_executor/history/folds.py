@@ -113,7 +113,7 @@ class Plans:
 
 
 @dataclass(slots=True)
-class Calls:
+class ModelCalls:
     """The model calls of a run: those that started, failed or broke off, and what they cost.
 
     `answered` has the key of the last reply by role and task, `settings_index` the index of the settings under which a

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from goalwright_executor.history.folds import Calls, Inputs, Plans
+from goalwright_executor.history.folds import Inputs, ModelCalls, Plans
 from goalwright_executor.history.ledger import Ledger
 from goalwright_executor.history.replans import Replans
 from goalwright_executor.model_loop.form import UnfitAnswer
@@ -62,7 +62,7 @@ class RunHistory:
     ledger: Ledger = field(default_factory=Ledger)
     inputs: Inputs = field(default_factory=Inputs)
     plans: Plans = field(default_factory=Plans)
-    calls: Calls = field(default_factory=Calls)
+    calls: ModelCalls = field(default_factory=ModelCalls)
     replans: Replans = field(default_factory=Replans)
     finished: FinishedWork = field(init=False)
     tasks: dict[str, TaskFinished] = field(default_factory=dict)
