@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from goalwright.runs.goal import BatchPlace, Goal
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from goalwright.models.model_check import ModelProblem
     from goalwright.runs.runtime import Goalwright
     from goalwright.runs.stop import Stop
-    from goalwright_planner.events import RecipeUse, Record
+    from goalwright_planner.events import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Job:
     """A goal, and the id of its run, which the batch gives: a process that takes the goal over finds what was done.
 
     With `begun`, the journal may have the run: it is continued if it is there. If the goal `waited` for a person and
-    its run has ended since, that is the result. `recipe` is where the goal's plan comes from, if not from its file.
+    its run has ended since, that is the result.
     """
 
     goal: BatchGoal
@@ -36,12 +36,11 @@ class Job:
     place: BatchPlace | None = None
     begun: bool = False
     waited: bool = False
-    recipe: RecipeUse | None = None
 
     @property
     def asked(self) -> Goal:
         """The goal as a run takes it."""
-        return replace(goal_of(self.goal, self.place), recipe=self.recipe)
+        return goal_of(self.goal, self.place)
 
     @property
     def interrupted(self) -> Result:
@@ -119,9 +118,18 @@ class BatchEngine(Engine, Protocol):
 
 
 def goal_of(goal: BatchGoal, place: BatchPlace | None = None) -> Goal:
-    """The goal as a run takes it; its plan was validated with the file."""
+    """Return the goal as a run takes it; its plan was validated with the file."""
     repairs = tuple(normal_form(goal.plan).repairs) if goal.plan else ()
-    return Goal(goal.text, goal.skills, goal.files, plan=plan_of(goal), stream=False, repairs=repairs, place=place)
+    return Goal(
+        goal.text,
+        goal.skills,
+        goal.files,
+        plan=plan_of(goal),
+        stream=False,
+        repairs=repairs,
+        place=place,
+        recipe=goal.recipe_use,
+    )
 
 
 def settings_of(goal: BatchGoal) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Faults of a batch goal that its file alone cannot show: skills that it cannot ask for, plans that cannot run."""
+"""Checks batch goals against a workspace: their skills, plans and recipes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goalwright.runs.goal import Goal
@@ -10,7 +11,8 @@ from goalwright_skills.errors import InputError
 from goalwright_skills.text.nearest import known_are
 
 if TYPE_CHECKING:
-    from goalwright.batch.goals import BatchGoal, Check
+    from goalwright.batch.goals import BatchGoal, Check, Fill
+    from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes
     from goalwright.workspace.workspace import Workspace
     from goalwright_planner.plan.validate import Known
 
@@ -36,6 +38,20 @@ def goal_check(workspace: Workspace) -> Check:
         return "; ".join(faults)
 
     return check
+
+
+def recipe_filler(recipes: WorkspaceRecipes) -> Fill:
+    """Return a function that replaces the recipe of a goal by its text and plan; it raises if a value is invalid."""
+
+    def fill(goal: BatchGoal) -> BatchGoal:
+        if not goal.recipe:
+            return goal
+        made = recipes.by_name(goal.recipe, goal.values)
+        plan = made.plan.to_dict() if made.plan is not None else None
+        text = goal.text or made.text
+        return replace(goal, text=text, plan=plan, files=made.files, recipe_use=made.recipe)
+
+    return fill
 
 
 def _absence(name: str, known: Known) -> str:

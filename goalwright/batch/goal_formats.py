@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".yaml": "yaml", ".yml": "yaml"}
 NOT_A_LIST = "the file must be a list of goals"
-OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model")
+OWN_COLUMNS = ("id", "custom_id", "goal", "skills", "model", "recipe")
 _KEYS = (*OWN_COLUMNS, "vars", "plan")
 # Fields may be long, but a quote that is never closed must not read the whole file into memory.
 _LONGEST_FIELD = 1 << 24
@@ -77,7 +77,8 @@ def begins_yaml(line: str, keys: Iterable[str]) -> bool:
 
 def form_of_line(line: str) -> str:
     """Whether a line begins CSV, since it names the columns of goals, or is one of plain text."""
-    return "csv" if "goal" in (name.strip().strip('"') for name in line.split(",")) else "text"
+    columns = [name.strip().strip('"') for name in line.split(",")]
+    return "csv" if "goal" in columns or ("recipe" in columns and len(columns) > 1) else "text"
 
 
 def rows(path: Path, form: str) -> Iterator[GoalRow | BadRow]:
@@ -147,8 +148,8 @@ def _csv(file: IO[str]) -> Iterator[GoalRow | BadRow]:
 
 
 def _header_fault(header: list[str]) -> str:
-    if "goal" not in header:
-        return f"the header has no column 'goal'; it has: {', '.join(header)}"
+    if "goal" not in header and "recipe" not in header:
+        return f"the header has no column 'goal' or 'recipe'; it has: {', '.join(header)}"
     twice = sorted({name for name in header if name and header.count(name) > 1})
     return f"the header has more than one column {', '.join(twice)}" if twice else ""
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from goalwright.batch import goal_formats
 from goalwright.batch.goal_formats import BadRow, GoalRow
@@ -25,12 +25,17 @@ from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import plural
 from goalwright_skills.text.surrogates import join_surrogates
 
+if TYPE_CHECKING:
+    from goalwright_planner.events import RecipeUse
+
 Check = Callable[["BatchGoal"], str]
+# Replaces the recipe that a goal names by its plan.
+Fill = Callable[["BatchGoal"], "BatchGoal"]
 
 _VARIABLE = re.compile(r"<<\s*([A-Za-z_][\w-]*)\s*>>")
 _MOST_FAULTS = 20
 _MOST_SPANS = 1_000
-_KEYS = ("id", "custom_id", "goal", "skills", "model", "vars", "plan")
+_KEYS = ("id", "custom_id", "goal", "skills", "model", "vars", "plan", "recipe")
 _MOST_UNUSED = 10
 
 
@@ -38,6 +43,7 @@ _MOST_UNUSED = 10
 class BatchGoal:
     """One goal of a file; `plan` is a plan document to run instead of asking a model for one.
 
+    `recipe` names a recipe with the `values` of its parameters; `recipe_use` is set once they are filled in.
     `files` and `settings`, which replace those of the batch, are a program's: a goal file cannot have them. `basis` is
     what else its result depends on.
     """
@@ -48,6 +54,9 @@ class BatchGoal:
     skills: tuple[str, ...] = ()
     model: str | None = None
     plan: Mapping[str, Any] | None = None
+    recipe: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    recipe_use: RecipeUse | None = None
     files: tuple[Path, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     basis: Mapping[str, Any] = field(default_factory=dict)
@@ -55,7 +64,9 @@ class BatchGoal:
     @property
     def content_hash(self) -> str:
         """A hash of the goal without its id, to notice a goal that changed under an old id."""
-        content: list[Any] = [self.text, list(self.skills), self.model, self.plan]
+        content: list[Any] = [self.text, list(self.skills), self.model, None if self.recipe else self.plan]
+        if self.recipe:
+            content.append([self.recipe, dict(self.values)])
         if self.files or self.settings:
             content += [[str(path) for path in self.files], {key: repr(value) for key, value in self.settings.items()}]
         if self.basis:
@@ -94,38 +105,43 @@ class GoalFile:
     form: str
     count: int = 0
     unused: Mapping[str, int] = field(default_factory=dict)
+    fill: Fill | None = None
 
     def __iter__(self) -> Iterator[BatchGoal]:
         for row in goal_formats.rows(self.path, self.form):
-            if isinstance(row, GoalRow) and isinstance(goal := _goal(row, fill=self.form != "text"), BatchGoal):
+            if isinstance(row, GoalRow) and isinstance(goal := _goal(row, self.form, self.fill), BatchGoal):
                 yield goal
 
 
 @contextmanager
 def opened(
-    source: str | Path | Iterable[str | Mapping[str, Any]], form: str | None = None, check: Check | None = None
+    source: str | Path | Iterable[str | Mapping[str, Any]],
+    form: str | None = None,
+    check: Check | None = None,
+    fill: Fill | None = None,
 ) -> Iterator[GoalFile]:
     """A goal file (`-` is stdin) or goals in memory, checked whole; every bad line is reported at once.
 
-    `check` finds faults that the file alone cannot show, such as a skill that does not exist.
+    `check` finds faults that the file alone cannot show, such as a skill that does not exist. Without `fill`, goals
+    cannot name recipes.
     """
     if not isinstance(source, str | Path):
         with _spooled() as spool:
             _write_goals(source, spool)
-            yield _checked(Path(spool.name), "goals", "jsonl", check)
+            yield _checked(Path(spool.name), "goals", "jsonl", check, fill)
         return
     name, path = str(source), Path(source)
     if name != "-" and (path.is_dir() or not path.exists()):
         raise InputError(f"no such goal file: {name}", hint="name a .jsonl, .txt, .csv or .yaml file, or -")
     if name != "-" and untrusted_files.is_regular(path):
-        yield _checked(path, name, form or goal_formats.form_of(path), check)
+        yield _checked(path, name, form or goal_formats.form_of(path), check, fill)
         return
     with _spooled() as spool:  # stdin and pipes can be read only once
         with _stream(name, path) as stream:
             shutil.copyfileobj(stream, spool)
         spool.flush()
         path = Path(spool.name)
-        yield _checked(path, "stdin" if name == "-" else name, form or goal_formats.guess(path), check)
+        yield _checked(path, "stdin" if name == "-" else name, form or goal_formats.guess(path), check, fill)
 
 
 def _stream(name: str, path: Path) -> AbstractContextManager[IO[bytes]]:
@@ -153,10 +169,10 @@ def _write_goals(goals: Iterable[str | Mapping[str, Any]], spool: IO[bytes]) -> 
     spool.flush()
 
 
-def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
+def _checked(path: Path, name: str, form: str, check: Check | None, fill: Fill | None) -> GoalFile:
     survey = _Survey(check)
     for row in goal_formats.rows(path, form):
-        survey.take(row, fill=form != "text")
+        survey.take(row, form, fill)
     if survey.faults or survey.more:
         faults = "".join(f"\n  {fault}" for fault in survey.faults)
         if survey.more:
@@ -164,7 +180,7 @@ def _checked(path: Path, name: str, form: str, check: Check | None) -> GoalFile:
         raise InputError(f"{name} cannot be run:{faults}", hint="fix these lines; nothing was run")
     if survey.count == 0:
         raise InputError(f"{name} has no goals", hint='a line is a goal, or {"id": "a", "goal": "…"}')
-    return GoalFile(path, name, form, survey.count, survey.unused)
+    return GoalFile(path, name, form, survey.count, survey.unused, fill)
 
 
 @dataclass(slots=True)
@@ -178,15 +194,15 @@ class _Survey:
     unused: dict[str, int] = field(default_factory=dict)
     _seen: set[int] = field(default_factory=set)
 
-    def take(self, row: GoalRow | BadRow, *, fill: bool) -> None:
+    def take(self, row: GoalRow | BadRow, form: str, fill: Fill | None) -> None:
         """Check one row."""
-        made = _goal(row, fill=fill) if isinstance(row, GoalRow) else row
+        made = _goal(row, form, fill) if isinstance(row, GoalRow) else row
         what = made.what if isinstance(made, BadRow) else self._fault(made)
         if what and len(self.faults) < _MOST_FAULTS:
             self.faults.append(f"line {row.line}: {what}")
         elif what:
             self.more.append(row.line)
-        if isinstance(row, GoalRow) and isinstance(row.value, Mapping):
+        if isinstance(row, GoalRow) and isinstance(row.value, Mapping) and not row.value.get("recipe"):
             for key in map(str, row.value.keys() - _KEYS):
                 if len(self.unused) < _MOST_UNUSED:
                     self.unused.setdefault(key, row.line)
@@ -212,15 +228,16 @@ def _listed(lines: Sequence[int]) -> str:
     return ", ".join(shown[:_MOST_SPANS]) + (", …" if len(shown) > _MOST_SPANS else "")
 
 
-def _goal(entry: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
-    """The goal in a row, or everything that is wrong with it."""
+def _goal(entry: GoalRow, form: str, fill: Fill | None) -> BatchGoal | BadRow:
+    """Return the goal in a row, or everything that is wrong with it."""
     line, row = entry.line, entry.value
     if not isinstance(row, Mapping):
         return BadRow(line, 'a goal is an object such as {"id": "a", "goal": "…"}')
-    faults = list(_faults(row))
+    faults = list(_faults(row, recipes=fill is not None))
     variables: Mapping[str, Any] = row["vars"] if isinstance(row.get("vars"), Mapping) else {}
     text = row["goal"] if isinstance(row.get("goal"), str) else ""
-    if fill:
+    recipe = row.get("recipe") or ""
+    if form != "text":
         missing = [name for name in dict.fromkeys(_VARIABLE.findall(text)) if name not in variables]
         faults += [f"the goal uses <<{name}>>, which is not in 'vars'" for name in missing]
     if faults:
@@ -229,16 +246,27 @@ def _goal(entry: GoalRow, *, fill: bool) -> BatchGoal | BadRow:
     made = BatchGoal(
         id=str(name) if name is not None else f"line-{line}" if entry.nth == 1 else f"line-{line}.{entry.nth}",
         line=line,
-        text=filled(text, variables) if fill else text,
+        text=filled(text, variables) if form != "text" else text,
         skills=tuple(row.get("skills") or ()),
         model=row.get("model") or None,
         plan=row.get("plan") or None,
+        recipe=recipe,
+        values=_values(row, variables) if recipe else {},
     )
     try:
         _ = made.content_hash
     except (TypeError, ValueError) as error:
         return BadRow(line, f"it is not JSON or not UTF-8: {error}")
-    return made
+    try:
+        return fill(made) if fill is not None else made
+    except InputError as error:
+        return BadRow(line, error.message)
+
+
+def _values(row: Mapping[Any, Any], variables: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of a recipe's parameters: the keys that are not a goal's own; empty ones count as absent."""
+    values = {**variables, **{str(key): value for key, value in row.items() if key not in _KEYS}}
+    return {name: str(value) for name, value in values.items() if value is not None and value != ""}
 
 
 def filled(text: str, variables: Mapping[str, Any]) -> str:
@@ -250,9 +278,17 @@ def _name(row: Mapping[Any, Any]) -> Any:
     return row.get("custom_id") if row.get("id") is None else row["id"]
 
 
-def _faults(row: Mapping[Any, Any]) -> Iterator[str]:
-    goal, name = row.get("goal"), _name(row)
-    if not isinstance(goal, str) or not goal.strip():
+def _faults(row: Mapping[Any, Any], *, recipes: bool) -> Iterator[str]:
+    goal, name, recipe = row.get("goal"), _name(row), row.get("recipe")
+    if recipe and not isinstance(recipe, str):
+        yield "'recipe' must be a name"
+    elif recipe and not recipes:
+        yield "a recipe cannot be used here"
+    elif recipe and row.get("plan"):
+        yield "'recipe' and 'plan' cannot be used together"
+    if recipe and not goal:
+        pass  # the goal is the recipe's
+    elif not isinstance(goal, str) or not goal.strip():
         yield "'goal' is missing or empty"
     elif join_surrogates(goal) != goal:
         yield "the goal is not UTF-8 text"

@@ -20,7 +20,7 @@ from goalwright.batch import results
 from goalwright.batch.batch_settings import batch_settings
 from goalwright.batch.engine import goal_of, settings_of
 from goalwright.batch.engines.open import open_engine
-from goalwright.batch.goal_check import goal_check
+from goalwright.batch.goal_check import goal_check, recipe_filler
 from goalwright.batch.goal_order import GoalOrder
 from goalwright.batch.options import BatchOptions
 from goalwright.batch.preview import preview
@@ -234,7 +234,7 @@ class Batch:
             return False
         if goal.model is not None and begun.settings.get("model") != goal.model:
             return False
-        return (begun.plan if begun.recipe is None else None) == asked.plan
+        return begun.plan == asked.plan
 
     def _read_earlier(self, *, untouched: bool = False) -> None:
         """Read the results of earlier runs of this batch."""
@@ -289,8 +289,9 @@ def open_batch(
     if not options.resume and not dry_run:
         results.refuse_existing(output, options.errors)
     engine = open_engine(Path(workspace), settings, options, flags)
+    home = engine.runtime()
     with (
-        goal_files.opened(goals, check=goal_check(engine.runtime().workspace)) as checked,
+        goal_files.opened(goals, check=goal_check(home.workspace), fill=recipe_filler(home.recipes)) as checked,
         started_batch(Batch(checked, output, options, engine), dry_run=dry_run) as batch,
     ):
         yield batch

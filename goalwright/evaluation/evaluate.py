@@ -241,8 +241,8 @@ def open_evaluation(
     if options.pairwise and len(chosen) < 2:
         raise InputError("--pairwise compares the answers of two variants", hint="name two with --variant")
     home = Path(workspace).resolve()
-    # Results of other runs, one reply to equal calls, and the plan of a like goal would make repeats the same run.
-    settings = replace(settings, cache=None, recipes="off")
+    # Results of other runs and one reply to equal calls would make repeats the same run.
+    settings = replace(settings, cache=None)
     batch_options = replace(options.batch, dedupe=False)
     earlier = store.resumable(home, asked_for(trials)) if batch_options.resume else None
     folder = earlier or store.new_evaluation(home)

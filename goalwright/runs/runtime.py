@@ -22,7 +22,7 @@ from goalwright.runs.goal import NO_GOAL, Goal, with_named_files, without_secret
 from goalwright.runs.pipeline import Pipeline
 from goalwright.runs.plans.plan_edit import plan_in_hand
 from goalwright.runs.preview import preview
-from goalwright.runs.recipes.making import RecipeSource, found_parameters, named_parameters
+from goalwright.runs.recipes.parameters import RecipeSource, found_parameters, named_parameters
 from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes
 from goalwright.runs.run import Run
 from goalwright.runs.run_context import RunContext
@@ -126,12 +126,9 @@ class Goalwright:
 
         `approve` is asked what needs a person; without it, or where it returns None, the run ends as waiting. `review`
         is shown the plan before it runs, and returns the one to run; with None the run ends as interrupted. `after` is
-        a stored run that the goal follows up. `run_id` is a new id that the caller has made. With `recipes = "auto"`, a
-        goal that is like a recipe's is run with its plan.
+        a stored run that the goal follows up. `run_id` is a new id that the caller has made.
         """
         goal = await asyncio.to_thread(self.follow, goal, after) if after is not None else goal
-        if self.settings.recipes == "auto":
-            goal = await asyncio.to_thread(self.with_recipe, goal)
         run = self.new_run(goal, record, run_id=run_id)
         run.approve, run.review = approve, review
         return await run.run(stop or Stop())
@@ -252,12 +249,6 @@ class Goalwright:
             return self.workspace
         return Workspace(self.paths, self.settings, self.workspace.skills.use, tools=[*self.own_tools, *gone])
 
-    def with_recipe(self, goal: Goal | str) -> Goal:
-        """The goal with the plan of the recipe that it is like, or with the reason why not; else as it is."""
-        goal = Goal.of(goal)
-        match = self.recipes.matched(goal)
-        return self.recipes.used(goal, match, "auto") if match is not None else goal
-
     def from_recipe(self, name: str, values: Mapping[str, str] | None = None) -> Goal:
         """The goal of a recipe with these values, to be run; raises if there is none, or a value is wrong."""
         return self.recipes.by_name(name, values or {})
@@ -268,7 +259,7 @@ class Goalwright:
         plan, goal = plan_in_hand(history).plan, records.goal_of(history)
         if goal.text == NO_GOAL:
             raise InputError("the run has a plan but no goal", hint="give its plan file a `goal`, and run it again")
-        files = {self.recipes.told(path): path for path in goal.files}
+        files = {self.recipes.relative_name(path): path for path in goal.files}
         return RecipeSource(goal.text, plan.to_dict(), files, history.started.run_id if history.started else "")
 
     def save_recipe(

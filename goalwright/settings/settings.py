@@ -45,8 +45,6 @@ FLAGS_ONLY = frozenset({"skills_without"})
 
 # Where the model that plans may answer at once, without tasks.
 DirectAnswers = Literal["conversation", "always", "never"]
-# Whether goals that are like a recipe's use its plan: never, if a person at the terminal agrees, or by themselves.
-RecipeMode = Literal["off", "offer", "auto"]
 # The settings for the models of roles whose own name means something else, or that share a model.
 _ROLE_SETTINGS = {"detector": "detector_model", "condition": "task", "replanner": "decomposer", "summary": "synthesis"}
 
@@ -112,9 +110,6 @@ class Settings:
     )
     direct_answers: DirectAnswers = _setting(  # noqa: RUF009 - a field, like the others
         "conversation", "where the model that plans may answer at once: conversation, always or never"
-    )
-    recipes: RecipeMode = _setting(  # noqa: RUF009 - a field, like the others
-        "offer", "plans of recipes for goals that are like theirs: off, offer (at a terminal) or auto"
     )
     approve: ApprovalMode = _setting(  # noqa: RUF009 - a field, like the others
         "writes", "which tool calls ask a person first: never, writes or all"

@@ -19,7 +19,6 @@ _HARMLESS = ("stream_plan",)
 # Switches that let something be asked of a model; the others are checks.
 _ASKING = ("translate_goals",)
 MODELS = ("model", "fallback", "decomposer", "task", "synthesis", "detector_model", "checker", "judge", "models")
-_RECIPES = ("off", "offer", "auto")
 TEMPLATES = Path(".agents") / "seed"
 
 
@@ -49,10 +48,6 @@ def refused(
             mode = users.get(name, defaults[name])
             if MODES.index(value) < MODES.index(mode):
                 yield name, f"and may not ask less often than {mode!r}"
-        elif name == "recipes":
-            mode = users.get(name, defaults[name])
-            if _RECIPES.index(value) > _RECIPES.index(mode):
-                yield name, f"and may not be more than {mode!r}"
         elif name in _ASKING:
             if value and not users.get(name, defaults[name]):
                 yield name, "and may not set it"

@@ -176,7 +176,7 @@ def _entries(event: Event | None) -> Iterator[_Entry]:
             yield _Entry(f"follows run {earlier.run_id}: {earlier.goal}", earlier.answer)
         case RunStarted(recipe=RecipeUse() as use):
             values = "\n".join(f"{name} = {value}" for name, value in use.values.items())
-            yield _Entry(f"recipe {use.name}{'' if use.used else ', not used'}", values or use.reason)
+            yield _Entry(f"recipe {use.name}{'' if use.used else ', not used'}", values)
         case CallStarted():
             prompt = "\n\n".join(f"[{message.role}]\n{_with_images(message)}" for message in event.messages)
             yield _Entry(f"{event.task or event.role}: asked {event.model}", prompt)

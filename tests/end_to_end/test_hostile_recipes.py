@@ -1,4 +1,4 @@
-"""Recipes of a stranger's checkout: nothing of them runs before trust, and they loosen no setting."""
+"""Recipes of an untrusted checkout: their tools do not run, and they change no settings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 Serve = Callable[[Script], OpenAIServer]
 Goalwright = Callable[..., Ran]
 MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
-AUTO = {**MODEL, "GOALWRIGHT_RECIPES": "auto"}
-GOAL = "Write a weekly report for the sales team"
 PLAN: dict[str, Any] = {"tasks": [{"id": "report", "action_type": "llm", "instruction": "Write it."}]}
 TOOL = f"""tools:
   - name: report_make
@@ -31,7 +29,7 @@ TOOL = f"""tools:
 
 @pytest.fixture
 def checkout(workspace: Path) -> Path:
-    """A workspace with a tool that nobody trusts, and settings that would let recipes be used by themselves."""
+    """A workspace with an untrusted tool."""
     folder = workspace / "skills" / "report"
     folder.mkdir()
     (folder / "skill.yaml").write_text(TOOL, encoding="utf-8")
@@ -51,14 +49,13 @@ READS = {"tasks": [{"id": "read", "action_type": "tool", "name": "ReadFile", "ar
 
 
 @pytest.mark.parametrize("plan", [CALLS, READS])
-@pytest.mark.parametrize("arguments", [("--recipe", "weekly"), (GOAL,)])
-def test_no_tool_call_of_an_untrusted_recipe_is_made(
-    checkout: Path, serve: Serve, goalwright: Goalwright, plan: dict[str, Any], arguments: tuple[str, ...]
+def test_untrusted_recipes_call_no_tools(
+    checkout: Path, serve: Serve, goalwright: Goalwright, plan: dict[str, Any]
 ) -> None:
     put(checkout, plan)
     (checkout / "notes.md").write_text("notes", encoding="utf-8")
     server = serve(scripted(PLAN))
-    ran = goalwright("run", "--json", *arguments, cwd=checkout, env=AUTO)
+    ran = goalwright("run", "--json", "--recipe", "weekly", cwd=checkout, env=MODEL)
     document = json.loads(ran.out)
     assert (document["status"], document["recipe"]) == ("done", None), ran.err
     assert any("the recipe 'weekly' is not used" in text for text in document["warnings"])
@@ -66,18 +63,7 @@ def test_no_tool_call_of_an_untrusted_recipe_is_made(
     assert not (checkout / "owned").exists()
 
 
-def test_a_checkout_cannot_let_its_recipes_be_used_by_themselves(
-    checkout: Path, serve: Serve, goalwright: Goalwright
-) -> None:
-    put(checkout, PLAN)
-    (checkout / "goalwright.toml").write_text('recipes = "auto"\n', encoding="utf-8")
-    server = serve(scripted(PLAN))
-    ran = goalwright("run", "--json", GOAL, cwd=checkout, env=MODEL)
-    assert (json.loads(ran.out)["recipe"], len(server.asked("decomposer")) > 0) == (None, True)
-    assert "'recipes' is ignored" in ran.err
-
-
-def test_a_recipe_says_nothing_about_settings(checkout: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_a_recipe_cannot_change_settings(checkout: Path, serve: Serve, goalwright: Goalwright) -> None:
     loose = {"workspace_writes": "allow", "approve": "never", "model": "openai/other", "tools": ["python"]}
     put(checkout, {**PLAN, **loose, "settings": loose}, **loose, settings=loose)
     server = serve(scripted(PLAN))
@@ -87,11 +73,11 @@ def test_a_recipe_says_nothing_about_settings(checkout: Path, serve: Serve, goal
     assert {call.body["model"] for call in server.calls} == {"test-model"}
     exported = goalwright("trace", "export", "last", cwd=checkout).out.splitlines()
     settings = json.loads(exported[0])["settings"]
-    assert {"workspace_writes", "approve", "recipes"}.isdisjoint(settings)
+    assert {"workspace_writes", "approve"}.isdisjoint(settings)
     assert "python" not in str(settings["tools"]).lower()
 
 
-def test_a_plan_that_cannot_run_falls_back_to_planning(checkout: Path, serve: Serve, goalwright: Goalwright) -> None:
+def test_the_goal_is_planned_if_the_plan_cannot_run(checkout: Path, serve: Serve, goalwright: Goalwright) -> None:
     plans: dict[str, dict[str, Any]] = {
         "text": {"tasks": "all of them"},
         "cycle": {"tasks": [{"id": "a", "action_type": "llm", "instruction": "x", "depends_on": ["a"]}]},
@@ -107,18 +93,8 @@ def test_a_plan_that_cannot_run_falls_back_to_planning(checkout: Path, serve: Se
     found = {recipe["name"]: recipe["ok"] for recipe in json.loads(listed.out)}
     assert (listed.status, found) == (0, dict.fromkeys(plans, False))
     for name in plans:
-        document = _ran(checkout, goalwright, "--recipe", name)
+        ran = goalwright("run", "--json", "--recipe", name, cwd=checkout, env=MODEL)
+        document = json.loads(ran.out)
+        assert (document["status"], document["recipe"]) == ("done", None), ran.err
         assert any("plan" in text and name in text for text in document["warnings"]), document["warnings"]
         assert goalwright("recipes", "show", name, cwd=checkout).status == 0
-    for name in plans.keys() - {"cycle"}:
-        (checkout / "recipes" / f"{name}.yaml").unlink()
-    document = _ran(checkout, goalwright, GOAL)
-    assert any("plan" in text and "cycle" in text for text in document["warnings"]), document["warnings"]
-
-
-def _ran(checkout: Path, goalwright: Goalwright, *arguments: str) -> dict[str, Any]:
-    """A run that used no recipe."""
-    ran = goalwright("run", "--json", *arguments, cwd=checkout, env=AUTO)
-    document: dict[str, Any] = json.loads(ran.out)
-    assert (document["status"], document["recipe"]) == ("done", None), ran.err
-    return document

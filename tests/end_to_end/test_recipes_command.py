@@ -1,4 +1,4 @@
-"""`goalwright recipes` and `goalwright run --recipe`, as users and scripts meet them."""
+"""`goalwright recipes` and `goalwright run --recipe`, on the command line."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 Serve = Callable[[Script], OpenAIServer]
 Goalwright = Callable[..., Ran]
 MODEL = {"GOALWRIGHT_MODEL": "openai/test-model"}
-AUTO = {**MODEL, "GOALWRIGHT_RECIPES": "auto"}
 SKILL = "---\nname: weekly-reports\ndescription: Writes weekly reports of teams from notes.\n---\nBe brief.\n"
 GOAL = "Write a weekly report for the sales team in 3 paragraphs"
-LIKE = "Please write the weekly report for the design team in 5 paragraphs"
+USE = ("--recipe", "weekly-report", "team=design team", "paragraphs=5")
 PLAN: dict[str, Any] = {
     "tasks": [
         {"id": "facts", "action_type": "llm", "instruction": "List what the sales team did this week."},
@@ -53,9 +52,7 @@ def saved(team: Path, serve: Serve, goalwright: Goalwright) -> OpenAIServer:
     return server
 
 
-def test_a_run_becomes_a_recipe_whose_parameters_are_words_of_its_goal(
-    team: Path, saved: OpenAIServer, goalwright: Goalwright
-) -> None:
+def test_save_finds_parameters_in_the_goal(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
     shown = goalwright("recipes", "show", "weekly-report", "--json", cwd=team)
     document = json.loads(shown.out)
     assert document["goal"] == "Write a weekly report for the {team} in {paragraphs} paragraphs"
@@ -76,13 +73,9 @@ def test_a_run_becomes_a_recipe_whose_parameters_are_words_of_its_goal(
     assert (again.status, "--replace" in again.err) == (2, True)
 
 
-def test_a_recipe_runs_with_values_and_without_a_planning_call(
-    team: Path, saved: OpenAIServer, goalwright: Goalwright
-) -> None:
+def test_a_recipe_runs_without_a_planning_call(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
     before = len(saved.asked("decomposer"))
-    ran = goalwright(
-        "run", "--json", "--recipe", "weekly-report", "team=design team", "paragraphs=5", cwd=team, env=MODEL
-    )
+    ran = goalwright("run", "--json", *USE, cwd=team, env=MODEL)
     document = json.loads(ran.out)
     assert (ran.status, document["status"], document["recipe"]) == (0, "done", "weekly-report"), ran.err
     assert document["goal"] == "Write a weekly report for the design team in 5 paragraphs"
@@ -95,21 +88,29 @@ def test_a_recipe_runs_with_values_and_without_a_planning_call(
     assert "recipe weekly-report" in goalwright("trace", "show", cwd=team).out
 
 
-def test_a_like_goal_uses_a_recipe_only_with_auto(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
-    planned = json.loads(goalwright("run", "--json", LIKE, cwd=team, env=MODEL).out)
-    assert (planned["recipe"], len(saved.asked("decomposer"))) == (None, 2)
-    used = json.loads(goalwright("run", "--json", LIKE, cwd=team, env=AUTO).out)
-    assert (used["recipe"], used["status"], len(saved.asked("decomposer"))) == ("weekly-report", "done", 2)
-    assert "design team in 5 paragraphs" in saved.asked("task")[-1].user
-    other = "Write a weekly report for the design team in 5 paragraphs and translate it into French"
-    unlike = json.loads(goalwright("run", "--json", other, cwd=team, env=AUTO).out)
-    assert (unlike["recipe"], len(saved.asked("decomposer"))) == (None, 3)
+def test_goal_files_name_recipes(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
+    before = len(saved.asked("decomposer"))
+    csv = "id,recipe,goal,team,paragraphs\na,weekly-report,,design team,5\nb,weekly-report,,,\nc,,Say hello,,\n"
+    (team / "goals.csv").write_text(csv, encoding="utf-8")
+    ran = goalwright("batch", "goals.csv", "-o", "out.jsonl", "--json", cwd=team, env=MODEL)
+    assert (ran.status, json.loads(ran.out)["recipes"]) == (0, 2), ran.err
+    rows = {row["id"]: row for row in map(json.loads, (team / "out.jsonl").read_text(encoding="utf-8").splitlines())}
+    assert rows["a"]["goal"] == "Write a weekly report for the design team in 5 paragraphs"
+    assert rows["b"]["goal"] == GOAL
+    assert [rows[goal]["recipe"] for goal in "abc"] == ["weekly-report", "weekly-report", None]
+    assert len(saved.asked("decomposer")) == before + 1
+    wrong = [{"recipe": "weekly-report", "teem": "x"}, {"recipe": "monthly"}, {"recipe": "weekly-report", "plan": PLAN}]
+    (team / "wrong.jsonl").write_text("\n".join(map(json.dumps, wrong)), encoding="utf-8")
+    ran = goalwright("batch", "wrong.jsonl", "-o", "wrong-out.jsonl", cwd=team, env=MODEL)
+    assert ran.status == 2
+    for fault in ("line 1: ", "did you mean 'team'", "there is no recipe 'monthly'", "cannot be used together"):
+        assert fault in ran.err
 
 
 @pytest.mark.changes_skills
-def test_a_changed_skill_runs_with_a_warning(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
+def test_a_changed_skill_causes_a_warning(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
     (team / "skills" / "weekly-reports" / "SKILL.md").write_text(SKILL + "Name the team first.\n", encoding="utf-8")
-    document = json.loads(goalwright("run", "--json", LIKE, cwd=team, env=AUTO).out)
+    document = json.loads(goalwright("run", "--json", *USE, cwd=team, env=MODEL).out)
     assert (document["recipe"], document["status"]) == ("weekly-report", "done")
     assert any("another version of weekly-reports" in text for text in document["warnings"])
     assert len(saved.asked("decomposer")) == 1
@@ -120,7 +121,7 @@ def test_a_changed_skill_runs_with_a_warning(team: Path, saved: OpenAIServer, go
 
 @pytest.mark.changes_skills
 @pytest.mark.parametrize("renamed", [False, True])
-def test_a_skill_that_is_gone_or_renamed_falls_back_to_planning(
+def test_the_goal_is_planned_if_a_skill_is_gone(
     team: Path, saved: OpenAIServer, goalwright: Goalwright, *, renamed: bool
 ) -> None:
     (team / "skills" / "weekly-reports" / "SKILL.md").unlink()
@@ -138,13 +139,11 @@ def test_a_skill_that_is_gone_or_renamed_falls_back_to_planning(
     assert ("weekly-report-writing" in row["reason"]) is renamed
 
 
-def test_wrong_values_and_names_are_told_before_anything_runs(
-    team: Path, saved: OpenAIServer, goalwright: Goalwright
-) -> None:
+def test_wrong_values_and_names_are_refused(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
     calls = len(saved.calls)
     for arguments, told in (
         (("--recipe", "weekly-reprot"), "weekly-report"),
-        (("--recipe", "../secret"), "no name of a recipe"),
+        (("--recipe", "../secret"), "not a valid name for a recipe"),
         (("--recipe", "weekly-report", "teem=x"), "did you mean 'team'"),
         (("--recipe", "weekly-report", "paragraphs=many"), "must be a number"),
         (("--recipe", "weekly-report", "team=<<facts.output>>"), "<<"),
@@ -158,9 +157,7 @@ def test_wrong_values_and_names_are_told_before_anything_runs(
     assert len(saved.calls) == calls
 
 
-def test_a_recipe_that_an_edit_has_broken_is_told_with_the_reason(
-    team: Path, saved: OpenAIServer, goalwright: Goalwright
-) -> None:
+def test_a_broken_recipe_is_reported(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
     file = team / "recipes" / "weekly-report.yaml"
     (team / "recipes" / "pancakes.yaml").write_text("name: Pancakes\nserves: 4\n", encoding="utf-8")
     file.write_text(file.read_text(encoding="utf-8").replace("goal: Write", "goal: Write: "), encoding="utf-8")
@@ -179,12 +176,10 @@ def test_a_recipe_that_an_edit_has_broken_is_told_with_the_reason(
     assert json.loads(goalwright("recipes", "list", "--json", cwd=team).out) == []
 
 
-def test_a_default_file_is_checked_and_shown_for_what_it_is(
-    team: Path, saved: OpenAIServer, goalwright: Goalwright
-) -> None:
+def test_default_files_are_checked(team: Path, saved: OpenAIServer, goalwright: Goalwright) -> None:
     file = team / "recipes" / "weekly-report.yaml"
     text = file.read_text(encoding="utf-8")
-    for default, status, told in ((".env", 1, "may name"), ("none.md", 0, "is not here")):
+    for default, status, told in ((".env", 1, "hidden from tools"), ("none.md", 0, "does not exist")):
         row = f"parameters:\n- {{name: data, type: file, default: {default}}}\n"
         file.write_text(text.replace("parameters:\n", row), encoding="utf-8")
         checked = goalwright("recipes", "check", cwd=team)
@@ -197,7 +192,7 @@ def test_a_default_file_is_checked_and_shown_for_what_it_is(
         assert (shown.status, told in shown.err, "planned" in shown.err) == (0, True, False), shown.err
 
 
-def test_parameters_can_be_named_and_must_stand_somewhere(
+def test_named_parameters_must_occur_in_the_goal_or_plan(
     team: Path, saved: OpenAIServer, goalwright: Goalwright
 ) -> None:
     named = ("recipes", "save", "last", "--name", "by-period", "--json")
@@ -205,7 +200,7 @@ def test_parameters_can_be_named_and_must_stand_somewhere(
     document = json.loads(kept.out)
     assert document["goal"] == "Write a {period} report for the {team} in {paragraphs} paragraphs"
     nowhere = goalwright(*named, "--parameter", "city=Rome", cwd=team)
-    assert (nowhere.status, "'Rome' stands neither" in nowhere.out) == (2, True)
+    assert (nowhere.status, "'Rome' is neither" in nowhere.out) == (2, True)
     unnamed = goalwright(*named, "--parameter", "weekly", cwd=team)
     assert json.loads(unnamed.out)["error"]["hint"] == 'such as --parameter team="sales team"'
     assert goalwright("recipes", "save", "20990101", "--name", "x", cwd=team).status == 2

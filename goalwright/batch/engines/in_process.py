@@ -6,7 +6,7 @@ import asyncio
 import json
 import math
 import os
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -15,7 +15,6 @@ from goalwright.batch.engine import settings_of
 from goalwright.batch.limits.dedupe import ReplyCache
 from goalwright.batch.limits.limited_model import CallLimits
 from goalwright.batch.limits.rate_limiter import Rates
-from goalwright.batch.shared_plans import SharedPlans, StoppedWaiting
 from goalwright.models.budget import Budget, BudgetedModel
 from goalwright.models.call_process.pool import PoolModel, WorkerPool, default_workers
 from goalwright.models.litellm import lifecycle
@@ -32,19 +31,18 @@ from goalwright_executor.stores.errors import RunHeld, UnknownRun
 from goalwright_planner.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from goalwright.batch.engine import Job, Pace
     from goalwright.batch.goals import BatchGoal
     from goalwright.batch.options import BatchOptions
-    from goalwright.batch.shared_plans import Lead
     from goalwright.models.model_check import ModelProblem
     from goalwright.runs.stop import Stop
     from goalwright.settings.settings import Settings
     from goalwright_executor.history.result import Result
     from goalwright_planner.approvals import Approve
-    from goalwright_planner.events import Event, Record
+    from goalwright_planner.events import Event
     from goalwright_planner.model import Model
 
 # From this many goals on, calls are made in processes of their own; for fewer, starting these is not worth it.
@@ -61,8 +59,7 @@ class InProcess:
     """Runs goals in this process; they share one queue of calls, one budget and, with `replies`, identical calls.
 
     With many goals, `workers` make the calls in processes of their own. `approve` answers what the goals ask a person.
-    `paths` are those of a bundle, if the goals are another machine's. Where another process decides who plans for whom,
-    this one does not share plans.
+    `paths` are those of a bundle, if the goals are another machine's.
     """
 
     workspace: Path
@@ -73,9 +70,7 @@ class InProcess:
     workers: WorkerPool | None = None
     approve: Approve | None = None
     paths: Paths | None = None
-    shares_plans: bool = True
     _runtimes: dict[str, Goalwright] = field(default_factory=dict)
-    _plans: dict[Goalwright, SharedPlans] = field(default_factory=dict)
     _calls: bool = False
     _say: Callable[[str], None] = lambda _: None
 
@@ -115,8 +110,7 @@ class InProcess:
 
     async def _run(self, job: Job, stop: Stop) -> Result:
         goalwright, run = self.runtime(job.goal), job.run_id
-        heard: dict[str, Any] = {"stop": stop, "approve": self.approve}
-        goal, plans = job.asked, self.plans_of(goalwright) if self.shares_plans else None
+        options: dict[str, Any] = {"record": job.record, "stop": stop, "approve": self.approve}
         try:
             if job.begun:
                 with suppress(UnknownRun):  # its process ended before its first event was on record
@@ -125,24 +119,13 @@ class InProcess:
                         if ended.status in ("done", "partial", "failed"):
                             return ended
                     await asyncio.to_thread(goalwright.journal.store.find, run)
-                    with _leading(job, await plans.resumed(goal, run) if plans is not None else None) as record:
-                        return await goalwright.resume(run, record=record, **heard)
-            goal, lead = await plans.prepared(goal, run, stop) if plans is not None else (goal, None)
-            with _leading(job, lead) as record:
-                return await goalwright.run(goal, run_id=run, record=record, **heard)
-        except StoppedWaiting:
-            return job.interrupted
+                    return await goalwright.resume(run, **options)
+            return await goalwright.run(job.asked, run_id=run, **options)
         except ModelError as error:
             try:
                 return await asyncio.to_thread(goalwright.result, run)  # its failure is on record
             except UnknownRun:
                 raise error from None
-
-    def plans_of(self, goalwright: Goalwright) -> SharedPlans | None:
-        """The plans that goals of a runtime share, if its settings let recipes be used by themselves."""
-        if goalwright.settings.recipes != "auto":
-            return None
-        return self._plans.setdefault(goalwright, SharedPlans(goalwright))
 
     def runtime(self, goal: BatchGoal | None = None) -> Goalwright:
         """The runtime for goals with the model and settings of this one, or without any of their own."""
@@ -230,23 +213,6 @@ class InProcess:
         finally:
             for goalwright in self._runtimes.values():
                 await goalwright.close()
-
-
-@contextmanager
-def _leading(job: Job, lead: Lead | None) -> Iterator[Record]:
-    """Who hears the events of a goal's run: the batch, and the goal as a lead, until the run ends."""
-    if lead is None:
-        yield job.record
-        return
-
-    def record(event: Event) -> None:
-        lead.note(event)
-        job.record(event)
-
-    try:
-        yield record
-    finally:
-        lead.end()
 
 
 def _ignore(_: Event) -> None:

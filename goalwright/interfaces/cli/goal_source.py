@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from goalwright.interfaces.cli.dialogs import recipe_choice
+from goalwright.interfaces.cli.dialogs import recipe_trust
 from goalwright.interfaces.cli.option_value import option_value
 from goalwright.interfaces.cli.plan_argument import read_plan
 from goalwright_skills.errors import InputError
@@ -71,7 +71,7 @@ class SourceFlags:
             goal = replace(goal, text=text, plan=plan.plan, repairs=plan.repairs)
         if self.after is not None:
             goal = goalwright.follow(goal, self.after)
-        return goal if self.recipe is None else recipe_choice.named(goalwright, self.recipe, values, goal, mode)
+        return goal if self.recipe is None else recipe_trust.named(goalwright, self.recipe, values, goal, mode)
 
 
 source = option_value(

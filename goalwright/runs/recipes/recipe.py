@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from goalwright.runs.recipes.pattern import Pattern
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.nearest import guess
 
@@ -23,27 +21,27 @@ LONGEST_NAME = 64
 MOST_PARAMETERS = 50
 LONGEST_VALUE = 20_000
 _LONGEST_GOAL = 20_000
-_MOST_KEYS = 50  # among which a misspelled one is looked for
+_MOST_KEYS = 50  # that are compared with a missing key
 _KEYS = ("goal", "parameters", "plan", "skills", "from")
-# 1200, 1,200 and 0.5; and 0,5, since a comma before three digits would be that of a thousand.
+# 1200, 1,200 and 0.5; also 0,5, since a comma before three digits separates thousands.
 _NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3}){1,30}|\d{1,100})(?:\.\d{1,100})?")
 _DECIMAL_COMMA = re.compile(r"-?\d{1,100},\d{1,2}")
 
 
 class NoRecipe(InputError):
-    """There is no recipe of this name, or it cannot be read."""
+    """No recipe has this name, or its file cannot be read."""
 
     code = "NO_RECIPE"
 
 
 class RecipeValueError(InputError):
-    """A parameter of a recipe is unknown, lacks a value, or has one that it cannot have."""
+    """A parameter of a recipe is unknown, has no value, or has an invalid one."""
 
     code = "RECIPE_VALUE"
 
 
 def number_in(text: str) -> int | float | None:
-    """The number that a text is; None if it is none, such as a version, a time or a price."""
+    """Return the number in a text; None for other texts, such as a version, a time or a price."""
     plain = text.strip()
     if _DECIMAL_COMMA.fullmatch(plain):
         return float(plain.replace(",", "."))
@@ -54,9 +52,9 @@ def number_in(text: str) -> int | float | None:
 
 
 def name_fault(name: str) -> str:
-    """What is wrong with the name of a parameter; empty if nothing is."""
+    """Return what is wrong with the name of a parameter; empty if it is valid."""
     if not PARAMETER.fullmatch(name):
-        return f"the name {name[:80]!r} may hold only a-z, 0-9 and _, and begins with a letter"
+        return f"the name {name[:80]!r} may contain only a-z, 0-9 and _, and must begin with a letter"
     if len(name) > LONGEST_NAME:
         return f"the name {name[:80]!r} has more than {LONGEST_NAME} characters"
     return ""
@@ -64,7 +62,7 @@ def name_fault(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecipeParameter:
-    """What changes from one use of a recipe to the next; one without a default must be given."""
+    """A value that differs between uses of a recipe; without a default it is required."""
 
     name: str
     type: ParameterType = "text"
@@ -74,22 +72,22 @@ class RecipeParameter:
 
     @property
     def example(self) -> str:
-        """A value that it can have: its default, if it has one."""
+        """Return a valid value: the default, if there is one."""
         return self.default or {"number": "1", "choice": next(iter(self.choices), "")}.get(self.type, "…")
 
     def to_dict(self) -> dict[str, Any]:
-        """The parameter as in a recipe's file."""
+        """Return the parameter as in a recipe's file."""
         document = {"name": self.name, "type": self.type, "default": self.default, "description": self.description}
         return document | ({"choices": list(self.choices)} if self.choices else {})
 
     def fault(self, value: str) -> str:
-        """What is wrong with a value; empty if nothing is."""
+        """Return what is wrong with a value; empty if it is valid."""
         if not value.strip():
             return "is empty"
         if len(value) > LONGEST_VALUE:
             return f"has {len(value):,} characters, more than {LONGEST_VALUE:,}"
         if "<<" in value:
-            return "has <<, which plans use for results of tasks"
+            return "contains <<, which plans use for results of tasks"
         if self.type == "number" and number_in(value) is None:
             return f"must be a number such as 12, 1,200 or 0.5, not {value!r}"
         if self.type == "choice" and value not in self.choices:
@@ -99,19 +97,19 @@ class RecipeParameter:
 
 @dataclass(frozen=True, slots=True)
 class SkillHash:
-    """A skill that a recipe's plan names, and the hash of its file when the recipe was saved."""
+    """A skill that a recipe's plan uses, and the hash of its file when the recipe was saved."""
 
     name: str
     sha256: str = ""
 
     def to_dict(self) -> dict[str, str]:
-        """The skill as in a recipe's file."""
+        """Return the skill as in a recipe's file."""
         return {"name": self.name, "sha256": self.sha256}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Recipe:
-    """A plan that is used again: its document has `{name}` where a value goes. `run_id` is its first run."""
+    """A reusable plan: its goal and document have `{name}` where a value goes. `run_id` is the run it was saved from."""
 
     name: str
     goal: str
@@ -120,30 +118,8 @@ class Recipe:
     skills: tuple[SkillHash, ...] = ()
     run_id: str = ""
 
-    @cached_property
-    def pattern(self) -> Pattern:
-        """Its goal, by which others are recognised."""
-        return Pattern(self.goal, {one.name: one.default or "" for one in self.parameters})
-
-    @property
-    def first(self) -> str:
-        """The goal that it was made for."""
-        return self.pattern.filled({one.name: one.default or "" for one in self.parameters})
-
-    @property
-    def files(self) -> tuple[RecipeParameter, ...]:
-        """The files that are given with the goal, and that its text does not name."""
-        return tuple(one for one in self.parameters if one.type == "file" and one.name not in self.pattern.names)
-
-    @property
-    def is_told_by_goals(self) -> bool:
-        """Whether a goal like its own brings all that it needs; else it is used by name only, with values."""
-        brought = {*self.pattern.names, *(one.name for one in self.files)}
-        others = [one for one in self.parameters if one.name not in brought]
-        return not any(one.default is None or one.fault(one.default) for one in others)
-
     def to_dict(self) -> dict[str, Any]:
-        """The recipe as its file has it."""
+        """Return the recipe as in its file."""
         return {
             "goal": self.goal,
             "parameters": [parameter.to_dict() for parameter in self.parameters],
@@ -153,7 +129,7 @@ class Recipe:
         }
 
     def values(self, given: Mapping[str, str]) -> dict[str, str]:
-        """A value for each parameter: those given, else the defaults; raises with all that is wrong with them."""
+        """Return a value for each parameter: the given one or the default; raises with all faults."""
         names = [parameter.name for parameter in self.parameters]
         faults = [_unknown(name, names) for name in given if name not in names]
         values: dict[str, str] = {}
@@ -167,21 +143,23 @@ class Recipe:
             values[parameter.name] = value
         if faults:
             hint = f"`goalwright recipes show {self.name}` lists its parameters; give them as NAME=VALUE"
-            raise RecipeValueError(f"the recipe {self.name!r} cannot be used so: {'; '.join(faults)}", hint=hint)
+            raise RecipeValueError(
+                f"the recipe {self.name!r} cannot be used with these values: {'; '.join(faults)}", hint=hint
+            )
         return values
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
-    near = guess(name, known)
-    said = f"did you mean {near!r}?" if near else f"parameters are: {', '.join(known) or 'none'}"
-    return f"it has no parameter {name!r}; {said}"
+def _unknown(name: str, names: Sequence[str]) -> str:
+    near = guess(name, names)
+    hint = f"did you mean {near!r}?" if near else f"parameters are: {', '.join(names) or 'none'}"
+    return f"it has no parameter {name!r}; {hint}"
 
 
 def shape_faults(document: Mapping[str, Any]) -> list[str]:
-    """What a document lacks of a recipe's shape; a `recipes/` folder may hold files of other programs."""
+    """Return what a document lacks to be a recipe; a `recipes/` folder may contain files of other programs."""
     faults = [
-        _lacking(key, document) if key not in document else f"{key!r} must be {what}"
-        for key, kind, what in (("goal", str, "a text"), ("plan", Mapping, "a mapping with 'tasks'"))
+        _missing(key, document) if key not in document else f"{key!r} must be {form}"
+        for key, kind, form in (("goal", str, "a text"), ("plan", Mapping, "a mapping with 'tasks'"))
         if not isinstance(document.get(key), kind)
     ]
     if not isinstance(document.get("parameters", []), list):
@@ -190,22 +168,22 @@ def shape_faults(document: Mapping[str, Any]) -> list[str]:
 
 
 def is_like_recipe(document: Mapping[str, Any]) -> bool:
-    """Whether a document has a recipe's goal or its plan, and so was probably meant to be one."""
+    """Return whether a document has the goal or the plan of a recipe, and so was probably meant to be one."""
     return isinstance(document.get("goal"), str) or isinstance(document.get("plan"), Mapping)
 
 
-def _lacking(key: str, document: Mapping[str, Any]) -> str:
+def _missing(key: str, document: Mapping[str, Any]) -> str:
     near = guess(key, [other for other in list(document)[:_MOST_KEYS] if other not in _KEYS])
     return f"{key!r} is missing" + (f" (is it {near!r}?)" if near else "")
 
 
 def read_recipe(name: str, document: Mapping[str, Any]) -> Recipe:
-    """The recipe in a document of its shape; raises NoRecipe with all that is wrong with it."""
+    """Return the recipe in a document that has its shape; raises NoRecipe with all faults."""
     faults = list(_faults(document))
     if faults:
         raise NoRecipe(
             f"the recipe {name!r} cannot be read: {'; '.join(faults)}",
-            hint="fix its file, or save it again with --replace",
+            hint="fix its file, or save it again and replace it",
         )
     return Recipe(
         name,
@@ -257,7 +235,7 @@ def _parameter_faults(row: object, seen: set[str]) -> Iterator[str]:
     if fault := name_fault(name):
         yield fault
     if name in seen:
-        yield f"there are two of the name {name!r}"
+        yield f"two parameters have the name {name!r}"
     seen.add(name)
     if (row.get("type") or "text") not in TYPES:
         yield f"'type' must be one of {', '.join(TYPES)}, not {row['type']!r}"
@@ -266,7 +244,7 @@ def _parameter_faults(row: object, seen: set[str]) -> Iterator[str]:
     if not isinstance(row.get("description") or "", str):
         yield "'description' must be a text"
     choices = row.get("choices") or []
-    if not isinstance(choices, list) or not all(isinstance(one, str) for one in choices):
+    if not isinstance(choices, list) or not all(isinstance(choice, str) for choice in choices):
         yield "'choices' must be a list of texts"
     elif row.get("type") == "choice" and not choices:
         yield "a choice needs 'choices'"

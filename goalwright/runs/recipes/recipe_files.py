@@ -1,4 +1,4 @@
-"""Recipes as files: `<workspace>/recipes/NAME.yaml`. They may be a stranger's, so every read is bounded."""
+"""Recipe files: `<workspace>/recipes/NAME.yaml`. They may be untrusted, so every read is bounded."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ SUFFIX = ".yaml"
 MOST_FILES = 1_000
 LARGEST = 1_000_000
 LONGEST_REASON = 1_000
-MOST_BYTES = 20_000_000  # of all files: every goal that may be like a recipe reads them
+MOST_BYTES = 20_000_000  # of all files together
 
-# A file that cannot be read, or that has only a part of a recipe's shape, may be a recipe that an edit has broken.
+# A file that cannot be read, or that has only a goal or only a plan, may be a recipe that an edit has broken.
 Shape = Literal["recipe", "perhaps", "other"]
 
 
 @dataclass(frozen=True, slots=True)
 class RecipeFile:
-    """A file where recipes are kept: the recipe in it, or why it cannot be read; `sha256` is that of the file."""
+    """A file in the recipes folder: its recipe, or the reason why it cannot be read, and the hash of its bytes."""
 
     name: str
     path: Path
@@ -54,42 +54,42 @@ class RecipeFile:
 
 
 def path_of(workspace: Path, name: str) -> Path:
-    """Where a recipe is kept; raises if the name is none."""
+    """Return the path of a recipe; raises if the name is invalid."""
     if not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise NoRecipe(
-            f"{name[:80]!r} is no name of a recipe",
+            f"{name[:80]!r} is not a valid name for a recipe",
             hint=f"use a-z, 0-9 and -, {LONGEST_NAME} characters at most, such as weekly-report",
         )
     return workspace / FOLDER / f"{name}{SUFFIX}"
 
 
 def read(workspace: Path, name: str) -> RecipeFile:
-    """The recipe of a name; raises NoRecipe if there is none that can be read."""
-    found = find(workspace, name)
-    if found.recipe is None:
-        raise NoRecipe(found.reason, hint=f"fix {found.path}, or save it again with --replace")
-    return found
+    """Read the recipe of a name; raises NoRecipe if it is missing or cannot be read."""
+    file = find(workspace, name)
+    if file.recipe is None:
+        raise NoRecipe(file.reason, hint=f"fix {file.path}, or save it again and replace it")
+    return file
 
 
 def find(workspace: Path, name: str) -> RecipeFile:
-    """The file of a recipe, whether it can be read or not; raises NoRecipe if there is none."""
+    """Return the file of a recipe, readable or not; raises NoRecipe if it is missing."""
     path = path_of(workspace, name)
     if not os.path.lexists(path):
-        known = [file.name for file in read_all(workspace)]
+        names = [file.name for file in read_all(workspace)]
         raise NoRecipe(
-            f"there is no recipe {name!r}; {known_are(name, known)}",
+            f"there is no recipe {name!r}; {known_are(name, names)}",
             hint="`goalwright recipes save RUN --name NAME` makes one of a run",
         )
     return _read(path)
 
 
 def read_all(workspace: Path) -> list[RecipeFile]:
-    """The recipes of a workspace by name; files of another shape are left out, and so are those beyond the bound."""
+    """Return the recipes of a workspace by name, without files of another shape and files beyond the bounds."""
     return [file for file in _files(workspace) if file.shape == "recipe"]
 
 
 def find_all(workspace: Path) -> list[RecipeFile]:
-    """The recipes of a workspace, and the files that may be recipes that an edit has broken."""
+    """Return the recipes of a workspace, and the files that may be recipes that an edit has broken."""
     return [file for file in _files(workspace) if file.shape != "other"]
 
 
@@ -104,7 +104,7 @@ def _files(workspace: Path) -> list[RecipeFile]:
 
 
 def _within_bounds(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files that are read, as long as they are not too much together."""
+    """Yield the files until their total size exceeds the bound."""
     left = MOST_BYTES
     for path in paths:
         with suppress(OSError):
@@ -116,21 +116,21 @@ def _within_bounds(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def write(workspace: Path, recipe: Recipe, *, replace: bool = False) -> RecipeFile:
-    """Write a recipe's file; raises if there is one of its name, unless it is to be replaced."""
+    """Write the file of a recipe; raises if it exists and `replace` is false."""
     path = path_of(workspace, recipe.name)
     text = safe_yaml.dump(recipe.to_dict())
     if len(text.encode()) > LARGEST:
         raise InputError(f"the recipe has more than {LARGEST // 1_000_000} MB", hint="shorten its plan")
     if not replace and os.path.lexists(path):
         raise InputError(
-            f"there is a recipe {recipe.name!r} already: {path}", hint="take another name, or pass --replace"
+            f"there is a recipe {recipe.name!r} already: {path}", hint="choose another name, or replace it"
         )
     safe_files.write(path, text, below=workspace)
     return RecipeFile(recipe.name, path, recipe, recipe.goal, sha256=_hash(text.encode()))
 
 
 def _read(path: Path) -> RecipeFile:
-    """The recipe in a file, or why there is none."""
+    """Read a file: its recipe, or the reason why there is none."""
     name = path.name.removesuffix(SUFFIX)
     try:
         data = untrusted_files.read(path, LARGEST)
@@ -158,12 +158,12 @@ def _unreadable(error: OSError | ValueError) -> str:
     return str(error)
 
 
-def _reason(name: str, what: str) -> str:
-    return _bounded(f"the recipe {name!r} cannot be read: {what}")
+def _reason(name: str, fault: str) -> str:
+    return _bounded(f"the recipe {name!r} cannot be read: {fault}")
 
 
 def _bounded(reason: str) -> str:
-    """A reason on one line that can be shown: it may quote a stranger's file."""
+    """Make a reason one printable line: it may quote an untrusted file."""
     return shorten(printable(reason), LONGEST_REASON)
 
 

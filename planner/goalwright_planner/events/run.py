@@ -85,21 +85,14 @@ class ConversationTurn(msgspec.Struct, frozen=True):
         return frozenset(earlier_id(one.turn, one.task) for one in self.results)
 
 
-# Who decided that a recipe is used: a person by its name or when asked, the settings, or a batch of like goals.
-RecipeWay = Literal["name", "offer", "auto", "batch"]
-
-
 class RecipeUse(msgspec.Struct, frozen=True):
-    """The recipe of a run, with the values of its parameters, how like the goal is (0 to 1), and why.
+    """The recipe that a goal names, with the values of its parameters and the run that it was saved from.
 
-    `run_id` is the run that the plan was made in. If it was not `used`, the goal was planned; `warnings` say why.
+    If it could not be `used`, the goal was planned; `warnings` say why.
     """
 
     name: str
     values: Mapping[str, str] = {}
-    way: RecipeWay = "name"
-    reason: str = ""
-    score: float = 1.0
     run_id: str = ""
     used: bool = True
     warnings: tuple[str, ...] = ()

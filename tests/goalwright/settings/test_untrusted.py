@@ -120,23 +120,6 @@ def test_a_workspace_may_leave_translation_out_but_not_ask_for_it(tmp_path: Path
     assert "'translate_goals' is ignored" in found.warnings[0]
 
 
-@pytest.mark.parametrize(
-    ("user", "project", "counts"),
-    [
-        ("", "auto", "offer"),
-        ("", "off", "off"),
-        ('recipes = "off"', "offer", "off"),
-        ('recipes = "auto"', "off", "off"),
-    ],
-)
-def test_recipes_can_only_be_used_less_until_trusted(tmp_path: Path, user: str, project: str, counts: str) -> None:
-    found = resolved(tmp_path, user=user, project=f'recipes = "{project}"')
-    assert found.settings.recipes == counts
-    assert ("'recipes' is ignored" in "".join(found.warnings)) is (counts != project)
-    trusted = resolved(tmp_path, user=user, project=f'recipes = "{project}"', trusted=True)
-    assert trusted.settings.recipes == project
-
-
 @pytest.mark.parametrize("seed", ["/", "prompts", "../prompts", "~"])
 def test_a_folder_of_templates_is_ignored_until_trusted(tmp_path: Path, seed: str) -> None:
     found = resolved(tmp_path, project=f'seed = "{seed}"')

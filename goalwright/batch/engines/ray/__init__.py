@@ -6,7 +6,6 @@
     worker.py            GoalWorker: what a worker does; Ray makes an actor of it
     worker_workspace.py  where its goals run: in the workspace here, or in what the batch has sent
     sent_flags.py        the settings of its command line, which its workers follow
-    sent_plans.py        plans that goals take over from others, sent along with them
     budget_channel.py    how a worker requests its part of the budget
     messages.py          what the two say to each other
     metrics.py           what is counted

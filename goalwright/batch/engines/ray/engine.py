@@ -25,11 +25,9 @@ from goalwright.batch.engines.ray.messages import (
 from goalwright.batch.engines.ray.metrics import BatchMetrics
 from goalwright.batch.engines.ray.requirements import check_requirements, journal_for_workers
 from goalwright.batch.engines.ray.sent_flags import check_goal, flags_for_workers
-from goalwright.batch.engines.ray.sent_plans import SentPlans
 from goalwright.batch.engines.ray.worker_group import WorkerGroup
 from goalwright.batch.limits.rate_limiter import Rates
 from goalwright.batch.options import BatchOptions
-from goalwright.batch.shared_plans import StoppedWaiting
 from goalwright.runs.stored import records
 from goalwright.settings.settings import Settings
 from goalwright.version import __version__
@@ -128,14 +126,6 @@ class RayEngine:
         assert group is not None  # noqa: S101 - `warm` came first
         group.stop_with(stop)
         group.record = job.record
-        plans = SentPlans.of(self.home, job)
-        try:
-            async with plans.sharing(job, stop) as prepared:
-                return await self._run(group, prepared, stop)
-        except StoppedWaiting:
-            return job.interrupted
-
-    async def _run(self, group: WorkerGroup, job: Job, stop: Stop) -> Result:
         losses = _Losses(group)
         begun, pause = job.begun, _PAUSE
         while not stop.is_set():
@@ -150,7 +140,7 @@ class RayEngine:
             process = worker.process
             try:
                 with losses.trying(worker, job.goal.id):
-                    sent = GoalJob(job.goal, job.run_id, job.place, begun, job.waited, job.recipe)
+                    sent = GoalJob(job.goal, job.run_id, job.place, begun, job.waited)
                     outcome = await _run_in(worker, sent)
             finally:
                 group.placement.release(worker, job.goal.id)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from goalwright.settings.model_prices import ModelPrice
     from goalwright.settings.settings import Settings
     from goalwright_executor.history.result import Result
-    from goalwright_planner.events import Event, RecipeUse
+    from goalwright_planner.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,13 @@ class WorkerInfo:
 
 @dataclass(frozen=True, slots=True)
 class GoalJob:
-    """A goal for a worker; with `begun`, the journal may have its run. `recipe` is where its plan comes from."""
+    """A goal for a worker; with `begun`, the journal may have its run."""
 
     goal: BatchGoal
     run_id: str
     place: BatchPlace | None
     begun: bool
     waited: bool
-    recipe: RecipeUse | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,9 +114,7 @@ class GoalWorker:
             if self.setup.settings is None:  # what is sent from another machine grants nothing on this one
                 check_goal(job.goal, engine.settings)
             place, begun, waited = job.place, job.begun, job.waited
-            result = await engine.attempt(
-                Job(job.goal, job.run_id, self._record, place, begun, waited, job.recipe), self._stop
-            )
+            result = await engine.attempt(Job(job.goal, job.run_id, self._record, place, begun, waited), self._stop)
             if result.status == "stopped":
                 engine.budget.check()  # the batch's, not the goal's own
         except BudgetSpent as error:
@@ -169,7 +167,6 @@ class GoalWorker:
     def _open(self, workspace: WorkerWorkspace) -> InProcess:
         engine = workspace.open(self.setup)
         engine.budget, engine.limits = self._budget, self._limiter.limits
-        engine.shares_plans = False  # the batch knows the goals of all workers
         _ = engine.runtime().journal  # one that cannot be used is reported before any goal starts
         engine.start(1, self.setup.models)
         return engine

@@ -48,10 +48,9 @@ def draw(view: Timeline, max_width: int | None = None) -> str:
 
 
 def _recipe(use: RecipeUse) -> str:
-    """The recipe of a run, with its values, and why it was used."""
+    """Return the recipe of a run with its values."""
     values = ", ".join(f"{name} = {value}" for name, value in use.values.items())
-    told = f"recipe {use.name}" + (f" ({values})" if values else "")
-    return told + (f": {use.reason}" if use.reason else "") if use.used else f"{told}: not used"
+    return f"recipe {use.name}" + (f" ({values})" if values else "") + ("" if use.used else ": not used")
 
 
 def _head(view: Timeline, max_width: int | None) -> Iterator[str]:

@@ -53,8 +53,6 @@ async def start(site: Site, request: Request) -> Response:
     async def run(*, record: Record, stop: Stop) -> Result:
         def ready() -> Any:
             goal = goal_in(body, goalwright, files.copied(run_id))
-            if goalwright.settings.recipes == "auto":
-                goal = goalwright.with_recipe(goal)
             check_local(goalwright, goal.plan)
             return goalwright.new_run(goal, record, parent=parent, run_id=run_id)
 

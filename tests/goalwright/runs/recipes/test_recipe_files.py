@@ -1,4 +1,4 @@
-"""Recipes as files of a workspace, which may be a stranger's."""
+"""Recipe files, which may be untrusted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from goalwright.runs.recipes import recipe_files
-from goalwright.runs.recipes.filling import fill
+from goalwright.runs.recipes.check import filled_plan
+from goalwright.runs.recipes.plan_texts import filled
 from goalwright.runs.recipes.recipe import NoRecipe, Recipe, RecipeParameter, RecipeValueError, SkillHash
 from goalwright_planner.plan.validate import Known
 from goalwright_skills.errors import InputError
@@ -96,9 +97,7 @@ def not_text(path: Path) -> None:
         (not_text, "not text in UTF-8"),
     ],
 )
-def test_what_is_no_recipe_is_left_out_and_the_others_are_read(
-    tmp_path: Path, made: Callable[[Path], None], told: str
-) -> None:
+def test_other_files_are_skipped(tmp_path: Path, made: Callable[[Path], None], told: str) -> None:
     recipe_files.write(tmp_path, RECIPE)
     made(tmp_path / "recipes" / "other.yaml")
     assert [file.name for file in recipe_files.read_all(tmp_path)] == ["say-it"]
@@ -116,16 +115,16 @@ def test_what_is_no_recipe_is_left_out_and_the_others_are_read(
         ("goal: x\nplan: []\nparameters: {}\n", "'plan' must be a mapping with 'tasks'; 'parameters' must be a list"),
     ],
 )
-def test_a_recipe_that_an_edit_has_broken_is_found_with_the_reason(tmp_path: Path, text: str, told: str) -> None:
+def test_a_broken_recipe_is_listed_with_the_reason(tmp_path: Path, text: str, told: str) -> None:
     recipe_files.write(tmp_path, RECIPE)
     (tmp_path / "recipes" / "broken.yaml").write_text(text, encoding="utf-8")
     pancakes(tmp_path / "recipes" / "pancakes.yaml")
     found = recipe_files.find_all(tmp_path)
     assert [(file.name, told in file.reason) for file in found] == [("broken", True), ("say-it", False)], found
-    assert [file.name for file in recipe_files.read_all(tmp_path)] == ["say-it"], "goals are matched with this one"
+    assert [file.name for file in recipe_files.read_all(tmp_path)] == ["say-it"]
 
 
-def test_the_reason_quotes_a_file_in_one_short_line(tmp_path: Path) -> None:
+def test_the_reason_is_one_short_printable_line(tmp_path: Path) -> None:
     (tmp_path / "recipes").mkdir()
     for name, text in (
         ("alias", f"goal: *{'a' * 100_000}\n"),
@@ -137,7 +136,7 @@ def test_the_reason_quotes_a_file_in_one_short_line(tmp_path: Path) -> None:
         assert (0 < len(reason) <= 1_000, reason.isprintable()) == (True, True), reason[:2_000]
 
 
-def test_many_large_files_are_not_all_read(tmp_path: Path) -> None:
+def test_total_size_is_bounded(tmp_path: Path) -> None:
     large = "goal: x\nplan: {}\n#" + "x" * (recipe_files.LARGEST - 100)
     (tmp_path / "recipes").mkdir()
     for number in range(10, 40):
@@ -145,30 +144,31 @@ def test_many_large_files_are_not_all_read(tmp_path: Path) -> None:
     recipe_files.write(tmp_path, RECIPE)
     found = [file.name for file in recipe_files.read_all(tmp_path)]
     assert found == [f"r{number}" for number in range(10, 30)], "20 MB of them"
-    assert recipe_files.read(tmp_path, "say-it").recipe == RECIPE, "by its name, each is found"
+    assert recipe_files.read(tmp_path, "say-it").recipe == RECIPE, "files beyond the bound are found by name"
 
 
 @pytest.mark.parametrize("value", ["{how}", "{what}", "{{what}}", "<% raw %>", "{# x #}", "$HOME", "`id`", "%s", "\\1"])
 def test_a_value_that_looks_like_a_template_stays_text(value: str) -> None:
-    filled = fill(RECIPE, RECIPE.values({"what": value}), Known())
-    assert filled.plan is not None
-    assert value in filled.goal
-    assert value in filled.plan.tasks[0].instruction
+    values = RECIPE.values({"what": value})
+    plan, _ = filled_plan(RECIPE, values, Known())
+    assert plan is not None
+    assert value in filled(RECIPE.goal, values)
+    assert value in plan.tasks[0].instruction
 
 
 @pytest.mark.parametrize("value", ["<<a.output>>", "<<item>>", "x << y", "\n<<a.status>>"])
 def test_a_value_cannot_refer_to_results(value: str) -> None:
-    with pytest.raises(RecipeValueError, match="what has <<"):
+    with pytest.raises(RecipeValueError, match="what contains <<"):
         RECIPE.values({"what": value})
 
 
-def test_names_stay_within_the_folder(tmp_path: Path) -> None:
+def test_names_cannot_leave_the_folder(tmp_path: Path) -> None:
     for name in ("../goalwright", "a/b", ".env", "", "A", "x" * 65):
-        with pytest.raises(NoRecipe, match="no name of a recipe"):
+        with pytest.raises(NoRecipe, match="not a valid name for a recipe"):
             recipe_files.read(tmp_path, name)
 
 
-def test_a_link_in_place_of_the_folder_or_the_file_is_not_written_through(tmp_path: Path) -> None:
+def test_links_are_not_followed_when_writing(tmp_path: Path) -> None:
     outside, work = tmp_path / "outside", tmp_path / "work"
     outside.mkdir()
     work.mkdir()
@@ -186,8 +186,8 @@ def test_a_link_in_place_of_the_folder_or_the_file_is_not_written_through(tmp_pa
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("parameters: [{name: 'A b'}]", "may hold only"),
-        ("parameters: [{name: a}, {name: a}]", "two of the name"),
+        ("parameters: [{name: 'A b'}]", "may contain only"),
+        ("parameters: [{name: a}, {name: a}]", "two parameters have the name"),
         ("parameters: [{name: a, type: date}]", "must be one of"),
         ("parameters: [{name: a, type: choice}]", "needs 'choices'"),
         ("parameters: [7]", "must have a 'name'"),
@@ -195,7 +195,7 @@ def test_a_link_in_place_of_the_folder_or_the_file_is_not_written_through(tmp_pa
         ("from: [1]", "'from' must be"),
     ],
 )
-def test_all_that_is_wrong_with_a_recipe_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_faults_of_a_recipe_are_reported(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes" / "bad.yaml").write_text(f"goal: x\nplan: {{}}\n{text}\n", encoding="utf-8")
     (found,) = recipe_files.read_all(tmp_path)
@@ -204,7 +204,7 @@ def test_all_that_is_wrong_with_a_recipe_is_told(tmp_path: Path, text: str, told
         recipe_files.read(tmp_path, "bad")
 
 
-def test_values_are_checked_all_at_once() -> None:
+def test_all_wrong_values_are_reported() -> None:
     assert RECIPE.values({"what": "bye"}) == {"what": "bye", "how": "loud"}
     with pytest.raises(RecipeValueError) as raised:
         RECIPE.values({"what": " ", "how": "soft", "whom": "me"})

@@ -1,4 +1,4 @@
-"""What a run does with a recipe: what it records, what a resume, a rerun and a replay make of it."""
+"""Runs with recipes: their record, resume, rerun and replay, trust, and skills that changed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 GOAL = "Write a weekly report for the sales team from notes.md"
 LIKE = "Write a weekly report for the design team from log.md"
+DESIGN = {"team": "design team", "file": "log.md"}
 PLAN: dict[str, Any] = {
     "tasks": [
         {"id": "facts", "action_type": "llm", "instruction": "Read notes.md for what the sales team did."},
@@ -62,25 +63,35 @@ async def saved(work: Path, plan: dict[str, Any] = PLAN, goal: Goal | str = GOAL
         goalwright.save_recipe(result.run_id, "weekly")
 
 
-async def test_a_run_says_by_which_recipe_and_with_which_values_it_was_planned(work: Path) -> None:
+async def test_a_run_records_its_recipe_and_values(work: Path) -> None:
     await saved(work)
     model, heard = planning(PLAN), Recorder()
-    async with opened(work, model, recipes="auto") as goalwright:
-        result = await goalwright.run(LIKE, record=heard)
+    async with opened(work, model) as goalwright:
+        result = await goalwright.run(goalwright.from_recipe("weekly", DESIGN), record=heard)
     assert (result.status, result.recipe, plans(model)) == ("done", "weekly", 0)
     (started,) = heard.of(RunStarted)
     assert started.recipe is not None
-    assert (started.recipe.way, started.recipe.values) == ("auto", {"team": "design team", "file": "log.md"})
-    assert "words of the goal" in started.recipe.reason
+    assert started.recipe.values == DESIGN
+    assert started.goal == LIKE
     assert "Read log.md for what the design team did." in model.asked[0].messages[-1].content
 
 
-async def test_a_resumed_run_takes_its_recipe_from_the_record(work: Path) -> None:
+async def test_a_goal_like_a_recipe_is_planned(work: Path) -> None:
+    await saved(work)
+    model = planning(PLAN)
+    async with opened(work, model) as goalwright:
+        result = await goalwright.run(LIKE)
+    assert (result.status, result.recipe, plans(model)) == ("done", None, 1)
+
+
+async def test_resume_and_rerun_need_no_recipe_file(work: Path) -> None:
     await saved(work)
     model, stop = planning(PLAN), Stop()
-    async with opened(work, model, recipes="auto") as goalwright:
+    async with opened(work, model) as goalwright:
         first = await goalwright.run(
-            LIKE, record=lambda event: stop.set() if isinstance(event, TaskFinished) else None, stop=stop
+            goalwright.from_recipe("weekly", DESIGN),
+            record=lambda event: stop.set() if isinstance(event, TaskFinished) else None,
+            stop=stop,
         )
         (work / "recipes" / "weekly.yaml").unlink()
         result = await goalwright.resume(first.run_id)
@@ -90,27 +101,22 @@ async def test_a_resumed_run_takes_its_recipe_from_the_record(work: Path) -> Non
     assert (again.status, again.recipe, plans(model)) == ("done", "weekly", 0)
 
 
-async def test_a_file_given_with_the_goal_is_a_parameter(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_given_file_is_a_parameter(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = {"tasks": [{"id": "all", "action_type": "llm", "instruction": "Turn notes.md into a weekly report."}]}
     await saved(work, plan, Goal("Turn my meeting notes into a weekly report", files=(work / "notes.md",)))
     async with opened(work, planning(PLAN)) as goalwright:
         (row,) = goalwright.recipes.rows()
         assert row.file.recipe is not None
-        assert [(one.name, one.type, one.default) for one in row.file.recipe.parameters] == [
-            ("notes", "file", "notes.md")
-        ]
+        parameters = [(row.name, row.type, row.default) for row in row.file.recipe.parameters]
+        assert parameters == [("notes", "file", "notes.md")]
         monkeypatch.chdir(work)
         goal = goalwright.from_recipe("weekly", {"notes": "log.md"})
         assert goal.files == (work / "log.md",)
         assert goal.plan is not None
         assert goal.plan.tasks[0].instruction == "Turn log.md into a weekly report."
-        given = Goal("Turn my meeting notes into a weekly report", files=(work / "log.md",))
-        assert goalwright.with_recipe(given).plan == goal.plan
-        assert goalwright.with_recipe(Goal("Turn my meeting notes into a weekly report")).plan is None
 
 
-def naming(work: Path, default: str) -> None:
-    """A recipe that names a file by itself."""
+def write_recipe_with_file(work: Path, default: str) -> None:
     (work / "recipes").mkdir()
     row = {"name": "data", "type": "file", "default": default}
     document = {"goal": "Write all about it", "parameters": [row], "plan": PLAN}
@@ -120,75 +126,70 @@ def naming(work: Path, default: str) -> None:
 @pytest.mark.parametrize(
     "default", [".env", "../outside.txt", "/etc/passwd", "/etc/none", ".agents/journal.sqlite", "a\0b"]
 )
-async def test_a_recipe_cannot_give_a_file_that_tools_may_not_see(work: Path, default: str) -> None:
+async def test_a_recipe_cannot_name_hidden_or_outside_files(work: Path, default: str) -> None:
     (work / ".env").write_text("SECRET=1", encoding="utf-8")
     (work.parent / "outside.txt").write_text("mine", encoding="utf-8")
-    naming(work, default)
+    write_recipe_with_file(work, default)
     async with opened(work, planning(PLAN)) as goalwright:
-        with pytest.raises(RecipeValueError, match="not one that a recipe may name"):
+        with pytest.raises(RecipeValueError, match="is outside the workspace or hidden from tools"):
             goalwright.from_recipe("sly")
         (row,) = goalwright.recipes.checked()
-    assert (row.ok, "not one that a recipe may name" in row.reason) == (False, True)
+    assert (row.ok, "is outside the workspace or hidden from tools" in row.reason) == (False, True)
 
 
 @pytest.mark.parametrize(("default", "here"), [("missing.md", False), ("recipes", False), ("notes.md", True)])
-async def test_a_file_that_a_recipe_names_and_that_is_missing_is_warned_of(
-    work: Path, default: str, *, here: bool
-) -> None:
-    naming(work, default)
+async def test_a_missing_default_file_causes_a_warning(work: Path, default: str, *, here: bool) -> None:
+    write_recipe_with_file(work, default)
     async with opened(work, planning(PLAN)) as goalwright:
         (row,) = goalwright.recipes.checked()
         assert row.check is not None
-        told = () if here else (f"the file of 'data', {default}, is not here",)
+        told = () if here else (f"the file of 'data', {default}, does not exist",)
         assert (row.ok, row.reason, row.check.warnings) == (True, "", told)
         if not here:
-            with pytest.raises(RecipeValueError, match="is not here"):
+            with pytest.raises(RecipeValueError, match="does not exist"):
                 goalwright.from_recipe("sly")
         assert goalwright.from_recipe("sly", {"data": str(work / "notes.md")}).plan is not None
 
 
-async def test_a_plan_that_calls_tools_by_itself_is_used_only_if_it_is_trusted(work: Path) -> None:
+async def test_a_recipe_with_tool_calls_needs_trust(work: Path) -> None:
     plan = {"tasks": [LOOK, {**PLAN["tasks"][1], "depends_on": ["look"]}]}
     await saved(work, plan)
     model = planning(PLAN)
     file = work / "recipes" / "weekly.yaml"
-    async with opened(work, model, recipes="auto") as goalwright:
-        assert (await goalwright.run(LIKE)).recipe == "weekly", "who saves a recipe trusts it"
+    async with opened(work, model) as goalwright:
+        values = {"team": "design team"}
+        saved_recipe = await goalwright.run(goalwright.from_recipe("weekly", values))
+        assert saved_recipe.recipe == "weekly", "a saved recipe is trusted"
         file.write_text(file.read_text(encoding="utf-8").replace("Report on", "Report at length on"), encoding="utf-8")
-        changed = await goalwright.run(LIKE)
+        changed = await goalwright.run(goalwright.from_recipe("weekly", values))
         assert (changed.recipe, plans(model) > 0) == (None, True)
         assert any("calls ReadFile, and you have not trusted it" in text for text in changed.warnings)
-        for found in goalwright.recipes.untrusted():
-            goalwright.recipes.trust(found)
-        assert (await goalwright.run(LIKE)).recipe == "weekly"
+        for recipe_file in goalwright.recipes.untrusted():
+            goalwright.recipes.trust(recipe_file)
+        assert (await goalwright.run(goalwright.from_recipe("weekly", values))).recipe == "weekly"
 
 
 @pytest.mark.changes_skills
-async def test_a_goal_that_needs_another_skill_is_planned(work: Path) -> None:
+async def test_a_certain_skill_that_the_recipe_does_not_use_causes_a_warning(work: Path) -> None:
     await saved(work)
-    described = "Writes weekly reports of the design team from log files."
-    add_skill(work, "design-team-reports", f"---\nname: design-team-reports\ndescription: {described}\n---\nx\n")
-    model = planning({**PLAN, "unused": {"design-team-reports": "it is not needed"}})
-    async with opened(work, model, recipes="auto") as goalwright:
+    description = "Writes weekly reports of the design team from log files."
+    add_skill(work, "design-team-reports", f"---\nname: design-team-reports\ndescription: {description}\n---\nx\n")
+    model = planning(PLAN)
+    async with opened(work, model) as goalwright:
         assert "design-team-reports" in goalwright.workspace.certain(Goal(LIKE))
-        planned = await goalwright.run(LIKE)
-        assert (planned.recipe, plans(model)) == (None, 1)
-        named = await goalwright.run(goalwright.from_recipe("weekly", {"team": "design team", "file": "log.md"}))
-    assert (named.recipe, plans(model)) == ("weekly", 1)
-    assert any("design-team-reports" in text for text in named.warnings), "what is selected is used, or it is told"
+        result = await goalwright.run(goalwright.from_recipe("weekly", DESIGN))
+    assert (result.recipe, plans(model)) == ("weekly", 0)
+    assert any("design-team-reports" in text for text in result.warnings)
 
 
 @pytest.mark.changes_skills
-async def test_a_recipe_that_lacks_what_every_plan_must_use_is_not_used(work: Path) -> None:
+async def test_a_recipe_without_a_required_skill_is_not_used(work: Path) -> None:
     await saved(work)
     add_skill(work, "house-style", "---\nname: house-style\ndescription: Greets readers warmly.\n---\nx\n")
     styled = {"id": "style", "action_type": "skill", "name": "house-style", "depends_on": ["report"]}
     model = planning({"tasks": [*PLAN["tasks"], styled]})
-    async with opened(work, model, recipes="auto", skills_require=("house-style",)) as goalwright:
-        like = await goalwright.run(LIKE)
-        assert (like.status, like.recipe, plans(model) > 0) == ("done", None, True)
-        model.asked.clear()
-        named = await goalwright.run(goalwright.from_recipe("weekly", {"team": "design team", "file": "log.md"}))
+    async with opened(work, model, skills_require=("house-style",)) as goalwright:
+        named = await goalwright.run(goalwright.from_recipe("weekly", DESIGN))
         (row,) = goalwright.recipes.rows()
     assert (named.status, named.recipe, plans(model) > 0) == ("done", None, True)
     assert any("does not use 'house-style', which every plan must" in text for text in named.warnings)
@@ -196,7 +197,7 @@ async def test_a_recipe_that_lacks_what_every_plan_must_use_is_not_used(work: Pa
 
 
 @pytest.mark.changes_skills
-async def test_a_recipe_says_why_its_skill_cannot_be_used(work: Path) -> None:
+async def test_the_reason_names_gone_disabled_and_broken_skills(work: Path) -> None:
     names = ("house-style", "torn-notes", "old-notes")
     added = [add_skill(work, name, f"---\nname: {name}\ndescription: Greets warmly.\n---\nx\n") for name in names]
     tasks = [{"id": name[:3], "action_type": "skill", "name": name, "instruction": "Do it."} for name in names]
@@ -211,23 +212,6 @@ async def test_a_recipe_says_why_its_skill_cannot_be_used(work: Path) -> None:
     assert broken.startswith("the skill 'torn-notes' is broken: ")
 
 
-async def test_neither_a_conversation_nor_a_form_of_the_answer_takes_a_recipe(work: Path) -> None:
-    await saved(work)
-    async with opened(work, planning(PLAN), recipes="auto") as goalwright:
-        assert goalwright.with_recipe(LIKE).recipe is not None
-        assert goalwright.with_recipe(Goal(LIKE, schema={"type": "object", "properties": {}})).recipe is None
-        assert goalwright.with_recipe(Goal(LIKE, answers=("a",))).recipe is None
-        assert goalwright.with_recipe(Goal(LIKE, files=(work / "notes.md",))).recipe is None
-
-
-async def test_of_two_recipes_that_fit_as_well_none_is_used(work: Path) -> None:
-    await saved(work)
-    other = work / "recipes" / "weekly-too.yaml"
-    other.write_text((work / "recipes" / "weekly.yaml").read_text(encoding="utf-8"), encoding="utf-8")
-    async with opened(work, planning(PLAN), recipes="auto") as goalwright:
-        assert goalwright.with_recipe(LIKE).recipe is None
-
-
 TONE = """goal: Write a weekly report for the {team}
 parameters:
 - {name: team, default: sales team}
@@ -238,17 +222,14 @@ plan:
 """
 
 
-async def test_a_recipe_that_needs_more_than_the_goal_says_is_used_by_name_only(work: Path) -> None:
+async def test_a_parameter_without_a_default_is_required(work: Path) -> None:
     (work / "recipes").mkdir()
     (work / "recipes" / "tone.yaml").write_text(TONE, encoding="utf-8")
     model = planning(PLAN)
-    async with opened(work, model, recipes="auto") as goalwright:
+    async with opened(work, model) as goalwright:
         (row,) = goalwright.recipes.rows()
-        assert (row.ok, row.reason) == (True, ""), "a value that must be given is no fault"
-        result = await goalwright.run("Write a weekly report for the design team")
-        asked = plans(model)
-        assert (result.status, result.recipe, asked > 0) == ("done", None, True)
+        assert (row.ok, row.reason) == (True, "")
         result = await goalwright.run(goalwright.from_recipe("tone", {"team": "design team", "tone": "dry"}))
-        assert (result.recipe, plans(model)) == ("tone", asked)
+        assert (result.recipe, plans(model)) == ("tone", 0)
         with pytest.raises(RecipeValueError, match="tone is missing, and has no default"):
             goalwright.from_recipe("tone")

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Protocol
 
 from goalwright.interfaces.cli import execution, model_download
-from goalwright.interfaces.cli.dialogs import recipe_choice, trust_prompt
+from goalwright.interfaces.cli.dialogs import recipe_trust, trust_prompt
 from goalwright.interfaces.cli.given_command import given_arguments, with_values
 from goalwright.interfaces.cli.view import output
 from goalwright.interfaces.cli.view.batch_progress import watching
@@ -58,7 +58,7 @@ def run_to_exit(batch: Batch, mode: OutputMode, *, trust: bool, yes: bool) -> in
         if batch.errors != batch.options.errors and not mode.quiet:
             output.say(f"Goals that are not done go to {batch.errors}, as before.")
         if trust:
-            recipe_choice.trust_all(batch.goalwright.recipes)
+            recipe_trust.trust_all(batch.goalwright.recipes)
         trust_prompt.trust_tools(batch.goalwright.workspace.tools, trust=trust, quiet=mode.quiet)
         trust_prompt.trust_mcp(batch.goalwright.workspace.tools, trust=trust, quiet=mode.quiet)
         model_download.offer(batch.models, yes=yes, quiet=mode.quiet)

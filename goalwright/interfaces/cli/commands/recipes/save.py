@@ -11,7 +11,7 @@ import click
 
 from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.commands.recipes.open_recipes import parameter_line
-from goalwright.interfaces.cli.dialogs import confirm, recipe_choice
+from goalwright.interfaces.cli.dialogs import confirm, recipe_trust
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
-    from goalwright.runs.recipes.making import RecipeSource
+    from goalwright.runs.recipes.parameters import RecipeSource
     from goalwright.runs.recipes.recipe import RecipeParameter
     from goalwright.runs.runtime import Goalwright
 
@@ -64,16 +64,16 @@ def save(
 
     Exit status: 0 saved, 2 no such run, no plan in it, or a parameter that stands nowhere.
     """
-    from goalwright.runs.recipes import making
+    from goalwright.runs.recipes import parameters as recipe_parameters
 
     with _runtime(workspace, run, flags) as (goalwright, run_id):
         source = goalwright.recipe_source(run_id)
-        more = recipe_choice.pairs(named, _EXAMPLE)
-        parameters = making.named_parameters(more, source, making.found_parameters(source))
+        more = recipe_trust.pairs(named, _EXAMPLE)
+        parameters = recipe_parameters.named_parameters(more, source, recipe_parameters.found_parameters(source))
         if confirm.can_ask() and not (mode.as_json or mode.quiet):
             parameters = _confirmed(parameters, source)
         file = goalwright.recipes.save(name, source, parameters, replaced=replaced)
-        besides = making.said_besides(source)
+        besides = recipe_parameters.words_beyond_goal(source)
     if mode.as_json:
         output.print_json({"name": name, "path": str(file.path), **(file.recipe.to_dict() if file.recipe else {})})
         return 0
@@ -108,7 +108,7 @@ def _runtime(workspace: Path, run: str, flags: SettingFlags) -> Iterator[tuple[G
 
 def _confirmed(parameters: Sequence[RecipeParameter], source: RecipeSource) -> list[RecipeParameter]:
     """The parameters as a person at the terminal wants them."""
-    from goalwright.runs.recipes import making
+    from goalwright.runs.recipes import parameters as recipe_parameters
 
     output.say(f"The goal: {source.goal}")
     kept: list[RecipeParameter] = []
@@ -118,7 +118,7 @@ def _confirmed(parameters: Sequence[RecipeParameter], source: RecipeSource) -> l
             kept.append(replace(parameter, name=name))
     while more := click.prompt("Another, as NAME=TEXT (empty: none)", default="", show_default=False, err=True).strip():
         try:
-            kept = making.named_parameters(recipe_choice.pairs([more], _EXAMPLE), source, kept)
+            kept = recipe_parameters.named_parameters(recipe_trust.pairs([more], _EXAMPLE), source, kept)
         except InputError as error:
             output.say(f"{error.message}; {hint_for(error)}")
     return kept

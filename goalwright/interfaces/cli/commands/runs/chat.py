@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, goal_source, options
-from goalwright.interfaces.cli.dialogs import confirm, recipe_choice
+from goalwright.interfaces.cli.dialogs import confirm, recipe_trust
 from goalwright.interfaces.cli.view import output, result_target
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import counted
@@ -116,7 +116,7 @@ def chat(
     if not source.dry_run:
         trust_prompt.trust_mcp(goalwright.workspace.tools, trust=trust, quiet=mode.quiet, warn=False)
     if trust:
-        recipe_choice.trust_all(goalwright.recipes)
+        recipe_trust.trust_all(goalwright.recipes)
     at_terminal = confirm.can_ask() and not mode.as_json
     base = Goal(".", skills=goal_flags.skills, files=goal_flags.files, stream=at_terminal)
     given = replace(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, execution, goal_source, options, stdin
-from goalwright.interfaces.cli.dialogs import recipe_choice
+from goalwright.interfaces.cli.dialogs import recipe_trust
 from goalwright.interfaces.cli.view import output, result_target
 
 if TYPE_CHECKING:
@@ -74,9 +74,6 @@ def run(
       goalwright run --without hn-analysis -c max_tasks=5 "Compare three caches"
       echo "Summarise the news" | goalwright run --json -
 
-    On a terminal, goalwright offers the plan of a recipe for a goal that is like it; with `recipes = "auto"` in the settings
-    it is used.
-
     On a terminal, goalwright asks for approvals and answers at once; elsewhere the run waits, and `goalwright approvals` lists what
     it is waiting for.
 
@@ -104,7 +101,7 @@ def run(
     if not dry_run:  # before a plan is read: it may name their tools
         trust_prompt.trust_mcp(goalwright.workspace.tools, trust=trust, quiet=mode.quiet, warn=plan_file is not None)
     if trust:
-        recipe_choice.trust_all(goalwright.recipes)
+        recipe_trust.trust_all(goalwright.recipes)
     full_goal = Goal(
         NO_GOAL if source.recipe is not None or (goal is None and plan_file is not None) else stdin.goal_text(goal),
         skills=goal_flags.skills,
@@ -113,8 +110,6 @@ def run(
         stream=not mode.as_json and output.is_terminal() and sys.stdout.isatty(),
     )
     full_goal = source.added_to(full_goal, goalwright, (goal, *values) if goal is not None else (), mode)
-    if source.recipe is None:
-        full_goal = recipe_choice.offered(goalwright, full_goal, mode)
     if mode.verbose:
         for note in goalwright.workspace.tools.notes():
             output.say(note)

@@ -41,7 +41,7 @@ def print_summary(document: dict[str, Any]) -> None:
         f"p50 {times['p50'] or 0:g} s, p95 {times['p95'] or 0:g} s per goal"
     )
     if document["recipes"]:
-        output.print_text(f"{counted(document['recipes'], 'goal')} took the plan of a recipe, or of a goal before it.")
+        output.print_text(f"{counted(document['recipes'], 'goal')} used a recipe.")
     for fault in document["errors"]:
         output.print_text(f"{fault['goals']:>7}  failed with: {' '.join(fault['error'].split())[:300]}")
     _print_skills({skill["name"]: skill["goals"] for skill in document["skills"]})

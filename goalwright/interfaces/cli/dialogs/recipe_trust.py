@@ -1,4 +1,4 @@
-"""Which recipe a goal of the command line is run with: named with --recipe, offered at the terminal, or used as set."""
+"""The recipe that --recipe names, its values, and whether its plan may call tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def pairs(texts: Sequence[str], example: str = "team=sales") -> dict[str, str]:
-    """The values in texts of the form NAME=VALUE; raises with all that have another."""
+    """Parse texts of the form NAME=VALUE; raises with all that have another form."""
     wrong = [text for text in texts if "=" not in text or not text.partition("=")[0].strip()]
     if wrong:
         raise InputError(f"{', '.join(wrong)}: give NAME=VALUE", hint=f"such as {example}")
@@ -29,13 +29,13 @@ def pairs(texts: Sequence[str], example: str = "team=sales") -> dict[str, str]:
 
 
 def trust_all(recipes: WorkspaceRecipes) -> None:
-    """Trust the recipes of a workspace as they are now."""
+    """Trust the recipes of a workspace in their current form."""
     for file in recipes.untrusted():
         recipes.trust(file)
 
 
 def ask_to_trust(recipes: WorkspaceRecipes, name: str, mode: OutputMode) -> None:
-    """Ask a person at the terminal about a recipe whose plan calls tools, if they have not trusted it."""
+    """Ask at the terminal whether to trust a recipe whose plan calls tools, unless it is trusted."""
     if mode.quiet or not confirm.can_ask():
         return
     for file in recipes.untrusted():
@@ -48,26 +48,7 @@ def ask_to_trust(recipes: WorkspaceRecipes, name: str, mode: OutputMode) -> None
 
 
 def named(goalwright: Goalwright, name: str, texts: Sequence[str], goal: Goal, mode: OutputMode) -> Goal:
-    """The goal of the recipe that --recipe names, with the values of the command line."""
+    """Return the goal of the recipe that --recipe names, with the values of the command line."""
     values = pairs(texts)
     ask_to_trust(goalwright.recipes, name, mode)
     return goalwright.recipes.by_name(name, values, goal)
-
-
-def offered(goalwright: Goalwright, goal: Goal, mode: OutputMode) -> Goal:
-    """The goal with the plan of a recipe that it is like, if the settings or a person at the terminal say so."""
-    if goalwright.settings.recipes == "off" or goal.plan is not None:
-        return goal
-    if goalwright.settings.recipes == "auto":
-        return goalwright.with_recipe(goal)
-    if mode.as_json or mode.quiet or not confirm.can_ask():
-        return goal
-    match = goalwright.recipes.matched(goal)
-    if match is None:
-        return goal
-    values = "".join(f"\n  {name} = {value}" for name, value in match.values.items())
-    output.say(f"This goal is like the recipe {match.recipe.name!r}: {match.recipe.goal}{values}\n  ({match.reason})")
-    if not click.confirm("Use its plan, without planning?", default=True, err=True):
-        return goal
-    ask_to_trust(goalwright.recipes, match.recipe.name, mode)
-    return goalwright.recipes.used(goal, match, "offer")
