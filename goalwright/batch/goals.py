@@ -54,12 +54,12 @@ class BatchGoal:
     skills: tuple[str, ...] = ()
     model: str | None = None
     plan: Mapping[str, Any] | None = None
-    recipe: str = ""
-    values: Mapping[str, str] = field(default_factory=dict)
-    recipe_use: RecipeUse | None = None
     files: tuple[Path, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     basis: Mapping[str, Any] = field(default_factory=dict)
+    recipe: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    recipe_use: RecipeUse | None = None
 
     @property
     def content_hash(self) -> str:

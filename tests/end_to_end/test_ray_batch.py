@@ -25,9 +25,8 @@ from goalwright_executor.journal.open_store import open_store
 from tests.conftest import add_skill
 from tests.evaluated import SKILL, TEXT, letters, write_cases
 from tests.evaluated import answering as evaluated
-from tests.goalwright.batch.test_shared_plans import planner as poems
 from tests.needs import needs_ray_metrics
-from tests.openai_server import Answer, Call, OpenAIServer, Say
+from tests.openai_server import Answer, Call, OpenAIServer, Say, instruction
 from tests.ray_batch import SLOTS, RayBatch, Swapped
 from tests.ray_cluster import RayCluster
 from tests.soaks.kill_batch import answering
@@ -132,20 +131,27 @@ def without_run(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "tasks": tasks, "run_id": "", "journal": "", "seconds": 0}
 
 
-def test_like_goals_are_planned_once_by_workers_that_are_drained_and_killed_and_whose_driver_is_killed(
-    batch: RayBatch, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GOALWRIGHT_RECIPES", "auto")
+POEM = """goal: Write a short poem about the river number {number}
+parameters: [{name: number, type: number}]
+plan:
+  tasks:
+  - {id: draft, action_type: llm, instruction: 'Write a short poem about the river number {number}'}
+  - {id: check, action_type: llm, instruction: Correct <<draft.output>>., depends_on: [draft]}
+"""
+
+
+def poems(call: Call) -> Say:
+    return Say(f"did: {instruction(call)}")
+
+
+def test_recipes_run_on_workers_that_are_drained_and_killed_and_whose_driver_is_killed(batch: RayBatch) -> None:
+    (batch.folder / "recipes").mkdir(exist_ok=True)
+    (batch.folder / "recipes" / "poem.yaml").write_text(POEM, encoding="utf-8")
     goals = [f"Write a short poem about the river number {number}" for number in range(1, GOALS + 1)]
-    unlike = ["Explain to children how rivers begin"]
-    (batch.folder / "goals.jsonl").write_text("\n".join(json.dumps({"goal": goal}) for goal in unlike + goals))
+    goal_rows: list[dict[str, Any]] = [{"recipe": "poem", "number": number} for number in range(1, GOALS + 1)]
+    (batch.folder / "goals.jsonl").write_text("\n".join(map(json.dumps, goal_rows)))
 
-    def slow_poems(call: Call) -> Say:
-        said = poems(call)
-        assert isinstance(said, Say)
-        return replace(said, after=2.5)
-
-    batch.answer(slow_poems)
+    batch.answer(lambda call: replace(poems(call), after=2.5))
     process = batch.start("--workers", "2", "--drain", "60")
     batch.wait_for_calls(12, process)
     process.send_signal(signal.SIGTERM)
@@ -155,14 +161,12 @@ def test_like_goals_are_planned_once_by_workers_that_are_drained_and_killed_and_
     assert time.monotonic() - at > 2, "goals had time to end, and Ray did not end the process"
     assert "Stopped (interrupted). Continue with:" in err
     assert err.splitlines()[-1].endswith("--drain 60 --resume")
-    # The workers' own setting is not taken from the driver, which shares the plans.
-    assert all("'recipes' is ignored" in line for line in _said(err)[:-2]), "and nothing else is said"
     assert 0 < len(batch.rows()) < GOALS
     assert batch.repeated() == 0
     batch.check_journal()
 
     made, ended = len(batch.server.calls), threading.Event()
-    batch.answer(lambda call: replace(slow_poems(call), after=0, once=ended))
+    batch.answer(lambda call: replace(poems(call), once=ended))
     process = batch.start("--workers", "1", "--resume")
     batch.wait_for_calls(made + SLOTS, process)
     (worker,) = batch.cluster.workers()
@@ -176,10 +180,9 @@ def test_like_goals_are_planned_once_by_workers_that_are_drained_and_killed_and_
     assert status == 0, said
     batch.check_journal()
     rows = batch.rows()
-    assert sorted(row["goal"] for row in rows if row["status"] == "done") == sorted(goals + unlike), "each once"
-    planned = {row["goal"] for row in rows if row["recipe"] is None}
-    assert (len(planned), len(planned & set(goals))) == (2, 1), "the other has no like"
-    assert len(batch.server.asked("decomposer")) == 2
+    assert sorted(row["goal"] for row in rows if row["status"] == "done") == sorted(goals), "each once"
+    assert {row["recipe"] for row in rows} == {"poem"}
+    assert batch.server.asked("decomposer") == []
     for row in rows:
         assert row["tasks"][0]["output"] == f"did: {row['goal']}", "every goal has its own words in the plan"
     assert batch.repeated() <= 2 * SLOTS, "those under way when the worker was killed, and when the driver was"

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 def hint_for(error: GoalwrightError) -> str:
     """Return what to do next about an error; by default the error's own hint."""
+    from goalwright.runs.recipes.recipe import RecipeExists
+
     match error:
+        case RecipeExists():
+            return "choose another name, or pass --replace"
         case _:
             return error.hint

@@ -10,7 +10,7 @@ from goalwright.runs.recipes import plan_texts
 from goalwright.runs.recipes.recipe import number_in
 from goalwright_planner.decompose import required
 from goalwright_planner.plan.plan import Plan
-from goalwright_planner.plan.reading import read_plan
+from goalwright_planner.reading.plan_answer import read_plan
 from goalwright_skills.discovery.skill_file import read_all
 from goalwright_skills.text.nearest import guess
 

@@ -34,9 +34,9 @@ _ARTICLES = frozenset(["a", "an", "the", "our", "my", "its", "their", "your"])
 _PREPOSITIONS = frozenset(["about", "at", "for", "from", "in", "into", "of", "on", "to", "with"])
 # After these verbs the object may differ: "explain X", "review X". What "write" or "extract" asks for may not: another
 # product needs another plan.
-_TOPIC_VERBS = frozenset(
-    ["analyse", "analyze", "compare", "describe", "discuss", "evaluate", "examine", "explain", "introduce"]
-    + ["investigate", "outline", "proofread", "research", "review", "study", "summarise", "summarize", "translate"]
+_TOPIC_VERBS = re.compile(
+    r"analy[sz]e|compare|describe|discuss|evaluate|examine|explain|introduce|investigate|outline|proofread"
+    r"|research|review|study|summari[sz]e|translate"
 )
 _PRODUCTS = frozenset(["list", "table", "report", "summary", "document", "file", "page", "paragraph", "sentence"])
 # Formats and languages that a plan for any goal may ask for.
@@ -97,10 +97,11 @@ class _Phrase:
 
 def found_parameters(source: RecipeSource) -> list[RecipeParameter]:
     """Return the words of the goal that also occur in its plan, and the files that were given."""
-    parameters: list[RecipeParameter] = []
-    for phrase in phrases(source.goal):
-        if source.plan_contains(phrase.text) and not source.is_fixed(phrase.text):
-            parameters.append(RecipeParameter(phrase.name, _type(phrase.text, source), phrase.text))
+    parameters = [
+        RecipeParameter(phrase.name, _type(phrase.text, source), phrase.text)
+        for phrase in phrases(source.goal)
+        if source.plan_contains(phrase.text) and not source.is_fixed(phrase.text)
+    ]
     named = {parameter.default for parameter in parameters}
     given = [name for name in source.files if name not in named]
     files = [RecipeParameter(_file_name(name), "file", name, "a file given with the goal") for name in given]
@@ -181,7 +182,7 @@ def _spans(tokens: Sequence[_Token]) -> Iterator[tuple[int, int, str]]:
             yield number, number, preposition
             preposition = ""
         elif number == verb:
-            preposition = "verb" if token.folded in _TOPIC_VERBS else ""
+            preposition = "verb" if _TOPIC_VERBS.fullmatch(token.folded) else ""
         elif token.folded in _PREPOSITIONS:
             preposition = token.folded
         elif token.is_content:

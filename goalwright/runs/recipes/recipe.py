@@ -34,6 +34,10 @@ class NoRecipe(InputError):
     code = "NO_RECIPE"
 
 
+class RecipeExists(InputError):
+    """A recipe of this name exists already."""
+
+
 class RecipeValueError(InputError):
     """A parameter of a recipe is unknown, has no value, or has an invalid one."""
 
@@ -183,7 +187,7 @@ def read_recipe(name: str, document: Mapping[str, Any]) -> Recipe:
     if faults:
         raise NoRecipe(
             f"the recipe {name!r} cannot be read: {'; '.join(faults)}",
-            hint="fix its file, or save it again and replace it",
+            hint="fix its file, or save it again",
         )
     return Recipe(
         name,

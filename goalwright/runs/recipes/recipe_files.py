@@ -13,6 +13,7 @@ from goalwright.runs.recipes.recipe import (
     NAME,
     NoRecipe,
     Recipe,
+    RecipeExists,
     is_like_recipe,
     read_recipe,
     shape_faults,
@@ -67,7 +68,7 @@ def read(workspace: Path, name: str) -> RecipeFile:
     """Read the recipe of a name; raises NoRecipe if it is missing or cannot be read."""
     file = find(workspace, name)
     if file.recipe is None:
-        raise NoRecipe(file.reason, hint=f"fix {file.path}, or save it again and replace it")
+        raise NoRecipe(file.reason, hint=f"fix {file.path}, or save it again")
     return file
 
 
@@ -122,9 +123,7 @@ def write(workspace: Path, recipe: Recipe, *, replace: bool = False) -> RecipeFi
     if len(text.encode()) > LARGEST:
         raise InputError(f"the recipe has more than {LARGEST // 1_000_000} MB", hint="shorten its plan")
     if not replace and os.path.lexists(path):
-        raise InputError(
-            f"there is a recipe {recipe.name!r} already: {path}", hint="choose another name, or replace it"
-        )
+        raise RecipeExists(f"there is a recipe {recipe.name!r} already: {path}", hint="choose another name")
     safe_files.write(path, text, below=workspace)
     return RecipeFile(recipe.name, path, recipe, recipe.goal, sha256=_hash(text.encode()))
 

@@ -143,15 +143,6 @@ async def test_trials_are_interleaved_so_that_no_variant_goes_first_throughout(t
     assert order == [("0", "b"), ("0", "a"), ("1", "a"), ("1", "b"), ("0", "a"), ("0", "b"), ("1", "b"), ("1", "a")]
 
 
-async def test_repeats_of_a_case_are_planned_each_though_a_batch_of_like_goals_would_not_be(
-    tmp_path: Path, serve: Serve
-) -> None:
-    server = serve(answering(lambda goal, _: f"About: {goal}"))
-    options = EvaluationOptions(repeat=3)
-    await evaluate(letters(2), model=MODEL, workspace=tmp_path, settings={"recipes": "auto"}, options=options)
-    assert sum(call.role == "decomposer" for call in server.calls) == 6
-
-
 async def test_a_whole_number_of_dollars_is_left_to_the_judge_as_dollars(tmp_path: Path, serve: Serve) -> None:
     script = answering(lambda goal, _: f"Dear Ann, about: {goal}")
 

@@ -81,7 +81,7 @@ async def test_a_goal_like_a_recipe_is_planned(work: Path) -> None:
     model = planning(PLAN)
     async with opened(work, model) as goalwright:
         result = await goalwright.run(LIKE)
-    assert (result.status, result.recipe, plans(model)) == ("done", None, 1)
+    assert (result.status, result.recipe, plans(model) > 0) == ("done", None, True)
 
 
 async def test_resume_and_rerun_need_no_recipe_file(work: Path) -> None:
