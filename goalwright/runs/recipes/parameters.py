@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from goalwright.runs.recipes import plan_texts
 from goalwright.runs.recipes.recipe import Recipe, RecipeParameter, RecipeValueError, name_fault, number_in
-from goalwright_skills.selection.terms import SCRIPTS_WITHOUT_SPACES, STOP_WORDS
+from goalwright_skills.selection.query.terms import SCRIPTS_WITHOUT_SPACES, STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
