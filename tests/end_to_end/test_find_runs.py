@@ -25,7 +25,7 @@ def test_a_run_is_tagged_noted_found_counted_and_untagged(workspace: Path, goalw
     assert json.loads(goalwright("trace", "tag", "last", "to review", "b", "--json").out) == {
         "run_id": RUN, "tags": ["b", "to review"], "note": "",
     }  # fmt: skip
-    assert "for Ada" in goalwright("trace", "note", RUN[:17], "for Ada").out
+    assert "for Ada" in goalwright("trace", "tag", RUN[:17], "--note", "for Ada").out
     (found,) = json.loads(
         goalwright("trace", "list", "ada", "LATENCY", "--tag", "b", "--since", "2025-01-01", "--json").out
     )
@@ -35,10 +35,10 @@ def test_a_run_is_tagged_noted_found_counted_and_untagged(workspace: Path, goalw
         "for Ada",
         "done",
     )
-    assert goalwright("trace", "note", "last", "-", stdin="two\nlines\n").out == f"{RUN}: two\nlines\n"
+    assert goalwright("trace", "tag", "last", "--note", "-", stdin="two\nlines\n").out == f"{RUN}: two\nlines\n"
     assert json.loads(goalwright("trace", "list", "latency", "--status", "failed", "--json").out) == []
     assert "No run fits" in goalwright("trace", "list", "nowhere").err
-    assert goalwright("trace", "untag", "last", "b").out == f"{RUN}: to review\n"
+    assert goalwright("trace", "tag", "last", "--remove", "b").out == f"{RUN}: to review\n"
     counted = json.loads(goalwright("trace", "stats", "--days", "366", "--json").out)
     assert [one["tag"] for one in counted["tags"]] in (["to review"], [])  # it may be older than that
     assert "runs" in goalwright("trace", "stats", "--days", "7").out
@@ -47,7 +47,13 @@ def test_a_run_is_tagged_noted_found_counted_and_untagged(workspace: Path, goalw
 def test_what_is_asked_wrongly_is_said(workspace: Path, goalwright: Callable[..., Ran]) -> None:
     fill(workspace)
     goalwright = partial(goalwright, cwd=workspace)
-    wrong = (["list", "--since", "soon"], ["list", "--status", "odd"], ["tag", "nowhere", "a"], ["tag", RUN, "a\nb"])
+    wrong = (
+        ["list", "--since", "soon"],
+        ["list", "--status", "odd"],
+        ["tag", "nowhere", "a"],
+        ["tag", RUN, "a\nb"],
+        ["tag", RUN],
+    )
     for arguments in wrong:
         refused = goalwright("trace", *arguments)
         assert refused.status == 2, arguments

@@ -74,7 +74,7 @@ def test_a_run_recorded_without_an_extra_replays_where_it_is_installed(
 @pytest.mark.parametrize(
     ("command", "name"),
     [
-        (["skills", "add", "code-review", "--description", "Reviews our code."], "skill"),
+        (["skills", "new", "code-review", "--description", "Reviews our code."], "skill"),
         (["skills", "new", "code-review", "--skill", "--description", "Reviews our code."], "skill"),
         (["skills", "new", "excel_read", "--tool"], "tool"),
     ],
@@ -85,18 +85,18 @@ def test_a_new_name_that_shadows_a_bundled_one_is_told(
     ran = goalwright(*command, cwd=tmp_path)
     assert ran.status == 0, ran.err
     assert f"is now used instead of the {name} of that name that comes with goalwright" in ran.err
-    quiet = goalwright("skills", "add", "meeting-notes", "--description", "Ours.", "-q", cwd=tmp_path)
+    quiet = goalwright("skills", "new", "meeting-notes", "--description", "Ours.", "-q", cwd=tmp_path)
     assert (quiet.status, quiet.err) == (0, "")
 
 
 def test_other_names_are_made_without_a_warning_and_the_system_s_own_counts_first(
     tmp_path: Path, goalwright: Command
 ) -> None:
-    assert "warning" not in goalwright("skills", "add", "postmortems", "--description", "Ours.", cwd=tmp_path).err
+    assert "warning" not in goalwright("skills", "new", "postmortems", "--description", "Ours.", cwd=tmp_path).err
     system = tmp_path / ".agents" / "sys.skills" / "runbooks"
     system.mkdir(parents=True)
     (system / "SKILL.md").write_text("---\nname: runbooks\ndescription: Theirs.\n---\nx\n", encoding="utf-8")
-    ran = goalwright("skills", "add", "runbooks", "--description", "Ours.", cwd=tmp_path)
+    ran = goalwright("skills", "new", "runbooks", "--description", "Ours.", cwd=tmp_path)
     assert "'runbooks' is not used" in ran.err
     assert str(system) in ran.err
 
@@ -221,7 +221,7 @@ def test_the_first_tool_is_what_its_page_shows(tmp_path: Path, goalwright: Comma
 
 def test_the_skill_of_the_tutorial_has_a_name_of_its_own_and_is_selected(tmp_path: Path, goalwright: Command) -> None:
     page = (DOCS / "first-skill.md").read_text(encoding="utf-8")
-    command = shlex.split(re.findall(r"^goalwright (skills add .*)$", page, re.MULTILINE)[0])
+    command = shlex.split(re.findall(r"^goalwright (skills new .*)$", page, re.MULTILINE)[0])
     goal = shlex.split(re.findall(r"^goalwright (skills select .*)$", page, re.MULTILINE)[0])
     added = goalwright(*command, cwd=tmp_path)
     assert (added.status, "warning" in added.err) == (0, False)

@@ -77,7 +77,9 @@ def test_selecting_skills_loads_nothing_that_runs_goals(workspace: Path) -> None
         "goalwright.models",
         "goalwright_planner.prompting",
     )
-    found = loaded(workspace, ["skills list", "skills select documentation", "skills why documentation"], *heavy)
+    found = loaded(
+        workspace, ["skills list", "skills select documentation", "skills select documentation --why"], *heavy
+    )
     assert len(found) == 3
     assert all(line.endswith(" 0 []") for line in found), found
 
@@ -255,7 +257,7 @@ def test_completion_installs_once_with_one_command(goalwright: Goalwright, own_h
 
 def test_an_unwritable_folder_is_reported_without_a_traceback(workspace: Path, goalwright: Goalwright) -> None:
     (workspace / ".agents").write_text("in the way", encoding="utf-8")
-    ran = goalwright("skills", "add", "x", "--description", "y", "--json", cwd=workspace)
+    ran = goalwright("skills", "new", "x", "--description", "y", "--json", cwd=workspace)
     assert ran.status == 2
     assert "error" in json.loads(ran.out)
     assert "Traceback" not in ran.err

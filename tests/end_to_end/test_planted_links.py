@@ -68,7 +68,7 @@ def test_a_skill_is_not_added_behind_a_link(outside: Path, link: str, capsys: py
     Path(link).parent.mkdir(exist_ok=True)
     Path(link).symlink_to(outside)
 
-    assert ended("skills", "add", "notes", "--description", "Takes notes when asked to.") == 2
+    assert ended("skills", "new", "notes", "--description", "Takes notes when asked to.") == 2
 
     assert "is a link" in capsys.readouterr().err
     assert list(outside.iterdir()) == []

@@ -103,7 +103,7 @@ def test_a_killed_run_continues_from_another_folder_and_is_seen_from_there(
         listed = page.asked.get("runs").text
         assert run["run_id"] in listed
         said.append(listed + page.asked.get(f"runs/{run['run_id']}").text)
-    assert command("journal", "prune", "--older-than", "0d", "--json") == [run["run_id"]]
+    assert command("trace", "prune", "--older-than", "0d", "--json") == [run["run_id"]]
     assert command("trace", "list", "--json") == []
     assert SECRET not in "".join(said)
 

@@ -18,22 +18,23 @@ Goalwright = Callable[..., Ran]
 
 
 def test_a_skill_is_added_listed_shown_and_deleted(workspace: Path, goalwright: Goalwright) -> None:
-    ran = goalwright("skills", "add", "release-notes", "--description", "Write release notes.", "--json", cwd=workspace)
+    ran = goalwright("skills", "new", "release-notes", "--description", "Write release notes.", "--json", cwd=workspace)
     path = workspace / ".agents" / "skills" / "release-notes" / "SKILL.md"
-    assert json.loads(ran.out) == {"name": "release-notes", "path": str(path)}
+    assert json.loads(ran.out) == {"written": [str(path)]}
     rows = {row["name"]: row["source"] for row in json.loads(goalwright("skills", "list", "--json", cwd=workspace).out)}
     assert rows["release-notes"] == "workspace"
     assert [
-        one["path"] for one in json.loads(goalwright("skills", "files", "release-notes", "--json", cwd=workspace).out)
+        file["path"]
+        for file in json.loads(goalwright("skills", "show", "release-notes", "--files", "--json", cwd=workspace).out)
     ] == ["SKILL.md"]
-    assert goalwright("skills", "add", "release-notes", "--description", "x", cwd=workspace).status == 2
+    assert goalwright("skills", "new", "release-notes", "--description", "x", cwd=workspace).status == 2
     refused = goalwright("skills", "delete", "release-notes", "--json", cwd=workspace)
     assert (refused.status, json.loads(refused.out)["error"]["message"]) == (2, "nothing was deleted")
     assert goalwright("skills", "delete", "release-notes", "--yes", cwd=workspace).status == 0
     assert not path.exists()
     assert goalwright("skills", "delete", "cataloging-apis", "--yes", cwd=workspace).status == 2
-    assert goalwright("skills", "files", "nothing", cwd=workspace).status == 2
-    assert goalwright("skills", "add", "Bad Name", "--description", "x", cwd=workspace).status == 2
+    assert goalwright("skills", "show", "nothing", "--files", cwd=workspace).status == 2
+    assert goalwright("skills", "new", "Bad Name", "--description", "x", cwd=workspace).status == 2
 
 
 def test_an_archive_is_imported_with_what_to_distrust(workspace: Path, tmp_path: Path, goalwright: Goalwright) -> None:
@@ -84,11 +85,11 @@ def test_skills_are_selected_for_each_goal_of_a_file(workspace: Path, goalwright
     assert goalwright("skills", "select", "--from", "missing.jsonl", cwd=workspace).status == 2
 
 
-@pytest.mark.parametrize("command", ["select", "why"])
-def test_a_goal_that_no_run_would_take_is_refused_before_it_is_read(
-    command: str, workspace: Path, goalwright: Goalwright
+@pytest.mark.parametrize("flags", [(), ("--why",)])
+def test_select_refuses_a_goal_that_is_too_long(
+    flags: tuple[str, ...], workspace: Path, goalwright: Goalwright
 ) -> None:
-    ran = goalwright("skills", command, "-", cwd=workspace, stdin="x" * 200_001)
+    ran = goalwright("skills", "select", "-", *flags, cwd=workspace, stdin="x" * 200_001)
     assert ran.status == 2
     assert "the goal has 200,001 characters, more than 200,000" in ran.err
 

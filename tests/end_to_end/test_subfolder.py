@@ -98,7 +98,7 @@ def test_workspace_dot_overrides_and_quiet_says_nothing(workspace: Path, below: 
 def test_a_skill_is_added_to_the_workspace_above_and_init_starts_one_here(
     workspace: Path, below: Path, goalwright: Goalwright
 ) -> None:
-    assert goalwright("skills", "add", "status-mails", "--description", "Writes weekly mails.", cwd=below).status == 0
+    assert goalwright("skills", "new", "status-mails", "--description", "Writes weekly mails.", cwd=below).status == 0
     assert (workspace / ".agents" / "skills" / "status-mails" / "SKILL.md").is_file()
     assert goalwright("init", cwd=below).status == 0
     assert (below / "goalwright.toml").is_file()

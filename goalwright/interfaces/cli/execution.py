@@ -128,7 +128,7 @@ async def run_with_progress(
 async def _log_in(goalwright: Goalwright, server: str) -> bool:
     """Log in at an MCP server of a run's workspace, as a person at the terminal asked for; says why if it fails."""
     from goalwright.interfaces.cli.commands.mcp.login import log_in
-    from goalwright.interfaces.cli.commands.mcp.server_table import open_tools
+    from goalwright.interfaces.cli.commands.mcp.servers import open_tools
     from goalwright.interfaces.cli.hints import hint_for
     from goalwright_skills.mcp.entry import McpFault
 

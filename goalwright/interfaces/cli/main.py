@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from goalwright.interfaces.cli.lazy_group import LazyGroup
+from goalwright.interfaces.cli.command_classes import LazyGroup
 from goalwright.interfaces.cli.view import output
 from goalwright.version import __version__
 from goalwright_skills.errors import GoalwrightError
@@ -22,68 +22,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _COMMANDS = {
-    "run": ("goalwright.interfaces.cli.commands.runs.run:run", "Plan and run a goal, then print the answer."),
-    "plan": ("goalwright.interfaces.cli.commands.runs.plan:plan", "Make a plan for a goal without running it."),
-    "chat": (
-        "goalwright.interfaces.cli.commands.runs.chat:chat",
-        "Talk with goalwright: each goal is a turn that sees the earlier ones.",
-    ),
-    "batch": ("goalwright.interfaces.cli.commands.batches.batch:batch", "Run every goal in a file."),
-    "eval": (
-        "goalwright.interfaces.cli.commands.evaluations.group:evaluation",
-        "Check the answers of cases, and compare variants: skills, models, prompts and settings.",
-    ),
-    "recipes": (
-        "goalwright.interfaces.cli.commands.recipes.group:recipes",
-        "Keep good plans as recipes, and list, show and check them.",
-    ),
-    "resume": ("goalwright.interfaces.cli.commands.runs.resume:resume", "Resume a run, or answer what it waits for."),
-    "approvals": (
-        "goalwright.interfaces.cli.commands.runs.approvals:approvals",
-        "List what runs wait for: calls and tasks to approve, and questions.",
-    ),
-    "changes": (
-        "goalwright.interfaces.cli.commands.runs.changes:changes",
-        "Show what a run changed in the workspace, as one patch, or undo it.",
-    ),
-    "replan": (
-        "goalwright.interfaces.cli.commands.runs.replan:replan",
-        "Change a run's plan as you ask, then continue the run.",
-    ),
-    "rerun": ("goalwright.interfaces.cli.commands.runs.rerun:rerun", "Run part of an earlier run again, as a new run."),
-    "replay": (
-        "goalwright.interfaces.cli.commands.traces.replay:replay",
-        "Replay recorded runs without calling a model.",
-    ),
-    "trace": (
-        "goalwright.interfaces.cli.commands.traces.group:trace",
-        "Find, show, count, tag, compare, export, import and delete recorded runs.",
-    ),
-    "journal": (
-        "goalwright.interfaces.cli.commands.journals.group:journal",
-        "Manage the journal: show its size, upgrade its tables, delete old runs.",
-    ),
-    "skills": ("goalwright.interfaces.cli.commands.skills.group:skills", "List, show, select and manage skills."),
-    "models": ("goalwright.interfaces.cli.commands.setup.models:models", "List, download and remove local models."),
-    "keys": (
-        "goalwright.interfaces.cli.commands.setup.keys:keys",
-        "Keep providers' API keys, so that they need not be in the environment.",
-    ),
-    "mcp": (
-        "goalwright.interfaces.cli.commands.mcp.group:mcp",
-        "Use the tools of MCP servers, or serve goalwright as one.",
-    ),
-    "serve": ("goalwright.interfaces.cli.commands.setup.serve:serve", "Show this workspace in a browser."),
-    "acp": (
-        "goalwright.interfaces.cli.commands.setup.acp:acp",
-        "Serve editors, as an agent of the Agent Client Protocol on standard input and output.",
-    ),
-    "init": ("goalwright.interfaces.cli.commands.setup.init:init", "Create a commented goalwright.toml."),
-    "doctor": (
-        "goalwright.interfaces.cli.commands.setup.doctor:doctor",
-        "Check what goalwright needs to run: models, keys, settings, skills, sandbox.",
-    ),
-    "completion": ("goalwright.interfaces.cli.commands.setup.completion:completion", "Install shell completion."),
+    "run": ("runs.run:run", "Plan and run a goal, then print the answer."),
+    "plan": ("runs.plan:plan", "Make a plan for a goal without running it."),
+    "chat": ("runs.chat:chat", "Have a conversation: each goal is a turn that sees the earlier ones."),
+    "batch": ("batches.batch:batch", "Run every goal in a file."),
+    "eval": ("groups:evaluation", "Check the answers of cases, and compare skills, models and settings."),
+    "recipes": ("groups:recipes", "Save good plans as recipes, and list, show and check them."),
+    "resume": ("runs.resume:resume", "Resume a run, or answer what it waits for."),
+    "rerun": ("runs.rerun:rerun", "Run part of an earlier run again, as a new run."),
+    "replan": ("runs.replan:replan", "Change a run's plan as you ask, then continue the run."),
+    "approvals": ("runs.approvals:approvals", "List the approvals and answers that runs wait for."),
+    "changes": ("runs.changes:changes", "Show what a run changed in the workspace, or undo it."),
+    "replay": ("traces.replay:replay", "Replay recorded runs without calling a model."),
+    "trace": ("groups:trace", "Find, show, tag, compare, export, import and delete recorded runs."),
+    "skills": ("groups:skills", "List, show, select and manage skills."),
+    "models": ("setup.models:models", "List, download and remove local models."),
+    "keys": ("setup.keys:keys", "Store providers' API keys, so that they need not be in the environment."),
+    "mcp": ("groups:mcp", "Use the tools of MCP servers, or serve goalwright as one."),
+    "serve": ("setup.serve:serve", "Open this workspace in a browser."),
+    "acp": ("setup.serve:acp", "Serve editors over the Agent Client Protocol."),
+    "journal": ("journal:journal", "Show the size of the journal, or upgrade its tables."),
+    "init": ("setup.init:init", "Create a commented goalwright.toml."),
+    "doctor": ("setup.doctor:doctor", "Check models, keys, settings, skills and the sandbox."),
+    "completion": ("setup.init:completion", "Install shell completion."),
 }
 
 

@@ -43,7 +43,7 @@ ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 TRIGGER = re.compile(r"\b(use|when|whenever|for|if|triggers?|asked?|before|after)\b|当|用于|适用|使用|时", re.I)
 PERSON = re.compile(r"\b(I(?!/)|I'm|my|you can|your)\b")
 VAGUE = re.compile(r"^(helps?|assists?|a (helpful|useful) |does |various|stuff|things)\b", re.I)
-# The text that `goalwright skills add` leaves for the author to replace.
+# The text that `goalwright skills new` leaves for the author to replace.
 UNWRITTEN = "Describe here, step by step, how to do it"
 BODY_LINES = 500
 BODY_CHARACTERS = 20_000
@@ -172,7 +172,7 @@ def _body(parts: Parts) -> list[Finding]:
     if UNWRITTEN in parts.body:
         line = parts.at(parts.body.index(UNWRITTEN))
         remedy = "write down the steps in it"
-        return [Finding("body", "warning", line, "the body is still the one from `goalwright skills add`", remedy)]
+        return [Finding("body", "warning", line, "the body is still the one from `goalwright skills new`", remedy)]
     if lines > BODY_LINES or len(parts.body) > BODY_CHARACTERS:
         message = f"the body has {lines} lines and {len(parts.body):,} characters"
         remedy = f"keep it under {BODY_LINES} lines and move details into linked files"

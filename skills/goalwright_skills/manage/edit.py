@@ -49,7 +49,7 @@ def read(skill: Skill, path: str) -> SkillText:
     file = skill.base_dir.joinpath(*_parts(path))
     safe_files.refuse_links(file, below=skill.base_dir)
     if not file.is_file():
-        raise UnknownFile(f"skill {skill.name!r} has no file {path!r}", hint="`goalwright skills files` lists them")
+        raise UnknownFile(f"skill {skill.name!r} has no file {path!r}", hint="name one of the skill's files")
     if file.stat().st_size > LARGEST:
         raise InputError(f"{file} has more than {LARGEST:,} bytes", hint="open it with another program")
     data = untrusted_files.read(file, LARGEST)
@@ -112,7 +112,7 @@ def _refuse_main(skill: Skill, file: Path) -> None:
         raise InputError(f"{file.name} makes {skill.name!r} a skill", hint="delete the skill instead")
     if not file.is_file():
         raise UnknownFile(
-            f"skill {skill.name!r} has no file {file.name!r}", hint="`goalwright skills files` lists them"
+            f"skill {skill.name!r} has no file {file.name!r}", hint="name one of the skill's files"
         )
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.cli import request_text
-from goalwright.interfaces.cli.dialogs import confirm
-from goalwright.interfaces.cli.dialogs.typed_line import typed_answer, typed_line
+from goalwright.interfaces.cli.dialogs import terminal
+from goalwright.interfaces.cli.dialogs.terminal import typed_answer, typed_line
 from goalwright.interfaces.cli.view import output
 from goalwright.runs.stored.requests import approve_all
 from goalwright_planner.approvals import Answer
@@ -35,7 +35,7 @@ def approver(
     log_in: Callable[[str], Awaitable[bool]] | None = None,
 ) -> Approve | None:
     """What answers a run's requests in this process: --approve-all, the person at the terminal, or nobody."""
-    at_terminal = TerminalApprover(paused, log_in) if confirm.can_ask() and not mode.as_json else None
+    at_terminal = TerminalApprover(paused, log_in) if terminal.can_ask() and not mode.as_json else None
     if not allow:
         return at_terminal.ask if at_terminal is not None else None
 

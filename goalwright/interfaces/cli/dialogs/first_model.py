@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.given_command import given_arguments
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import SetupError
@@ -44,7 +44,7 @@ def offer(settings: Settings, mode: OutputMode, *, yes: bool) -> bool:
     choice = ModelChoice(settings)  # which loads the kept keys
     if yes or not choice.needs_default or not _has_none(settings):
         return yes
-    if mode.quiet or mode.as_json or not confirm.can_ask():
+    if mode.quiet or mode.as_json or not terminal.can_ask():
         raise SetupError(NO_MODEL, hint=ways())
     return _ask(list(_ways()))
 

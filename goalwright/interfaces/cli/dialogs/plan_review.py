@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goalwright.interfaces.cli.dialogs import confirm
-from goalwright.interfaces.cli.dialogs.typed_line import typed_line
+from goalwright.interfaces.cli.dialogs import terminal
+from goalwright.interfaces.cli.dialogs.terminal import typed_line
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output, plan_graph, width
 from goalwright_skills.errors import InputError
@@ -39,7 +39,7 @@ def check_terminal(mode: OutputMode, *, dry_run: bool) -> None:
         raise InputError("--review and --dry-run cannot be used together", hint="leave one of them out")
     if mode.as_json:
         raise InputError("--review and --json cannot be used together", hint=_HINT)
-    if not confirm.can_ask():
+    if not terminal.can_ask():
         raise InputError("--review needs a terminal", hint=_HINT)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
 
@@ -36,7 +36,7 @@ def trust_all(recipes: WorkspaceRecipes) -> None:
 
 def ask_to_trust(recipes: WorkspaceRecipes, name: str, mode: OutputMode) -> None:
     """Ask at the terminal whether to trust a recipe whose plan calls tools, unless it is trusted."""
-    if mode.quiet or not confirm.can_ask():
+    if mode.quiet or not terminal.can_ask():
         return
     for file in recipes.untrusted():
         if file.name == name:

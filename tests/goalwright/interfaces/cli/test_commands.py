@@ -140,7 +140,7 @@ def test_a_batch_whose_model_cannot_be_called_spends_and_writes_nothing(
     "command",
     [
         ("skills", "select", "-q", "Bake a sourdough loaf"),
-        ("skills", "add", "notes", "--description", "Take notes.", "-q"),
+        ("skills", "new", "notes", "--description", "Take notes.", "-q"),
         ("init", "--skill", "minutes", "-q"),
         ("skills", "check", "-q"),
     ],

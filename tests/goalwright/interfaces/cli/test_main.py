@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
-from goalwright.interfaces.cli.lazy_group import LazyGroup
+from goalwright.interfaces.cli.command_classes import LazyGroup
 from goalwright.interfaces.cli.main import cli, main
 from goalwright.interfaces.cli.view import output
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 
-from goalwright.interfaces.cli.commands.mcp.server_table import open_tools
+from goalwright.interfaces.cli.commands.mcp.servers import open_tools
 from goalwright.interfaces.cli.dialogs.trust_prompt import trust_mcp
 from goalwright.interfaces.cli.view import output
 from tests.goalwright.interfaces.cli.test_main import ended

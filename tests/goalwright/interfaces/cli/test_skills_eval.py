@@ -1,4 +1,4 @@
-"""`goalwright skills eval` and `goalwright skills overlap`: what they print, and when they fail."""
+"""`goalwright skills eval` and `goalwright skills check --overlap`: what they print, and when they fail."""
 
 from __future__ import annotations
 
@@ -235,15 +235,18 @@ def test_pairs_that_compete_are_named_with_goals(
     goals: Callable[..., str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for name in ("pdf-a", "pdf-b"):
-        assert ended("skills", "add", name, "--description", "Split PDF pages and rotate them.", "-q") == 0
+        assert ended("skills", "new", name, "--description", "Split PDF pages and rotate them.", "-q") == 0
     capsys.readouterr()
-    assert ended("skills", "overlap", "--skill", "pdf-a", "--json") == 0
+    assert ended("skills", "check", "--overlap", "--skill", "pdf-a", "--json") == 0
     assert json.loads(capsys.readouterr().out) == [
         {"a": "pdf-a", "b": "pdf-b", "goals": ["Split PDF pages and rotate them"]}
     ]
-    assert ended("skills", "overlap", "--limit", "1") == 0
+    assert ended("skills", "check", "--overlap", "--limit", "1") == 0
     assert "pdf-a  pdf-b  1 goal\n  Split PDF pages and rotate them\n" in capsys.readouterr().out
-    assert ended("skills", "overlap", "--goals", goals(REVIEW, WRONG, {"goal": "Split PDF pages"}), "--json") == 0
+    assert (
+        ended("skills", "check", "--overlap", "--goals", goals(REVIEW, WRONG, {"goal": "Split PDF pages"}), "--json")
+        == 0
+    )
     pairs = {(row["a"], row["b"]): row["goals"] for row in json.loads(capsys.readouterr().out)}
     assert pairs["meeting-notes", "release-notes"] == [WRONG["goal"]]
     assert pairs["pdf-a", "pdf-b"] == ["Split PDF pages"]
@@ -252,14 +255,14 @@ def test_pairs_that_compete_are_named_with_goals(
 def test_an_overlap_that_cannot_be_found_is_an_error_or_said(
     goals: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ended("skills", "overlap", "--skill", "nope") == 2
+    assert ended("skills", "check", "--overlap", "--skill", "nope") == 2
     assert "there is no skill 'nope'" in capsys.readouterr().err
-    assert ended("skills", "overlap", "--goals", "none.jsonl") == 2
+    assert ended("skills", "check", "--overlap", "--goals", "none.jsonl") == 2
     capsys.readouterr()
     absent = {"goal": "Write release notes for 2.0", "expected": "gone"}
-    assert ended("skills", "overlap", "--goals", goals(absent)) == 0
+    assert ended("skills", "check", "--overlap", "--goals", goals(absent)) == 0
     told = capsys.readouterr()
     assert "there is no skill 'gone' here" in told.err
     assert ("No two skills compete." in told.err, told.out) == (True, "")
-    assert ended("skills", "overlap", "--skill", "chinese-writing", "--detector", "llm") == 0
+    assert ended("skills", "check", "--overlap", "--skill", "chinese-writing", "--detector", "llm") == 0
     assert "No two skills compete." in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`goalwright skills why`, and how `goalwright skills` shows what users decided."""
+"""`goalwright skills select --why`, and how `goalwright skills` shows the lists of the settings."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GOAL = "Review the code of this pull request"
+NOTHING = "No skill is selected: none has anything in common with the goal."
 
 
 @pytest.fixture(autouse=True)
@@ -27,9 +28,9 @@ def decide(folder: Path, text: str) -> None:
 
 
 def test_the_document_has_the_fields_of_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended("skills", "why", "--json", "--top", "3", GOAL) == 0
+    assert ended("skills", "select", "--why", "--json", "--top", "3", GOAL) == 0
     document = json.loads(capsys.readouterr().out)
-    assert list(document) == ["goal", "certain", "candidates"]
+    assert list(document) == ["goal", "certain", "why", "candidates"]
     assert (document["goal"], len(document["candidates"])) == (GOAL, 3)
     first = document["candidates"][0]
     assert list(first) == ["name", "score", "selected", "margin", "parts", "change"]
@@ -38,21 +39,21 @@ def test_the_document_has_the_fields_of_the_contract(capsys: pytest.CaptureFixtu
         assert list(part) == ["part", "score", "signals"]
 
 
-def test_people_read_a_block_for_each_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_has_a_block_for_each_candidate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     decide(tmp_path, 'manual = ["code-review"]\npin = ["decision-memo"]')
-    assert ended("skills", "why", "--top", "16", GOAL) == 0
+    assert ended("skills", "select", "--why", "--top", "16", GOAL) == 0
     out = capsys.readouterr().out
     assert "\n\ncode-review  " in out
     assert "  It is manual: name it, with $code-review in the goal or --skill code-review.\n" in out
-    assert ended("skills", "why", f"$code-review {GOAL}") == 0
+    assert ended("skills", "select", "--why", f"$code-review {GOAL}") == 0
     assert "code-review  1.00  selected" in capsys.readouterr().out
 
 
-def test_people_read_one_line_of_a_long_goal_and_what_would_change_a_selection(
+def test_long_parts_of_a_goal_are_shortened_in_text(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     goal = f"do not use the debugging skill:\n{GOAL}. {'Mind the names. ' * 500}"
-    assert ended("skills", "why", "--top", "3", goal) == 0
+    assert ended("skills", "select", "--why", "-v", "--top", "3", goal) == 0
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) < 300
     assert f"': {GOAL}. Mind the names." in out
@@ -60,15 +61,15 @@ def test_people_read_one_line_of_a_long_goal_and_what_would_change_a_selection(
     assert "  nothing would change that" in out or "  it would not be, for a " in out
 
 
-def test_a_named_skill_is_explained_though_it_was_no_candidate(
+def test_a_named_skill_is_explained_even_if_it_was_no_candidate(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for number in range(80):
         put(tmp_path / f"skills/reviews-{number}", f"reviews-{number}", f"{GOAL} in project {number}.")
     put(tmp_path / "skills/beehives", "beehives", "Harvests honey from beehives.")
     put(tmp_path / "skills/broken", "broken", "")
-    named = ("--skill", "beehives", "--skill", "broken")
-    assert ended("skills", "why", "--json", "--top", "2", *named, GOAL) == 0
+    named = ("--why", "beehives", "--why", "broken")
+    assert ended("skills", "select", "--why", "--json", "--top", "2", *named, GOAL) == 0
     document = json.loads(capsys.readouterr().out)
     *_, one, other = document["candidates"]
     assert (one["name"], one["selected"], one["margin"] < 0) == ("beehives", False, True)
@@ -90,8 +91,8 @@ def test_no_skill_is_left_out_for_words_that_count_more_than_those_of_the_last_c
     put(
         tmp_path / "skills/patches", "patches", "Judge patches, diffs, commits and merge requests that colleagues send."
     )
-    names = [name for number in range(80) for name in ("--skill", f"reviews-{number}")]
-    assert ended("skills", "why", "--json", "--top", "1", *names, GOAL) == 0
+    names = [name for number in range(80) for name in ("--why", f"reviews-{number}")]
+    assert ended("skills", "select", "--why", "--json", "--top", "1", *names, GOAL) == 0
     changes = [one["change"] for one in json.loads(capsys.readouterr().out)["candidates"]]
     counts = [
         tuple(map(float, found.groups()))
@@ -106,17 +107,20 @@ def test_the_skills_that_are_certain_are_named_where_others_are_selected_too(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     goal = "Summarize the meeting notes, then write the weekly report and a decision memo"
-    assert ended("skills", "why", "--json", goal) == 0
+    assert ended("skills", "select", "--why", "--json", goal) == 0
     found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["candidates"] if one["selected"]}
     certain = [name for name, one in found.items() if "it is certain" in one["change"]]
     assert 0 < len(certain) < len(found)
-    assert ended("skills", "why", goal) == 0
+    assert ended("skills", "select", "--why", goal) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first == f"{len(found)} selected, {', '.join(certain)} with certainty."
+    assert first == f"{len(found)} skills are selected, {', '.join(certain)} with certainty: {', '.join(found)}."
 
 
 def test_what_would_change_a_part_of_the_goal_is_said_of_that_part(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended("skills", "why", "--json", "--top", "30", "Review the diff of the shop. Our cat is black.") == 0
+    assert (
+        ended("skills", "select", "--why", "--json", "--top", "30", "Review the diff of the shop. Our cat is black.")
+        == 0
+    )
     candidates = json.loads(capsys.readouterr().out)["candidates"]
     best = {one["name"]: max(one["parts"], key=lambda part: part["score"])["part"] for one in candidates}
     told = {one["name"]: one["change"] for one in candidates if best[one["name"]] == "Our cat is black."}
@@ -124,24 +128,41 @@ def test_what_would_change_a_part_of_the_goal_is_said_of_that_part(capsys: pytes
     assert all("part" in change or "for 'Our cat is black.'" in change for change in told.values()), told
 
 
-def test_a_named_skill_that_is_a_candidate_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_named_skill_is_answered_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended("skills", "select", GOAL, "--why", "code-review") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("code-review is selected, by ")
+    assert out.count("\n") == 1
+    assert ended("skills", "select", GOAL, "--why", "decision-memo", "-v") == 0
+    sentence, _, block, *_ = capsys.readouterr().out.splitlines()
+    assert sentence.startswith("decision-memo is not selected, by ")
+    assert block.startswith("decision-memo  0.")
+
+
+def test_a_named_candidate_is_listed_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
-        ended("skills", "why", "--json", "--top", "1", "--skill", "decision-memo", "--skill", "code-review", GOAL) == 0
+        ended(
+            "skills", "select", "--why", "--json", "--top", "1", "--why", "decision-memo", "--why", "code-review", GOAL
+        )
+        == 0
     )
     names = [one["name"] for one in json.loads(capsys.readouterr().out)["candidates"]]
     assert (names.count("code-review"), names[-1]) == (1, "decision-memo")
-    assert ended("skills", "why", "--skill", "code-reviews", GOAL) == 2
+    assert ended("skills", "select", "--why", "--why", "code-reviews", GOAL) == 2
     assert "known skills: code-review" in capsys.readouterr().err
 
 
 def test_a_goal_without_candidates_says_that_nothing_is_selected(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended("skills", "why", "--detector", "keyword", "Zzyzx") == 0
+    assert ended("skills", "select", "--why", "--detector", "keyword", "Zzyzx") == 0
     ran = capsys.readouterr()
-    assert ran.out == "Nothing is selected.\n"
+    assert ran.out == f"{NOTHING}\n"
     assert "'keyword' does not explain its scores" in ran.err
-    assert ended("skills", "why", "--detector", "keyword", "-q", "--json", "Zzyzx") == 0
+    assert ended("skills", "select", "--why", "--detector", "keyword", "-q", "--json", "Zzyzx") == 0
     ran = capsys.readouterr()
-    assert (json.loads(ran.out), ran.err) == ({"goal": "Zzyzx", "certain": False, "candidates": []}, "")
+    assert (json.loads(ran.out), ran.err) == (
+        {"goal": "Zzyzx", "certain": False, "why": NOTHING, "candidates": []},
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -149,12 +170,12 @@ def test_a_goal_without_candidates_says_that_nothing_is_selected(capsys: pytest.
     [(["  "], "the goal is empty"), (["--top", "0", "x"], "0"), (["--detector", "nope", "x"], "no detector 'nope'")],
 )
 def test_wrong_usage_is_an_error(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended("skills", "why", *arguments) == 2
+    assert ended("skills", "select", "--why", *arguments) == 2
     assert said in capsys.readouterr().err
 
 
 def test_a_detector_that_asks_a_model_is_explained_by_the_ranking(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ended("skills", "why", "--detector", "llm", "--json", GOAL) == 0
+    assert ended("skills", "select", "--why", "--detector", "llm", "--json", GOAL) == 0
     assert json.loads(capsys.readouterr().out)["candidates"][0]["name"] == "code-review"
 
 

@@ -1,22 +1,28 @@
-"""`goalwright eval CASES…`: run cases, score them, and say whether variants differ."""
+"""`goalwright eval CASES…`: run cases, check the answers, and compare variants."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shlex
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.commands.batches import batch_flags
 from goalwright.interfaces.cli.commands.evaluations import eval_flags
+from goalwright.interfaces.cli.configuration import SettingFlags
+from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from goalwright.evaluation.variant import Variant
     from goalwright.interfaces.cli.commands.batches.batch_flags import ClusterFlags
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags, LimitFlags
-    from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.settings.paths import Paths
 
 
 @click.command("run")
@@ -55,7 +61,7 @@ def run(
     approve_all: bool,
     yes: bool,
 ) -> int:
-    """Run the cases of CASES, check each answer, and compare variants.
+    """Run cases, check each answer, and compare variants.
 
     CASES are files of JSON lines or YAML (`-`: stdin), a goal file of `goalwright batch`, or a skill's folder with
     evals/evals.json.
@@ -77,7 +83,6 @@ def run(
     from goalwright.batch.batch_settings import batch_settings
     from goalwright.evaluation.evaluate import EvaluationOptions, open_evaluation
     from goalwright.interfaces.cli.commands.evaluations.execution import run_to_exit
-    from goalwright.interfaces.cli.commands.evaluations.variant_flags import read_variants
     from goalwright.interfaces.cli.dialogs import trust_prompt
 
     check_flags.check_variants(len(variants))
@@ -97,3 +102,54 @@ def run(
         flags=flags.given(),
     ) as evaluation:
         return run_to_exit(evaluation, mode, check_flags, html, trust=trust, yes=yes)
+
+
+@click.command(add_help_option=False)
+@options.named_models
+@options.skills
+@options.concurrency
+@options.replans
+@options.powers
+@options.changes
+@click.option("--skill", "skills", multiple=True)
+def _parsed(flags: SettingFlags, skills: tuple[str, ...]) -> tuple[SettingFlags, tuple[str, ...]]:
+    return flags, skills
+
+
+def read_variants(given: Sequence[str], where: Paths, base: SettingFlags) -> list[Variant]:
+    """The variants of the command line; raises if one is not NAME=FLAGS, or has a flag that a variant cannot have."""
+    return [_variant(text, where, base) for text in given]
+
+
+def _variant(text: str, where: Paths, base: SettingFlags) -> Variant:
+    from goalwright.evaluation.variant import Variant
+
+    name, equals, words = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(
+            f"--variant {text!r}: a variant is NAME=FLAGS", hint="such as --variant 'with=--skill pdf-forms'"
+        )
+    try:
+        flags, skills = _parsed.main(shlex.split(words), standalone_mode=False)
+    except ValueError as error:
+        raise InputError(f"--variant {name}: {error}", hint="quote the flags as one text") from error
+    except click.ClickException as error:
+        raise InputError(
+            f"--variant {name}: {error.format_message()}",
+            hint="flags are those of `goalwright run`: --model, --skill, --without, --skills-dir, --seed-dir, -c KEY=VALUE",
+        ) from error
+    return Variant(name.strip(), _settings(flags, where, base), skills, words.strip())
+
+
+def _settings(flags: SettingFlags, where: Paths, base: SettingFlags) -> dict[str, Any]:
+    """The settings that a variant changes, with their values."""
+    both = SettingFlags(**{field.name: _joined(base, flags, field.name) for field in fields(SettingFlags)})
+    resolved = configuration.settings(where, both, quiet=True).settings
+    return {name: getattr(resolved, name) for name in flags.given()}
+
+
+def _joined(base: SettingFlags, flags: SettingFlags, name: str) -> Any:
+    before, own = getattr(base, name), getattr(flags, name)
+    if name in ("skills_without", "changes"):
+        return (*before, *own)
+    return before if own in (None, ()) else own

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import options
-from goalwright.interfaces.cli.commands.mcp.server_table import open_tools
+from goalwright.interfaces.cli.commands.mcp.servers import open_tools
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 
@@ -35,7 +35,7 @@ PATIENCE = 600.0
 )
 @options.common
 def login(name: str, workspace: Path, mode: OutputMode, *, no_browser: bool, timeout: float) -> int:
-    """Log in at an MCP server that asks for it, in your browser.
+    """Log in to a server in your browser.
 
     The tokens are kept in your data folder, in a file that only you can read. They are sent to that server alone.
 
@@ -66,7 +66,7 @@ def login(name: str, workspace: Path, mode: OutputMode, *, no_browser: bool, tim
 @click.argument("name")
 @options.common
 def logout(name: str, workspace: Path, mode: OutputMode) -> int:
-    """Forget the login at an MCP server.
+    """Forget the login to a server.
 
     \b
     Examples:

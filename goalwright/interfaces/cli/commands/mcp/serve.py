@@ -38,7 +38,7 @@ _PORT = 8725
 @options.journal
 @options.workspace
 def serve(workspace: Path, flags: SettingFlags, *, allow_approvals: bool, http: bool, port: int | None) -> int:
-    """Serve this workspace to other agents, as an MCP server on standard input and output.
+    """Serve this workspace to other agents, as an MCP server.
 
     With --http, it prints its address and its token instead; clients send the header `Authorization: Bearer TOKEN`.
 

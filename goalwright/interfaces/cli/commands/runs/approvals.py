@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.journal
 @options.common
 def approvals(run: str | None, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
-    """List what runs wait for: calls and tasks to approve, and questions.
+    """List the approvals and answers that runs wait for.
 
     RUN is a run's id, a prefix of it, or `last`; without it, all runs of the workspace are listed. Answer with
     `goalwright resume RUN` and --approve ID, --deny ID=NOTE, --edit ID=FILE or --answer ID=TEXT. Any unique prefix of an id

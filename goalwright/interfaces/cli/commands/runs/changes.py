@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.journal
 @options.common
 def changes(run: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, undo: bool) -> int:
-    """Show what a run changed in the workspace, as one patch, or undo it.
+    """Show what a run changed in the workspace, or undo it.
 
     RUN is a run's id, a prefix of it, or `last` (the default). Apply the patch with `git apply`.
     --undo leaves files alone that have changed since.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, goal_source, options
-from goalwright.interfaces.cli.dialogs import confirm, recipe_trust
+from goalwright.interfaces.cli.dialogs import recipe_trust, terminal
 from goalwright.interfaces.cli.view import output, result_target
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import counted
@@ -67,7 +67,7 @@ def chat(
     approve_all: bool,
     yes: bool,
 ) -> int:
-    """Talk with goalwright: each goal is a turn that sees the earlier ones.
+    """Have a conversation: each goal is a turn that sees the earlier ones.
 
     GOAL is the first turn. At a terminal, /help lists the commands; elsewhere every line of stdin is a goal, and each
     answer is printed (with --json, one document per line).
@@ -91,7 +91,7 @@ def chat(
     from goalwright.interfaces.cli import model_download, warm_up
     from goalwright.interfaces.cli.chat.chat import Chat
     from goalwright.interfaces.cli.chat.page import ConversationPage
-    from goalwright.interfaces.cli.commands.runs.run_preview import show_preview
+    from goalwright.interfaces.cli.commands.runs.run import show_preview
     from goalwright.interfaces.cli.dialogs import first_model, trust_prompt
     from goalwright.runs.conversations.conversation import Conversation
     from goalwright.runs.goal import NO_GOAL, Goal
@@ -117,7 +117,7 @@ def chat(
         trust_prompt.trust_mcp(goalwright.workspace.tools, trust=trust, quiet=mode.quiet, warn=False)
     if trust:
         recipe_trust.trust_all(goalwright.recipes)
-    at_terminal = confirm.can_ask() and not mode.as_json
+    at_terminal = terminal.can_ask() and not mode.as_json
     base = Goal(".", skills=goal_flags.skills, files=goal_flags.files, stream=at_terminal)
     given = replace(
         base, text=NO_GOAL if goal is None or source.recipe is not None else goal, answers=goal_flags.answers

@@ -1,9 +1,10 @@
-"""`goalwright plan`: make a plan to review and edit, without running it."""
+"""`goalwright plan`: make a plan without running it, or print the plan of a run."""
 
 from __future__ import annotations
 
 import asyncio
 import shlex
+import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, execution, options, stdin
-from goalwright.interfaces.cli.commands.runs import plan_text
 from goalwright.interfaces.cli.given_command import given_arguments
-from goalwright.interfaces.cli.view import output, result_target
+from goalwright.interfaces.cli.view import output, result_target, whole_file, width
 from goalwright_planner.errors import BudgetSpent
 from goalwright_planner.events import Warned
 from goalwright_skills.errors import InputError
@@ -109,13 +109,13 @@ def plan(
     if not made.tasks:
         target = None  # a question must not overwrite a plan
     elif target is not None:
-        chosen = form or plan_text.format_of(target)
-        text = plan_text.text_of(made, chosen, full_goal.text)
-        target = target if plan_text.write(text, target, mode, chosen) else None
+        chosen = form or _format_of(target)
+        text = _text_of(made, chosen, full_goal.text)
+        target = target if _write(text, target, mode, chosen) else None
     if mode.as_json:
         output.print_json(made.to_dict())
     elif target is None:
-        output.print_result(plan_text.text_of(made, form or "yaml"))
+        output.print_result(_text_of(made, form or "yaml"))
     if not made.tasks:
         output.say(f"Question: {made.clarification}\nAnswer with: {_answering_command()}")
         return execution.EXIT["waiting"]
@@ -133,14 +133,13 @@ def _write_plan_of(
     workspace: Path, run: str, flags: SettingFlags, target: Path | None, form: str | None, mode: OutputMode
 ) -> int:
     """Print the plan of a recorded run, or write it to a file."""
-    from goalwright.interfaces.cli.commands.runs.plan_of import plan_of
 
-    made, goal, comments = plan_of(workspace, run, flags)
-    chosen = form or plan_text.format_of(target)
-    text = plan_text.text_of(made, chosen, goal)
+    made, goal, comments = _plan_of(workspace, run, flags)
+    chosen = form or _format_of(target)
+    text = _text_of(made, chosen, goal)
     if chosen == "yaml" and not text.startswith("{"):
         text = comments + text
-    written = target is not None and plan_text.write(text, target, mode, chosen, f"goalwright resume {run} --plan")
+    written = target is not None and _write(text, target, mode, chosen, f"goalwright resume {run} --plan")
     if mode.as_json:
         output.print_json(made.to_dict())
     elif not written:
@@ -150,10 +149,10 @@ def _write_plan_of(
 
 async def _answer_to(made: Plan, mode: OutputMode, view: ProgressView) -> str | None:
     """The question in a plan's place with what a person answers; None if there is none, or nobody answers it."""
-    from goalwright.interfaces.cli.dialogs import confirm
-    from goalwright.interfaces.cli.dialogs.typed_line import typed_answer
+    from goalwright.interfaces.cli.dialogs import terminal
+    from goalwright.interfaces.cli.dialogs.terminal import typed_answer
 
-    if made.tasks or mode.as_json or not confirm.can_ask():
+    if made.tasks or mode.as_json or not terminal.can_ask():
         return None
     with view.paused():
         output.say(f"\n{made.clarification}")
@@ -189,3 +188,64 @@ def _interrupted(mode: OutputMode) -> None:
     if mode.as_json:
         output.print_json({"error": {"code": "INTERRUPTED", "message": what, "hint": "make the plan again"}})
     execution.exit_now(130)
+
+
+def _plan_of(workspace: Path, run: str, flags: SettingFlags) -> tuple[Plan, str, str]:
+    """The plan of a run as it was last, the run's goal, and what a person should know who edits it."""
+    from goalwright.runs.runtime import Goalwright
+    from goalwright.runs.stored import records
+
+    where = configuration.paths(workspace)
+    settings = configuration.settings(where, flags, quiet=True).settings
+    store = records.recorded_runs(where, settings)
+    first = records.first_event(store, run, where)
+    store.close()
+    goalwright = Goalwright(workspace, settings)
+    try:
+        editable = goalwright.plan_of(first.run_id)
+    finally:
+        asyncio.run(goalwright.close())
+    lines = [
+        f"The plan of run {first.run_id}.",
+        *editable.comments(),
+        f"Continue with: {_continue_command(first.run_id)}",
+    ]
+    return editable.plan, first.goal, "".join(f"# {line}\n" for line in map(output.escape_controls, lines))
+
+
+def _continue_command(run_id: str, target: Path | None = None) -> str:
+    """The command that continues a run with an edited plan."""
+    return shlex.join([output.program(), "resume", run_id, "--plan", str(target) if target is not None else "FILE"])
+
+
+_SUFFIXES = {".json": "json", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
+
+
+def _format_of(target: Path | None) -> str:
+    """The format of a file, by its suffix."""
+    return _SUFFIXES.get(target.suffix.lower(), "yaml") if target is not None else "yaml"
+
+
+def _text_of(made: Plan, form: str, goal: str = "") -> str:
+    """The plan in a form; a question has no graph, so it is printed as YAML."""
+    from goalwright.interfaces.cli.view import plan_graph
+    from goalwright.runs.plans import plan_file
+    from goalwright.traces.drawing.forms import FORMS
+
+    if form in ("yaml", "json") or not made.tasks:
+        return plan_file.dump(made, form if form == "json" else "yaml", goal)
+    return plan_graph.draw(made, width.of(sys.stdout)) if form == "graph" else FORMS[form](made)
+
+
+def _write(text: str, target: Path, mode: OutputMode, form: str, command: str = "goalwright run --plan") -> bool:
+    """Write the plan and return whether that worked; if not, it is printed, because it was paid for."""
+    try:
+        whole_file.write(target, text)
+    except OSError as error:
+        output.say_warning(f"cannot write the plan to {target}: {error.strerror}; printing it instead")
+        return False
+    if not mode.quiet and form not in ("yaml", "json"):
+        output.say(f"Graph written to {target}. To run or edit the plan, write it as YAML: -o plan.yaml")
+    elif not mode.quiet:
+        output.say(f"Plan written to {target}. Run it with: {command} {shlex.quote(str(target))}")
+    return True

@@ -31,7 +31,7 @@ _MARKS = {True: "ok", False: "!!", None: "--"}
 @options.journal
 @options.common
 def doctor(workspace: Path, engine: str | None, flags: SettingFlags, mode: OutputMode) -> int:
-    """Check what goalwright needs to run: models, keys, settings, skills, sandbox.
+    """Check models, keys, settings, skills and the sandbox.
 
     Says what is missing and how to fix it. No model is called and nothing is changed.
 

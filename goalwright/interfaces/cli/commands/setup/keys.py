@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import options
-from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def keys() -> None:
-    """Keep providers' API keys, so that they need not be in the environment.
+    """Store providers' API keys, so that they need not be in the environment.
 
     They are kept in the system's keyring if there is one (macOS, or Linux with secret-tool), else in a file that only
     you can read. A key in the environment is used before a kept one.
@@ -124,7 +124,7 @@ def given_key(provider: str) -> str:
     """The key that the user types unseen, or that stdin holds."""
     from goalwright.models.litellm.stored_keys import LONGEST_KEY
 
-    if confirm.can_ask():
+    if terminal.can_ask():
         return str(click.prompt(f"API key of {provider} (it is not shown)", hide_input=True, err=True)).strip()
     return sys.stdin.read(LONGEST_KEY + 100).strip()
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.tools
 @options.common
 def call(name: str, arguments: str, workspace: Path, flags: SettingFlags, mode: OutputMode, *, trust: bool) -> int:
-    """Run a tool and print its envelope, as a model would get it. `-` reads the arguments from stdin.
+    """Run a tool by hand.
 
     Built-in tools that read, such as ReadFile and Grep, can be called too. Files that a tool writes, and output that is
     too long, go to a new folder under .agents/runs/.

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from goalwright_skills.check import Report
 
 SKILL_FILES = ("SKILL.md", "skill.yaml")
+# Pairs that --overlap shows by default.
+_OVERLAPS = 50
 SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages"})
 
 
@@ -31,28 +33,48 @@ SKIPPED = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "si
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--fix", is_flag=True, help="Fix mechanical problems, then check.")
 @click.option("--no-run", is_flag=True, help="Do not run the tools.")
+@click.option("--overlap", is_flag=True, help="Show pairs of skills that compete for the same goals instead.")
+@click.option(
+    "--goals",
+    "goal_file",
+    metavar="FILE",
+    help="With --overlap: goals to compare on, in the format of `goalwright skills eval` (`-`: stdin).",
+)
+@click.option("--skill", metavar="NAME", help="With --overlap: only the pairs of this skill.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="With --overlap: at most N pairs (default: 50).")
+@options.skills
 @options.tools
 @options.common
 def check(
     paths: tuple[Path, ...],
+    goal_file: str | None,
+    skill: str | None,
+    limit: int | None,
     workspace: Path,
     flags: SettingFlags,
     mode: OutputMode,
     *,
     fix: bool,
     no_run: bool,
+    overlap: bool,
     trust: bool,
 ) -> int:
-    """Check skills and tools as a good reviewer would.
+    """Check skills and tools for problems, or for overlap.
 
     PATHS are folders of skills, or the SKILL.md or skill.yaml of one (default: the workspace's own skills). Each tool
     that you trust is run twice: with its first example and with wrong arguments. A tool that is not trusted yet is
     checked without building or running anything of it; --trust runs it too.
 
+    --overlap shows which skills compete: a phrase of one's description selects the other. With --goals, they compete
+    where one is selected or comes first and the other was expected; for goals without `expected`, where both are
+    selected.
+
     \b
     Examples:
       goalwright skills check
       goalwright skills check skills/word-count --fix
+      goalwright skills check --overlap
+      goalwright skills check --overlap --goals goals.jsonl --json
 
     Exit status: 0 no errors (there may be warnings), 1 errors found, 2 wrong usage.
     """
@@ -60,6 +82,14 @@ def check(
 
     from goalwright_skills import check as checks
 
+    if overlap:
+        from goalwright.interfaces.cli.commands.skills.overlap import print_overlap
+
+        if paths or fix or no_run:
+            raise InputError("--overlap compares all skills", hint="leave out PATHS, --fix and --no-run")
+        return print_overlap(goal_file, skill, limit or _OVERLAPS, workspace, flags, mode)
+    if goal_file is not None or skill is not None or limit is not None:
+        raise InputError("--goals, --skill and --limit need --overlap", hint="add --overlap")
     tools = open_workspace(workspace, flags, trust=trust, quiet=mode.quiet).tools
     folders = _skill_folders(paths) if paths else tools.own_folders()
     for folder in folders if fix else ():

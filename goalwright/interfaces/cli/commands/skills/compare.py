@@ -67,7 +67,7 @@ def compare(
     approve_all: bool,
     yes: bool,
 ) -> int:
-    """Compare answers without the skill NAME and with it, or with its old and its new version.
+    """Measure whether a skill, or a change to it, helps.
 
     Before a call is made, it prints what is known for free: recorded goals that would select other skills, and tasks
     on record whose prompts would change.

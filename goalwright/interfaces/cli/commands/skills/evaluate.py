@@ -111,7 +111,7 @@ def evaluate(
     *,
     check: bool,
 ) -> int:
-    """Measure how well labelled goals find their skills, and say what to change for those that do not.
+    """Measure how well labelled goals find their skills.
 
     FILE has one JSON object per line: the goal and the skills that should be selected, null where none should (`-`:
     stdin). Each miss is explained: which skill came first and by which words, and which words of the goal the expected

@@ -9,7 +9,7 @@ import click
 
 from goalwright.interfaces.cli import configuration, execution, options
 from goalwright.interfaces.cli.commands.evaluations import eval_flags
-from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import GoalwrightError, InputError
@@ -67,7 +67,7 @@ def improve(
     approve_all: bool,
     yes: bool,
 ) -> int:
-    """Have a model change one place of the skill NAME so that more of its cases pass.
+    """Let a model improve a skill, and test the change.
 
     Two thirds of the cases are worked on, one third is held out: the model never sees these, and an edit is accepted
     only if more of them pass, and none that always passed always fails. Nothing in the skill changes unless you pass
@@ -112,7 +112,7 @@ def improve(
 
 
 def _check_cost(max_cost: float | None, *, yes: bool) -> None:
-    if max_cost is None and not confirm.confirmed("No --max-cost is given. Run without a limit?", yes=yes):
+    if max_cost is None and not terminal.confirmed("No --max-cost is given. Run without a limit?", yes=yes):
         raise InputError("--max-cost is missing: rounds of evaluations can cost much", hint="add it, or --yes")
 
 
@@ -152,7 +152,7 @@ def _apply(result: Improvement, mode: OutputMode, *, yes: bool) -> int:
     """Write the change after the person has seen it; returns the exit status."""
     if mode.as_json or mode.quiet:
         output.say(result.patch or "")
-    if not confirm.confirmed(f"Write this change to {result.file}?", yes=yes):
+    if not terminal.confirmed(f"Write this change to {result.file}?", yes=yes):
         output.say("Not written: nobody agreed. --yes agrees in advance.")
         return 0
     try:

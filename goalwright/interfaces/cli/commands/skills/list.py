@@ -1,4 +1,4 @@
-"""`goalwright skills list`: the skills that are found, strongest location first."""
+"""`goalwright skills list` and `goalwright skills show`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import options
-from goalwright.interfaces.cli.commands.mcp.server_table import server_states
+from goalwright.interfaces.cli.commands.mcp.servers import server_states
 from goalwright.interfaces.cli.commands.skills.open_workspace import open_skills, warn
 from goalwright.interfaces.cli.view import output, width
 from goalwright.workspace import skill_list
-from goalwright_skills.discovery.needs import needs, told
+from goalwright.workspace.skill_list import installed_tools, task_capabilities
+from goalwright_skills.discovery.needs import SWITCHES, needs, told
+from goalwright_skills.errors import InputError
+from goalwright_skills.functions import installed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright_skills.preferences import Preferences
     from goalwright_skills.skill import Skill
+
 
 # Of more skills, only the frontmatter is asked for what they need.
 _MOST_BODIES = 1_000
@@ -90,3 +94,45 @@ def _state(skill: Skill) -> str:
     """A state with its reason, which usually begins with the state."""
     reason = skill.reason or ""
     return reason if reason.startswith(skill.state) else f"{skill.state}: {reason}"
+
+
+@click.command("show")
+@click.argument("name")
+@click.option("--args", "arguments", default="", metavar="TEXT", help="Text that replaces $ARGUMENTS.")
+@click.option("--files", "only_files", is_flag=True, help="List the files of the skill with their sizes instead.")
+@options.common
+def show(name: str, arguments: str, workspace: Path, mode: OutputMode, *, only_files: bool) -> int:
+    """Show a skill as a task receives it, or list its files.
+
+    \b
+    Examples:
+      goalwright skills show cataloging-apis --args "only the public endpoints"
+      goalwright skills show cataloging-apis --files
+    """
+    from goalwright_skills.manage import install
+
+    skills = open_skills(workspace, quiet=mode.quiet)
+    registry = skills.registry
+    skill = registry.get(name)
+    listed = install.files(skill) if skill is not None else []
+    files = [{"path": path, "bytes": size} for path, size in listed]
+    if only_files and skill is not None:
+        output.show(mode, files, "\n".join(f"{size:>10,}  {path}" for path, size in listed))
+        return 0
+    if skill.kind == "executable" if skill else name in installed.names():
+        raise InputError(
+            f"{name!r} is a tool and has no SKILL.md to show", hint=f"run it with `goalwright skills call {name}`"
+        )
+    content = registry.load_content(name, arguments)  # raises for an unknown name
+    warn(registry, verbose=mode.verbose, quiet=True)
+    needed = needs(skill) if skill is not None else ()
+    tasks = task_capabilities(skills, installed_tools(skills.preferences, everything=False)) if needed else frozenset()
+    if mode.as_json and skill is not None:
+        rows = [{"what": need.what, "available": need.what in tasks, "said": need.said} for need in needed]
+        output.print_json(skill.to_dict() | {"needs": rows, "content": content, "files": files})
+        return 0
+    if needed and not mode.quiet:
+        off = " ".join(SWITCHES[need.what] for need in needed if need.what not in tasks)
+        output.say(f"{name} needs {told(needed, tasks)}" + (f" (a run has it with {off})" if off else ""))
+    output.print_text(content)
+    return 0

@@ -1,4 +1,4 @@
-"""`goalwright skills new`: a skill to write, or a working tool to change."""
+"""`goalwright skills new` and `goalwright skills delete`: the workspace's own skills and tools."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, options
-from goalwright.interfaces.cli.commands.skills import shadowing
-from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.commands.skills.open_workspace import open_registry, open_skills
+from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.view import output
+from goalwright_skills.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from goalwright.interfaces.cli.view.output_mode import OutputMode
+    from goalwright.workspace.skills import WorkspaceSkills
     from goalwright_skills.programs.manifest import Runtime
+
 
 RUNTIMES = ("python", "node", "go", "binary")
 
@@ -33,7 +37,7 @@ RUNTIMES = ("python", "node", "go", "binary")
 def new(
     name: str, kind: str | None, description: str | None, runtime: Runtime, workspace: Path, mode: OutputMode
 ) -> int:
-    """Create a skill in .agents/skills/, or a tool in skills/ that works and passes `goalwright skills check`.
+    """Create a skill, or a working tool to change.
 
     At a terminal, goalwright asks which of the two you want unless a flag says so.
 
@@ -55,7 +59,7 @@ def new(
         names = [manifest.name for manifest in manifest_file.read(written[0].parent)[0]]
         hint = f"Try it: goalwright skills check {shlex.quote(str(written[0].parent))}"
     if not mode.quiet:
-        shadowing.warn(workspace, names)
+        warn_of_shadowing(workspace, names)
     if mode.as_json:
         output.print_json({"written": [str(path) for path in written]})
         return 0
@@ -72,7 +76,7 @@ def _asked(description: str | None) -> str:
     runtime_given = (
         click.get_current_context().get_parameter_source("runtime") is click.core.ParameterSource.COMMANDLINE
     )
-    if runtime_given or not confirm.can_ask():
+    if runtime_given or not terminal.can_ask():
         return "tool"
     return str(
         click.prompt("A skill (instructions) or a tool (a program)?", type=click.Choice(["skill", "tool"]), err=True)
@@ -80,6 +84,60 @@ def _asked(description: str | None) -> str:
 
 
 def _described() -> str:
-    if not confirm.can_ask():
+    if not terminal.can_ask():
         return ""
     return str(click.prompt("What does it do, and when should it be used?", err=True))
+
+
+@click.command("delete")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@options.common
+def delete(name: str, workspace: Path, mode: OutputMode, *, yes: bool) -> int:
+    """Delete a skill or tool of the workspace.
+
+    All other skills are read-only. NAME is the name of a skill, of a tool or of a tool's folder.
+
+    \b
+    Examples:
+      goalwright skills delete release-notes --yes
+      goalwright skills delete word-count
+    """
+    from goalwright_skills.manage import install
+
+    registry = open_registry(workspace)
+    skill = install.own(registry, name)
+    if not terminal.confirmed(f"Delete {skill.base_dir} and all its files?", yes=yes):
+        raise InputError("nothing was deleted", hint="confirm with --yes")
+    folder = install.delete(registry, name)
+    output.show(mode, {"name": name, "deleted": str(folder)}, f"Deleted {folder}")
+    return 0
+
+
+_BUNDLED = "that comes with goalwright"
+_REMEDY = "to have both, choose another name"
+
+
+def warn_of_shadowing(workspace: Path, names: Iterable[str]) -> None:
+    """Print a warning for each of the new skills and tools that is not the only one of its name."""
+    skills = open_skills(workspace, quiet=True)
+    for name in names:
+        for text in _conflicts(skills, name):
+            output.say_warning(text)
+
+
+def _conflicts(skills: WorkspaceSkills, name: str) -> Iterator[str]:
+    from goalwright.workspace.skill_list import installed_tools
+
+    rows = [row for row in skills.registry.list_skills(all=True) if row.name == name and row.state != "broken"]
+    counted = next((row for row in rows if row.state != "shadowed"), None)
+    for row in rows:
+        if row.state == "shadowed" and counted is not None and counted.source in ("workspace", "project"):
+            where = _BUNDLED if row.source == "bundled" else f"in {row.base_dir}"
+            yield f"{name!r} is now used instead of the skill of that name {where}; {_REMEDY}"
+        elif row.state == "shadowed" and counted is not None:
+            yield f"{name!r} is not used: {counted.file} has the same name, and counts first; choose another name"
+    if any(
+        tool.name == name and tool.source == "bundled" for tool in installed_tools(skills.preferences, everything=True)
+    ):
+        yield f"{name!r} is now used instead of the tool of that name {_BUNDLED}; {_REMEDY}"

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Select = Callable[[str, tuple[str, ...]], "list[Selection]"]
 _EXAMPLE = 'goalwright skills select "Write API documentation"'
+# Candidates that `--why` shows by default.
+_EXPLAINED = 10
 
 
 @click.command("select")
@@ -34,24 +36,58 @@ _EXAMPLE = 'goalwright skills select "Write API documentation"'
 @click.option(
     "--from", "source", metavar="FILE", help="Select for every goal in a `goalwright batch` file; prints JSON lines."
 )
-@click.option("--top", type=click.IntRange(1), metavar="N", help="Show the N best-ranked skills, even poor matches.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Show the N best-ranked skills, even poor matches; with --why, N candidates (default: 10).",
+)
+@click.option(
+    "--why",
+    "explained",
+    is_flag=False,
+    flag_value="",
+    multiple=True,
+    metavar="[NAME]",
+    help="Explain the scores, or why this skill is selected or not (repeatable).",
+)
 @options.selecting_model
 @options.skills
 @options.common
 def select(
-    goal: str | None, source: str | None, top: int | None, workspace: Path, flags: SettingFlags, mode: OutputMode
+    goal: str | None,
+    source: str | None,
+    top: int | None,
+    explained: tuple[str, ...],
+    workspace: Path,
+    flags: SettingFlags,
+    mode: OutputMode,
 ) -> int:
-    """Show which skills fit GOAL, how well and why.
+    """Show which skills fit a goal, how well and why.
+
+    --why says in a sentence what decides, and lists the candidates with what would change the selection; -v adds their
+    scores by part of the goal and by signal. No model is called.
 
     \b
     Examples:
       goalwright skills select "Write API documentation"
+      goalwright skills select "Write API documentation" --why
+      goalwright skills select "Write API documentation" --why code-review
       goalwright skills select --top 10 "Write API documentation"
       goalwright skills select --from goals.jsonl > selected.jsonl
       goalwright skills select --detector llm --model openai/gpt-4o-mini "Write API documentation"
     """
+    if goal is None and source is None and explained[-1:] != ("",):  # `--why GOAL`: the option took the goal
+        goal, explained = explained[-1] if explained else None, (*explained[:-1], "")
     if (goal is None) == (source is None):
         raise InputError("give either a goal or --from FILE", hint=_EXAMPLE)
+    if explained and goal is None:
+        raise InputError("--why explains one goal, and cannot be used with --from", hint=f"{_EXAMPLE} --why")
+    if explained:
+        from goalwright.interfaces.cli.commands.skills.why import print_why
+
+        text = _checked_goal(stdin.goal_text(goal))
+        return print_why(text, [name for name in explained if name], top or _EXPLAINED, workspace, flags, mode)
     from goalwright.workspace.skills import WorkspaceSkills
     from goalwright_skills.selection import detectors
 
@@ -77,15 +113,20 @@ def select(
 def _select(
     skills: WorkspaceSkills, top: int | None, detector: SkillDetector | None, goal: str, forced: tuple[str, ...]
 ) -> list[Selection]:
-    from goalwright.runs.goal_length import check_length
-
     candidates = skills.active()
-    if not goal.strip():
-        raise InputError("the goal is empty", hint=_EXAMPLE)
-    check_length(goal)
+    goal = _checked_goal(goal)
     if top is None:
         return skills.select(goal, forced, candidates, detector)
     return skills.best(goal, candidates, top, detector)
+
+
+def _checked_goal(goal: str) -> str:
+    from goalwright.runs.goal_length import check_length
+
+    if not goal.strip():
+        raise InputError("the goal is empty", hint=_EXAMPLE)
+    check_length(goal)
+    return goal
 
 
 def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mode: OutputMode) -> int:
@@ -101,9 +142,7 @@ def _print_one(select_for: Select, skills: WorkspaceSkills, goal: str | None, mo
     for selection in selections:
         output.print_text(f"{selection.score:.2f}  {selection.name}  {selection.reason}")
     if not selections and not mode.quiet:
-        output.say(
-            "No skill fits this goal. --top 5 shows the nearest ones, `goalwright skills why` what would change that."
-        )
+        output.say("No skill fits this goal. --top 5 shows the nearest ones, --why what would change that.")
     return 0
 
 

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import time
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from goalwright.interfaces.cli import configuration, options, stdin
-from goalwright.interfaces.cli.view import output
+from goalwright.interfaces.cli.view import output, width
 from goalwright_skills.errors import InputError
 from goalwright_skills.text.plural import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright.settings.paths import Paths
-    from goalwright.settings.settings import Settings
+    from goalwright.settings.settings import Resolved, Settings
+    from goalwright.traces.reselect import Reselection
     from goalwright.traces.strict_replay import Replay
+
 
 _DRIFT = 3
 
@@ -82,18 +88,15 @@ def replay(
     resolved = configuration.settings(where, flags, quiet=mode.quiet)
     settings = resolved.settings
     if selection:
-        from goalwright.interfaces.cli.commands.traces import reselection
-
-        return reselection.show(runs, where, resolved, mode, check=check)
+        return print_reselection(runs, where, resolved, mode, check=check)
     if not runs:
         raise InputError("no run or file to replay was named", hint="`goalwright trace list` shows the recorded runs")
     if strict:
         return _replay_strictly(runs, where, settings, mode)
-    from goalwright.interfaces.cli.commands.traces import playback
 
     if mode.as_json:
-        return playback.print_results(runs, where, settings)
-    return playback.show(runs, where, settings, speed)
+        return print_results(runs, where, settings)
+    return play_back(runs, where, settings, speed)
 
 
 def _replay_strictly(runs: tuple[str, ...], where: Paths, settings: Settings, mode: OutputMode) -> int:
@@ -117,3 +120,106 @@ def _replay_strictly(runs: tuple[str, ...], where: Paths, settings: Settings, mo
             count = counted(len(replay.drift), "difference") if replay.drift else "no differences"
             output.print_text(f"{replay.result.run_id}: {replay.result.status}, {count}")
     return _DRIFT if any(replay.drift for replay in replays) else 0
+
+
+_DRIFT = 3
+
+
+def print_reselection(runs: Sequence[str], where: Paths, resolved: Resolved, mode: OutputMode, *, check: bool) -> int:
+    """Select skills again and print what differs; with `check`, a difference sets the exit status."""
+    from goalwright.traces.read import recorded_selections
+    from goalwright.traces.reselect import reselect
+    from goalwright.workspace.workspace import Workspace
+
+    settings = resolved.settings
+    workspace = Workspace(where, settings)
+    detector = settings.detector if "detector" in resolved.origins else None
+    recorded, by_model = recorded_selections(runs, where, settings), list[str]()
+    left_out = None if runs else by_model
+    reselections = list(reselect(recorded, workspace, detector=detector, left_out=left_out))
+    if by_model:
+        what = f"{counted(len(by_model), 'run')} left out: the detector that selected their skills asks a model"
+        hint = "compare them by another detector, such as --detector ranked"
+        if not reselections:
+            raise InputError(what, hint=hint)
+        output.say_warning(f"{what}; {hint}")
+    drifted = [reselection for reselection in reselections if reselection.drifted]
+    if mode.as_json:
+        output.print_json([reselection.to_dict() for reselection in reselections])
+    else:
+        for reselection in reselections if mode.verbose else drifted:
+            output.print_text(_describe(reselection))
+        rescored = sum(bool(reselection.scores) and not reselection.drifted for reselection in reselections)
+        scores = f", {rescored} with changed scores only" if rescored else ""
+        output.print_text(f"{counted(len(reselections), 'run')}, {len(drifted)} selected differently{scores}")
+    return _DRIFT if check and drifted else 0
+
+
+def _describe(reselection: Reselection) -> str:
+    document = reselection.to_dict()
+    parts = [f"{reselection.run_id}  {' '.join(reselection.goal.split())[:70]}"]
+    parts += [f"  + {name}" for name in document["added"]]
+    parts += [f"  - {name}" for name in document["dropped"]]
+    if reselection.drifted and not document["added"] and not document["dropped"]:
+        parts.append(f"  order: {', '.join(document['then'])} → {', '.join(document['now'])}")
+    parts += [f"  {name}: {then:.3f} → {now:.3f}" for name, then, now in reselection.scores]
+    return "\n".join(parts)
+
+
+_LONGEST_PAUSE = 10.0  # seconds
+_INDENT = 11  # the width of the time in front of a line
+
+
+def play_back(runs: Sequence[str], where: Paths, settings: Settings, speed: float) -> int:
+    """Print each event with the time the run had worked; with a speed, pause as the run did."""
+    from goalwright.interfaces.cli.view.event_text import describe
+    from goalwright.runs.stored import records
+    from goalwright.traces.clock import Clock
+    from goalwright.traces.read import find_traces
+    from goalwright_planner.events import RunFinished, RunResumed, RunStarted, decode
+
+    max_width = width.of(sys.stdout)
+
+    def show_line(at: float, text: str) -> None:
+        output.print_text(width.wrap(f"{at:7.1f} s  {text}", max_width, _INDENT))
+
+    for trace in find_traces(runs, where, settings):
+        capture = records.capture(where, trace.run_id)
+        clock = Clock()
+        for row in trace.rows():
+            if not output.has_reader():
+                return 0
+            before = clock.seconds
+            at = clock.advance(datetime.fromisoformat(row.at), resumed=row.type == "run_resumed")
+            if speed > 0:
+                time.sleep(min((at - before) / speed, _LONGEST_PAUSE))
+            event = decode(row.type, capture.local(row.body))
+            match event:
+                case None:
+                    continue
+                case RunStarted():
+                    output.print_text(width.wrap(f"run {event.run_id}: {event.goal}", max_width))
+                case RunFinished():
+                    reason = f": {event.error}" if event.error and event.error != event.status else ""
+                    show_line(at, f"{event.status}{reason}")
+                    output.print_result(event.answer or "(no answer)")
+                case RunResumed():
+                    show_line(at, "resumed")
+                case _:
+                    if (text := describe(event)) is not None:
+                        show_line(at, text)
+    return 0
+
+
+def print_results(runs: Sequence[str], where: Paths, settings: Settings) -> int:
+    """Print the results of recorded runs as JSON, as `goalwright run --json` does."""
+    from goalwright.runs.stored import records
+    from goalwright.traces.read import find_traces
+    from goalwright_executor.history.run_history import RunHistory
+
+    results = [
+        RunHistory.of(trace.rows(), records.capture(where, trace.run_id)).ledger.result(trace.journal).to_dict()
+        for trace in find_traces(runs, where, settings)
+    ]
+    output.print_json(results[0] if len(results) == 1 else results)
+    return 0

@@ -1,8 +1,9 @@
-"""`goalwright trace show`: show a run, or one of its tasks in full."""
+"""`goalwright trace show` and `goalwright trace diff`: show a run, and compare two."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -89,4 +90,40 @@ def _show_task(traces: Sequence[Trace], task: str, where: Paths, mode: OutputMod
         names = ", ".join(trace.run_id for trace in traces)
         raise InputError(f"run {names} has no task {task!r}", hint="`goalwright trace show` lists its tasks")
     output.show(mode, [row.to_dict() for row in rows], "\n".join(event_lines(rows)))
+    return 0
+
+
+@click.command()
+@click.argument("a", callback=stdin.or_stdin)
+@click.argument("b", callback=stdin.or_stdin)
+@options.journal
+@options.common
+def diff(a: str, b: str, workspace: Path, flags: SettingFlags, mode: OutputMode) -> int:
+    """Compare two runs.
+
+    A and B are run ids or exported files (`-`: stdin). Compares selection, plan, inputs, outputs, tokens, cost and
+    time.
+
+    \b
+    Examples:
+      goalwright trace diff 20261115T0213 last
+      goalwright trace diff before.jsonl after.jsonl --json
+
+    Exit status: 0 done, whether or not they differ, 2 no such run or file.
+    """
+    from goalwright.traces.diff import compare
+    from goalwright.traces.read import find_traces
+    from goalwright.traces.timeline import TYPES, timeline
+
+    where, settings = configuration.journal_settings(workspace, flags)
+    first, second = (next(find_traces([name], where, settings)) for name in (a, b))
+    timelines = [timeline(trace.rows(TYPES), alive=trace.alive) for trace in (first, second)]
+    differences = list(compare(*timelines))
+    if mode.as_json:
+        output.print_json([asdict(difference) for difference in differences])
+        return 0
+    for difference in differences:
+        output.print_text(width.wrap(str(difference), width.of(sys.stdout)))
+    if not differences:
+        output.print_text("no differences")
     return 0

@@ -12,9 +12,11 @@ from goalwright_skills.text.nearest import guess
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_COMMANDS = "goalwright.interfaces.cli.commands"
+
 
 class LazyGroup(click.Group):
-    """A group that knows each subcommand by its import path (`module:name`) and its summary."""
+    """A group whose `subcommands` map a name to a path below `commands` (`module:function`) and a summary."""
 
     def __init__(self, *args: Any, subcommands: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -27,7 +29,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._subcommands:
             return None
         module, _, name = self._subcommands[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        command: click.Command = getattr(import_module(f"{_COMMANDS}.{module}"), name)
         return command
 
     def resolve_command(

@@ -1,8 +1,9 @@
-"""`goalwright eval score`: score recorded runs."""
+"""`goalwright eval show` and `goalwright eval score`: reports without running a case."""
 
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,11 +12,38 @@ from goalwright.interfaces.cli import configuration, options
 from goalwright.interfaces.cli.commands.evaluations import eval_flags
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from goalwright.interfaces.cli.commands.evaluations.eval_flags import CheckFlags
     from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
+
+
+@click.command("show")
+@click.argument("evaluation", default="last")
+@eval_flags.checks
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Also write the report as a page.")
+@options.common
+def show(evaluation: str, workspace: Path, html: Path | None, check_flags: CheckFlags, mode: OutputMode) -> int:
+    """Show the report of an evaluation again.
+
+    \b
+    Examples:
+      goalwright eval show
+      goalwright eval show last -v
+      goalwright eval show last --html report.html
+      goalwright eval show last --check --no-worse
+
+    Exit status: as `goalwright eval` for --check, also if the evaluation was stopped; 0 without it.
+    """
+    from goalwright.evaluation import store
+    from goalwright.interfaces.cli.commands.evaluations import execution
+    from goalwright.interfaces.cli.view.reports import evaluation as evaluation_report
+
+    document = store.find(configuration.paths(workspace).workspace, evaluation).report()
+    check_flags.check_variants(len(document["variants"]))
+    if html is not None:
+        evaluation_report.write_page(document, html)
+    execution.show(document, mode)
+    return execution.verdict(document, check_flags)
 
 
 @click.command("score")
@@ -37,7 +65,7 @@ def score(
     *,
     trust: bool,
 ) -> int:
-    """Score recorded runs, each by the case that has its goal; no call is made unless a judge is named.
+    """Score recorded runs without running them again.
 
     RUN is the id of a run, a prefix of it, or `last`.
 

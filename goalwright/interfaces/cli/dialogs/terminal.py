@@ -1,4 +1,4 @@
-"""A line that a person types at the terminal while a run goes on."""
+"""Ask a person at the terminal: yes or no, or a line of text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ import asyncio
 import os
 import sys
 
+import click
+
 from goalwright.interfaces.cli.view import output
+
+
+def can_ask() -> bool:
+    """Whether stdin and stderr are a terminal."""
+    return sys.stdin.isatty() and output.is_terminal()
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Whether the user agrees; `yes` answers in advance, and without a terminal the answer is no."""
+    return yes or (can_ask() and click.confirm(question, err=True))
 
 
 async def typed_line(prompt: str) -> str | None:

@@ -1,4 +1,4 @@
-"""`goalwright skills import`: skills from a folder, an archive or a git repository."""
+"""`goalwright skills import` and `goalwright skills update`: skills from folders, archives and git repositories."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goalwright.interfaces.cli import configuration, options
-from goalwright.interfaces.cli.commands.skills import shadowing
-from goalwright.interfaces.cli.dialogs import confirm
+from goalwright.interfaces.cli.commands.skills.new import warn_of_shadowing
+from goalwright.interfaces.cli.dialogs import terminal
 from goalwright.interfaces.cli.view import output
-from goalwright_skills.errors import InputError
+from goalwright_skills.errors import GoalwrightError, InputError
 from goalwright_skills.text.plural import counted
 from goalwright_skills.text.shorten import spelled
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright_skills.manage.git_source import GitUrl
     from goalwright_skills.manage.install import Staged
+    from goalwright_skills.manage.update import FetchedVersion, UpdateState
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class _Import:
 def import_skill(
     source: str, name: str | None, workspace: Path, mode: OutputMode, *, everything: bool, allow_local: bool, yes: bool
 ) -> int:
-    """Import skills into .agents/skills/: from a folder, a .zip, a .tar.gz, a .skill file or a git repository.
+    """Import skills from a folder, an archive or git.
 
     All or nothing: an archive that would write anywhere else is refused. Before the import, goalwright lists what to
     distrust in the skill. From a repository (https or ssh, with an optional #path), the newest commit is read without
@@ -86,7 +87,7 @@ def import_skill(
                 f"Imported {imported['name']} ({counted(len(imported['files']), 'file')}) into {imported['path']}"
             )
     if not mode.quiet:
-        shadowing.warn(workspace, [imported["id"] for imported in documents])
+        warn_of_shadowing(workspace, [imported["id"] for imported in documents])
     return 0
 
 
@@ -104,8 +105,8 @@ def _take(source: Path, asked: _Import, at: PurePosixPath | None) -> tuple[dict[
         if not asked.quiet:
             _warn(staged)
         replaces = staged.exists
-        must_ask = replaces or (staged.distrust and confirm.can_ask())
-        if must_ask and not confirm.confirmed(_question(staged), yes=asked.yes):
+        must_ask = replaces or (staged.distrust and terminal.can_ask())
+        if must_ask and not terminal.confirmed(_question(staged), yes=asked.yes):
             why = f"{staged.target} already exists" if replaces else "not confirmed"
             raise InputError(f"{why}: nothing was imported", hint="confirm with --yes, or give another --id")
         path = staged.commit(replace=replaces)
@@ -131,3 +132,68 @@ def _warn(staged: Staged) -> None:
         output.say_warning(str(problem))
     for finding in staged.distrust:
         output.say_warning(f"distrust {spelled(finding.path)}:{finding.line}: {finding.what}")
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]…")
+@click.option("--check", is_flag=True, help="Change nothing; exit 1 if something would change.")
+@click.option("--allow-local", is_flag=True, help="Also fetch from repositories on this machine.")
+@click.option("--yes", is_flag=True, help="Fetch, and take every change, without asking.")
+@options.common
+def update(
+    names: tuple[str, ...], workspace: Path, mode: OutputMode, *, check: bool, allow_local: bool, yes: bool
+) -> int:
+    """Update skills that came from git repositories.
+
+    Reads .agents/skills.lock, shows each address and what differs, and asks before anything is replaced. The lock file
+    comes with the workspace: look at the addresses before you confirm.
+
+    \b
+    Examples:
+      goalwright skills update
+      goalwright skills update pdf
+      goalwright skills update --check --yes    # in CI
+
+    Exit status: 0 done; 1 with --check if something would change, or a repository could not be read; 2 no such skill.
+    """
+    from goalwright_skills.manage.update import SkillUpdate, fetched_version, imported_skills
+
+    where = configuration.paths(workspace).workspace
+    updates = []
+    for name, origin in imported_skills(where, names).items():
+        output.say(f"{name}: {origin.url}")
+        state: UpdateState = "skipped"
+        try:
+            if terminal.confirmed("Fetch it?", yes=yes):
+                with fetched_version(where, name, origin, local=allow_local) as version:
+                    state = _update(version, check=check, yes=yes)
+        except GoalwrightError as error:
+            output.say_warning(f"{name}: {error.message}")
+            state = "failed"
+        updates.append(SkillUpdate(name, origin.url, state))
+    if mode.as_json:
+        output.print_json([asdict(row) for row in updates])
+    else:
+        output.print_lines(f"{row.state:<9} {row.name}" for row in updates)
+    bad = ("failed", "changed") if check else ("failed",)
+    return int(any(row.state in bad for row in updates))
+
+
+def _update(version: FetchedVersion, *, check: bool, yes: bool) -> UpdateState:
+    """Show what a newer version changes, and install it if the user agrees."""
+    if version.is_current:
+        version.record()
+        return "current"
+    for line in version.differences():
+        output.say(line)
+    for finding in version.staged.distrust:
+        output.say_warning(f"distrust {finding.path}:{finding.line}: {finding.what}")
+    if check:
+        return "changed"
+    name = version.staged.id
+    if version.was_edited:
+        output.say_warning(f"{name} was edited here since it was imported; updating discards those edits")
+    if not terminal.confirmed(f"Replace {name} with commit {version.commit[:12]}?", yes=yes):
+        return "skipped"
+    version.install()
+    return "updated"

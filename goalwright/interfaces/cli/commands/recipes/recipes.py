@@ -1,4 +1,4 @@
-"""`goalwright recipes save`: the plan of a run as a recipe."""
+"""`goalwright recipes`: keep the plan of a run as a recipe, and list, show and check recipes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from goalwright.interfaces.cli import configuration, options
-from goalwright.interfaces.cli.commands.recipes.open_recipes import parameter_line
-from goalwright.interfaces.cli.dialogs import confirm, recipe_trust
+from goalwright.interfaces.cli.configuration import SettingFlags
+from goalwright.interfaces.cli.dialogs import recipe_trust, terminal
 from goalwright.interfaces.cli.hints import hint_for
 from goalwright.interfaces.cli.view import output
 from goalwright_skills.errors import InputError
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from goalwright.interfaces.cli.configuration import SettingFlags
     from goalwright.interfaces.cli.view.output_mode import OutputMode
     from goalwright.runs.recipes.parameters import RecipeSource
     from goalwright.runs.recipes.recipe import RecipeParameter
+    from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes
     from goalwright.runs.runtime import Goalwright
+
 
 _EXAMPLE = '--parameter team="sales team"'
 
@@ -52,7 +53,7 @@ def save(
     *,
     replaced: bool,
 ) -> int:
-    """Keep the plan of a run as a recipe.
+    """Save the plan of a run as a recipe.
 
     RUN is a run's id, a prefix of it, or `last`. The parameters are found in the goal: words that stand in the plan's
     instructions, and files given. On a terminal you confirm them; elsewhere those that are found are taken and printed.
@@ -70,7 +71,7 @@ def save(
         source = goalwright.recipe_source(run_id)
         more = recipe_trust.pairs(named, _EXAMPLE)
         parameters = recipe_parameters.named_parameters(more, source, recipe_parameters.found_parameters(source))
-        if confirm.can_ask() and not (mode.as_json or mode.quiet):
+        if terminal.can_ask() and not (mode.as_json or mode.quiet):
             parameters = _confirmed(parameters, source)
         file = goalwright.recipes.save(name, source, parameters, replaced=replaced)
         besides = recipe_parameters.words_beyond_goal(source)
@@ -79,7 +80,7 @@ def save(
         return 0
     output.print_text(f"{file.path}\n  {file.goal}")
     for parameter in parameters:
-        output.print_text(f"  {parameter_line(parameter)}")
+        output.print_text(f"  {_parameter_line(parameter)}")
     if besides and not mode.quiet:
         output.say_warning(
             f"the plan names what the goal does not, and a use with other values would too: {', '.join(besides)}"
@@ -138,3 +139,103 @@ def _asked_name(parameter: RecipeParameter, others: Collection[str]) -> str | No
         if not fault:
             return name
         output.say(f"{fault}; give another name")
+
+
+@click.command("list")
+@options.common
+def list_recipes(workspace: Path, mode: OutputMode) -> int:
+    """List the recipes, and whether their plans can run.
+
+    \b
+    Examples:
+      goalwright recipes list
+      goalwright recipes list --json
+    """
+    rows = _open_recipes(workspace, quiet=mode.quiet).rows()
+    if mode.as_json:
+        output.print_json([row.to_dict() for row in rows])
+        return 0
+    for row in rows:
+        output.print_text(f"{row.file.name}  {row.file.goal}" + ("" if row.ok else f"  ({row.reason})"))
+    if not rows and not mode.quiet:
+        output.say("There are no recipes. Make one of a run: goalwright recipes save last --name NAME")
+    return 0
+
+
+@click.command()
+@click.argument("name")
+@options.common
+def show(name: str, workspace: Path, mode: OutputMode) -> int:
+    """Show a recipe: its goal, parameters and plan.
+
+    \b
+    Examples:
+      goalwright recipes show weekly-report
+      goalwright recipes show weekly-report --json
+
+    Exit status: 0 done, 2 no such recipe.
+    """
+    from goalwright_skills.format import safe_yaml
+
+    row = _open_recipes(workspace, quiet=mode.quiet).row(name)
+    recipe = row.file.recipe
+    document = recipe.to_dict() if recipe else {}
+    if mode.as_json:
+        output.print_json({"name": name, **document, "ok": row.ok, "reason": row.reason or None})
+        return 0
+    output.print_text(f"{name}: {row.file.goal}")
+    for parameter in recipe.parameters if recipe else ():
+        output.print_text(f"  {_parameter_line(parameter)}")
+    output.print_text(f"\n{safe_yaml.dump({'plan': document.get('plan', {})})}".rstrip())
+    if not row.ok:
+        planned = row.check is not None and row.check.plan is None
+        what = "its goal would be planned" if planned else "it cannot be used as it is"
+        output.say_warning(f"{what}: {row.reason}")
+    for warning in row.check.warnings if row.check else ():
+        output.say_warning(warning)
+    return 0
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@options.common
+def check(names: tuple[str, ...], workspace: Path, mode: OutputMode) -> int:
+    """Check recipes against the current skills.
+
+    Without NAMES, all of them. A recipe that names a skill that is gone, or whose plan can no longer run, is an error:
+    its goal would be planned. So is one that cannot be read, or that names a file by default that it may not name. A
+    skill that has changed, or a default file that is missing, is a warning.
+
+    \b
+    Examples:
+      goalwright recipes check
+      goalwright recipes check weekly-report --json
+
+    Exit status: 0 all can run, 1 one cannot, 2 no such recipe.
+    """
+    rows = _open_recipes(workspace, quiet=mode.quiet).checked(names)
+    if mode.as_json:
+        warnings = [list(row.check.warnings) if row.check else [] for row in rows]
+        output.print_json([row.to_dict() | {"warnings": said} for row, said in zip(rows, warnings, strict=True)])
+    else:
+        for row in rows:
+            said = row.check.warnings if row.check else ()
+            output.print_text(f"{row.file.name}: {row.reason or '; '.join(said) or 'ok'}")
+    return 0 if all(row.ok for row in rows) else 1
+
+
+def _open_recipes(workspace: Path, *, quiet: bool) -> WorkspaceRecipes:
+    """The recipes of a workspace, with the settings in force."""
+    from goalwright.runs.recipes.workspace_recipes import WorkspaceRecipes
+    from goalwright.workspace.workspace import Workspace
+
+    where = configuration.paths(workspace)
+    return WorkspaceRecipes(Workspace(where, configuration.settings(where, SettingFlags(), quiet=quiet).settings))
+
+
+def _parameter_line(parameter: RecipeParameter) -> str:
+    """A parameter in a line: name, type, default and what it is."""
+    default = "must be given" if parameter.default is None else f"default: {parameter.default}"
+    choices = f" of {', '.join(parameter.choices)}" if parameter.choices else ""
+    said = f", {parameter.description}" if parameter.description else ""
+    return f"{parameter.name} ({parameter.type}{choices}; {default}{said})"
