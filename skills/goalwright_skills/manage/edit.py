@@ -111,9 +111,7 @@ def _refuse_main(skill: Skill, file: Path) -> None:
     if file in (skill.file, skill.base_dir / "SKILL.md"):
         raise InputError(f"{file.name} makes {skill.name!r} a skill", hint="delete the skill instead")
     if not file.is_file():
-        raise UnknownFile(
-            f"skill {skill.name!r} has no file {file.name!r}", hint="name one of the skill's files"
-        )
+        raise UnknownFile(f"skill {skill.name!r} has no file {file.name!r}", hint="name one of the skill's files")
 
 
 def _is_executable(file: Path) -> bool:
