@@ -1,21 +1,24 @@
-"""Benchmarks: goalwright against the least that the work can cost, and against what you might use instead.
+"""Benchmarks: goalwright beside the least that the work can cost, and beside other projects.
 
-    python -m bench                     everything; writes docs/benchmarks.md
-    python -m bench engine journal      some of it
-    python -m bench --quick             seconds each, without peers and without judging time
+    python -m bench                     all benchmarks; writes docs/benchmarks.md
+    python -m bench engine journal      some of them
+    python -m bench --quick             seconds each, without peers and without time limits
     python -m bench.engine              one of them, without writing the page; exits 1 if an aim is missed
 
-startup    commands, and the time until the first model call leaves
-engine     the scheduler, without and with a journal
-journal    rows a second, and reading a large journal
-discovery  finding thousands of skills
-skills_scale   selection among up to 80,000 skills: time, memory, index
-tools      tool calls behind each wall
-batch      calls a second, slow providers, memory
-crash      kill -9 at random moments
-growth     exponents of time and memory
-cluster    Ray and PostgreSQL: CPU, memory, a million runs
+startup       commands, and the time to the first model call
+engine        the scheduler, with and without a journal
+journal       rows per second, and reading a large journal
+discovery     scanning thousands of skills
+skills_scale  selection among up to 80,000 skills: time, memory, index
+tools         tool calls in each sandbox
+batch         calls per second, slow providers, memory
+crash         kill -9 at random moments
+growth        how time and memory grow with size
+web           the page in a real browser
+run_search    searching up to 100,000 runs
+cluster       Ray and PostgreSQL: CPU, memory, a million runs
+local_model   CPU per token of the embedded model
 
-Each is a module here that says what is measured, the floor and the peers. `harness` has what they share, `peers` the
-programs that run in other projects' environments.
+Each module names what it measures, its floor and its peers. `harness` is the shared code; `peers` are programs that run
+in the environments of other projects.
 """

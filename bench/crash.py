@@ -1,12 +1,12 @@
-"""Crashes: a run of 30 tasks is killed with -9 at random moments and resumed, again and again.
+"""Crashes: a run of 30 tasks is killed with -9 at random moments and resumed, repeatedly.
 
-Counted: answered calls that were paid for again, how many of those other tasks had already used, and results that were
-lost or misplaced in the end. A call in flight when its process dies is made again by all, and is not counted.
+Counted are answered calls that were paid for again, those of them whose answer other tasks had already used, and results
+that were lost or wrong in the end. Calls in flight at a kill are repeated by every contender and not counted.
 
-Floor: nothing is paid again, lost or misplaced. An answer that came in the last moment before a kill can be on no disk
-yet; one that other tasks have used must be.
+Floor: nothing is repaid, lost or wrong. An answer that arrives just before a kill may not be on disk yet, but an answer
+that other tasks have used must be.
 
-Peers: LangGraph with its SQLite checkpointer (as it is by default, and with durability "sync"), DBOS on SQLite.
+Peers: LangGraph with its SQLite checkpointer (default durability, and "sync"), DBOS on SQLite.
 
     python -m bench.crash
 """
@@ -31,27 +31,25 @@ from bench.harness.peers import MissingPeer, clean
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
 from bench.peers.paid_calls import GRAPH, expected
 
-COLUMNS = tuple(
-    map(Column, ("kills", "runs", "answers paid again", "of them used before", "results lost", "results misplaced"))
-)
+COLUMNS = tuple(map(Column, ("kills", "runs", "answers paid again", "used before", "results lost", "results wrong")))
 GOALWRIGHT = "goalwright"
-# The module, the environment it runs in, and its further arguments.
+# Row: module, environment and further arguments.
 PEERS = {
     "LangGraph, SQLite": ("crash_langgraph", "langgraph", ("async",)),
     'LangGraph, SQLite, "sync"': ("crash_langgraph", "langgraph", ("sync",)),
     "DBOS, SQLite": ("crash_dbos", "dbos", ()),
 }
-# How long one attempt may take before it counts as hung, and all attempts of one contender together.
+# Seconds until one attempt counts as hung, and for all attempts of one contender.
 HUNG, LIMIT = 60.0, 75.0
 
 
 class HungAttempt(Exception):
-    """An attempt did not end."""
+    """An attempt did not end in time."""
 
 
 @dataclass(slots=True)
 class Killed:
-    """Kills the attempts of one contender."""
+    """Runs and kills the attempts of one contender."""
 
     command: list[str]
     more: tuple[str, ...]
@@ -66,7 +64,7 @@ class Killed:
     results: list[dict[str, str]] = field(default_factory=list)
 
     def until(self, kills: int) -> None:
-        """An undisturbed run, which tells how long one takes; then kill until there were so many, or time is up."""
+        """Time an undisturbed run, then kill attempts until there were `kills` kills or the time is up."""
         self._attempt(None)
         self.window = min(self.took, 10.0)
         began = time.monotonic()
@@ -76,11 +74,11 @@ class Killed:
                 pass
             if not self._result().exists():
                 self._attempt(None)
-        found = [Path(self.folder, f"result-{run}.json") for run in range(self.runs + 1)]
-        self.results = [json.loads(path.read_text(encoding="utf-8")) if path.exists() else {} for path in found]
+        paths = [Path(self.folder, f"result-{run}.json") for run in range(self.runs + 1)]
+        self.results = [json.loads(path.read_text(encoding="utf-8")) if path.exists() else {} for path in paths]
 
     def _attempt(self, seconds: float | None) -> bool:
-        """Make an attempt, and kill it after so many seconds; returns whether it ended by itself."""
+        """Make an attempt and kill it after `seconds`; return whether the run has its result."""
         self.attempts += 1
         words = [*self.command, str(self.folder), str(self.runs), str(self.attempts), *self.more]
         process = subprocess.Popen(
@@ -107,18 +105,18 @@ class Killed:
         return self.folder / f"result-{self.runs}.json"
 
     def row(self) -> tuple[Cell, ...]:
-        """The figures of the contender."""
-        again, used = paid_again((self.folder / "calls.jsonl").read_text(encoding="utf-8").splitlines())
+        """Return the figures of the contender."""
+        again, used = repaid_calls((self.folder / "calls.jsonl").read_text(encoding="utf-8").splitlines())
         right = expected()
-        lost = sum(not found.get(task) for found in self.results for task in right)
+        lost = sum(not result.get(task) for result in self.results for task in right)
         wrong = sum(
-            bool(found.get(task)) and found[task] != text for found in self.results for task, text in right.items()
+            bool(result.get(task)) and result[task] != text for result in self.results for task, text in right.items()
         )
         return cells(self.kills, len(self.results), again, used, lost, wrong)
 
 
-def paid_again(lines: list[str]) -> tuple[int, int]:
-    """How many answered calls were begun again, and how many of them other tasks had begun with."""
+def repaid_calls(lines: list[str]) -> tuple[int, int]:
+    """Count answered calls that were made again, and those of them that other tasks had used."""
     after = {name: {other for other, before in GRAPH.items() if name in before} for name in GRAPH}
     begun: set[tuple[int, str]] = set()
     answered: set[tuple[int, str]] = set()
@@ -136,7 +134,7 @@ def paid_again(lines: list[str]) -> tuple[int, int]:
 
 
 def run(options: Options) -> Findings:
-    """Kill each contender as often."""
+    """Kill each contender equally often."""
     kills = 1 if options.quick else 15
     rows = {GOALWRIGHT: _killed([sys.executable, "-m", "bench.harness.crash_goalwright"], (), kills)}
     for subject, (program, key, more) in PEERS.items() if options.peers is not None else ():
@@ -151,13 +149,13 @@ def run(options: Options) -> Findings:
     values = [cell.value or 0.0 for cell in rows[GOALWRIGHT]]
     aims = (
         Aim("used answers that goalwright paid for again", values[3], 0, is_count=True),
-        Aim("results that goalwright lost or misplaced", values[4] + values[5], 0, is_count=True),
+        Aim("results that goalwright lost or got wrong", values[4] + values[5], 0, is_count=True),
     )
     return Findings((Table("30 tasks, 5 at a time", COLUMNS, rows),), aims)
 
 
 def _killed(words: list[str], more: tuple[str, ...], kills: int) -> tuple[Cell, ...]:
-    # In the current folder: a temporary one may be in memory.
+    # In the current folder, because the temporary folder may be in memory.
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix="crash-") as name, tempfile.TemporaryDirectory() as home:
         killed = Killed(words, more, clean(home) | {"PYTHONPATH": str(ROOT)}, Path(name), random.Random(3))
         killed.until(kills)
@@ -166,11 +164,11 @@ def _killed(words: list[str], more: tuple[str, ...], kills: int) -> tuple[Cell, 
 
 BENCHMARK = Benchmark(
     "crash",
-    "A run of 30 tasks killed with -9 at random moments: what is paid for again, lost or misplaced.",
+    "A run of 30 tasks killed with -9 at random moments: calls paid again, results lost or wrong.",
     "Nothing.",
     ("langgraph", "dbos"),
     run,
 )
 
 if __name__ == "__main__":
-    sys.exit(command.single(BENCHMARK))
+    sys.exit(command.run_single(BENCHMARK))

@@ -1,10 +1,10 @@
-"""Finding skills: cold, with a warm cache, and as `goalwright skills list`, in workspaces of 100, 1,000 and 10,000 skills.
+"""Finding skills in workspaces of 100, 1,000 and 10,000: cold, unchanged, and with `goalwright skills list`.
 
 Floor: reading the files, and `python -c pass` for the command.
 
     python -m bench.discovery [FOLDER [COUNT]]
 
-The SKILL.md files below FOLDER, or of the corpus, or those that goalwright ships, are copied under other names.
+The SKILL.md files of FOLDER, of the corpus, or of the library that ships are copied under new names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bench.harness import command
 from bench.harness.machine import ROOT
 from bench.harness.peers import clean
 from bench.harness.result import Benchmark, Column, Findings, Options, Table, cells
-from bench.harness.timing import elapsed, in_turn, of_process, spent
+from bench.harness.timing import alternate, elapsed, spent, time_process
 from goalwright_skills.discovery.registry import Registry
 
 _NAME = re.compile(rb"^name:.*$", re.MULTILINE)
@@ -36,34 +36,34 @@ def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
     sources = [path.read_bytes() for path in sorted(folder.rglob("SKILL.md"))]
     sizes = (50,) if options.quick else sizes
     rounds = 1 if options.quick else 3
-    found: dict[str, list[list[float]]] = {name: [] for name in (READING, COLD, CHECKED, PASS, LIST)}
+    rows: dict[str, list[list[float]]] = {name: [] for name in (READING, COLD, CHECKED, PASS, LIST)}
     for count in sizes:
         with tempfile.TemporaryDirectory() as name:
             for subject, samples in measured(Path(name), sources, count, rounds).items():
-                found[subject].append([1000 * one for one in samples])
+                rows[subject].append([1000 * sample for sample in samples])
     columns = tuple(Column(f"{count:,} skills", "ms", ratio=True) for count in sizes)
     tables = tuple(
-        Table(title, columns, {name: cells(*found[name]) for name in names}, names[0])
+        Table(title, columns, {name: cells(*rows[name]) for name in names}, names[0])
         for title, names in (("In the process", (READING, COLD, CHECKED)), ("The command, warm", (PASS, LIST)))
     )
     return Findings(tables)
 
 
 def measured(folder: Path, sources: list[bytes], count: int, rounds: int) -> dict[str, list[float]]:
-    """The seconds of each subject in a workspace of so many skills."""
+    """Return the seconds of each subject in a workspace of `count` skills."""
     workspace, home = folder / "work", folder / "home"
     paths = [workspace / f"skills/g{i // 100}/s{i}/SKILL.md" for i in range(count)]
     for i, path in enumerate(paths):
         path.parent.mkdir(parents=True)
         path.write_bytes(_NAME.sub(b"name: s%d" % i, sources[i % len(sources)], count=1))
-    time.sleep(0.1)  # a file that was just written counts as changed
+    time.sleep(0.1)  # a file written just now counts as changed
     registries: list[Registry] = []
 
     def scan() -> None:
         registries.append(Registry(workspace, env={}, home=home, cache=folder / f"cache{len(registries)}"))
         registries[-1].scan()
 
-    samples = in_turn({READING: lambda: [path.read_bytes() for path in paths], COLD: scan}, rounds)
+    samples = alternate({READING: lambda: [path.read_bytes() for path in paths], COLD: scan}, rounds)
     assert not registries[-1].refresh()
     samples[CHECKED] = [spent(registries[-1].refresh) for _ in range(rounds)]
     env = clean(home) | {"PYTHONPATH": str(ROOT)}
@@ -71,8 +71,8 @@ def measured(folder: Path, sources: list[bytes], count: int, rounds: int) -> dic
     start = partial(subprocess.run, check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     start(listing)
     commands = {PASS: partial(start, [sys.executable, "-c", "pass"]), LIST: partial(start, listing)}
-    samples |= in_turn({name: partial(of_process, work) for name, work in commands.items()}, 3 * rounds)
-    return {name: elapsed(these) for name, these in samples.items()}
+    samples |= alternate({name: partial(time_process, work) for name, work in commands.items()}, 3 * rounds)
+    return {name: elapsed(timings) for name, timings in samples.items()}
 
 
 BENCHMARK = Benchmark(
@@ -93,7 +93,7 @@ def main() -> int:
         corpus = Path(words[0]) if words else options.corpus
         return run(Options(options.quick, corpus, options.peers), sizes)
 
-    return command.single(BENCHMARK, with_folder)
+    return command.run_single(BENCHMARK, with_folder)
 
 
 if __name__ == "__main__":

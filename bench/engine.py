@@ -1,11 +1,10 @@
-"""The scheduler: microseconds for a task that does nothing, and the time for a graph over its critical path.
+"""The scheduler: microseconds per empty task, and the makespan of a graph over its critical path.
 
-Floor: a bare indegree loop over asyncio tasks, without outcomes, events, limits or failures; for graphs whose tasks
-take time, the critical path, which no scheduler can beat.
+Floor: a bare indegree loop over asyncio tasks, without outcomes, events, limits or failures; the critical path for graphs
+whose tasks take time.
 
-Peers: LangGraph in memory and with its SQLite checkpointer, pydantic-graph, Dask (threads) and Prefect, all
-running the same graphs. Building a graph does not count. A peer gets a minute in all; what it did not reach is said.
-LLMCompiler's scheduler is not among them: no package index has it.
+Peers: LangGraph in memory and with its SQLite checkpointer, pydantic-graph, Dask (threads) and Prefect, all running the
+same graphs. Building a graph is not timed. A peer has a minute in total; cases that it does not reach are marked.
 
     python -m bench.engine
 """
@@ -24,7 +23,7 @@ from bench.harness.engines import bare, journaled, plan_of, scheduled
 from bench.harness.graphs import critical_path, durations, graphs
 from bench.harness.peers import MissingPeer, Reported
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
-from bench.harness.timing import coroutine, cpu, elapsed, in_turn, over, spent
+from bench.harness.timing import alternate, coroutine, cpu, elapsed, median_ratio, spent
 
 if TYPE_CHECKING:
     from bench.harness.graphs import Graph
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 BARE, GOALWRIGHT, JOURNALED = "bare loop", "goalwright", "goalwright, journal on"
 SPREADS = ("uniform", "log-normal")
-# The peers' programs, by the name of the row and the environment that they run in.
+# Row: environment and program of the peer.
 PROGRAMS = {
     "LangGraph": ("langgraph", "on_langgraph"),
     "LangGraph, SQLite": ("langgraph", "on_langgraph_sqlite"),
@@ -51,7 +50,7 @@ MOST_OVER = 1.01
 def run(options: Options) -> Findings:
     """Measure goalwright and the floor in turn, then each peer."""
     named = graphs(quick=options.quick)
-    # Long enough that a task's own time is not lost in the noise: real ones take seconds.
+    # Long enough to stand out from noise; real tasks take seconds.
     paths = {name: 0.2 if options.quick else max(2.0, 0.0006 * len(graph)) for name, graph in named.items()}
     lengths = {
         (name, spread): durations(graph, spread, paths[name]) for name, graph in named.items() for spread in SPREADS
@@ -65,15 +64,14 @@ def run(options: Options) -> Findings:
         aims.append(slower)
     if not options.quick:
         worst, least = (max(cell.value or 0.0 for cell in spans[name]) for name in (GOALWRIGHT, BARE))
-        late = "asyncio's timers ring up to a millisecond late, each task of a chain after another"
+        late = "asyncio's timers are up to a millisecond late, and delays of a chain add up"
         reason = f"the bare loop has {least:.3g}: {late}" if least > MOST_OVER else ""
         aims.append(Aim("makespan over the critical path, the largest", worst, MOST_OVER, reason=reason))
     tables = (
-        Table("A task that does nothing", _columns(list(named), "µs"), idle, BARE),
+        Table("An empty task", _columns(list(named), "µs"), idle, BARE),
         Table("Makespan over critical path", _columns([", ".join(key) for key in lengths], "x", ratio=False), spans),
     )
-    notes = ("LLMCompiler's scheduler is not measured: it is not published as a package.",)
-    return Findings(tables, tuple(aims), notes)
+    return Findings(tables, tuple(aims))
 
 
 def _columns(names: list[str], unit: str, *, ratio: bool = True) -> tuple[Column, ...]:
@@ -81,7 +79,7 @@ def _columns(names: list[str], unit: str, *, ratio: bool = True) -> tuple[Column
 
 
 def _idle(named: dict[str, Graph], rounds: int) -> tuple[dict[str, list[Cell]], list[Aim]]:
-    """The rows of goalwright and the bare loop, in microseconds for a task."""
+    """Measure goalwright and the bare loop in microseconds per task."""
     rows: dict[str, list[Cell]] = {BARE: [], GOALWRIGHT: [], JOURNALED: []}
     aims: list[Aim] = []
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
@@ -92,7 +90,7 @@ def _idle(named: dict[str, Graph], rounds: int) -> tuple[dict[str, list[Cell]], 
                 GOALWRIGHT: lambda plan=plan: asyncio.run(scheduled(plan)),
                 JOURNALED: lambda plan=plan: asyncio.run(journaled(plan, Path(folder))),
             }
-            samples = in_turn(contenders, rounds)
+            samples = alternate(contenders, rounds)
             for subject, spent_ in samples.items():
                 rows[subject] += cells(elapsed(spent_, 1e6 / len(graph)))
             if name == "layered 2,000":
@@ -102,25 +100,25 @@ def _idle(named: dict[str, Graph], rounds: int) -> tuple[dict[str, list[Cell]], 
 
 def _aims(samples: dict[str, list[Spent]], tasks: int) -> list[Aim]:
     floor, ours, on = (cpu(samples[name], 1e6 / tasks) for name in (BARE, GOALWRIGHT, JOURNALED))
-    what = "layered 2,000, journal on: microseconds of CPU time for a task, all threads"
-    # By taking one part after the other away, in turn with the whole.
+    what = "layered 2,000, journal on: CPU microseconds per task, all threads"
+    # Measured by removing one part after another.
     reason = (
         f"the scheduler alone takes {min(ours):.3g}; SQLite takes 7, a task's two rows and the log 5, the hash of its "
         "inputs 4 to 6, the plan 3, and the hand-over between two threads the rest"
     )
     return [
-        Aim("layered 2,000: CPU time over the bare loop's", over(ours, floor), 2.5),
+        Aim("layered 2,000: CPU time over the bare loop's", median_ratio(ours, floor), 2.5),
         Aim(what, min(on), 35.0, reason=reason),
-        Aim("layered 2,000: CPU time with the journal over that without", over(on, ours), 2.4, reason=reason),
+        Aim("layered 2,000: CPU time with the journal over that without", median_ratio(on, ours), 2.4, reason=reason),
     ]
 
 
 def _makespans(named: dict[str, Graph], lengths: dict[tuple[str, str], dict[str, float]]) -> dict[str, list[Cell]]:
     rows: dict[str, list[Cell]] = {BARE: [], GOALWRIGHT: []}
-    for (name, _), these in lengths.items():
-        plan, path = plan_of(named[name]), critical_path(named[name], these)
+    for (name, _), durations_ in lengths.items():
+        plan, path = plan_of(named[name]), critical_path(named[name], durations_)
         for subject, runs in ((BARE, bare), (GOALWRIGHT, scheduled)):
-            took = spent(coroutine(partial(runs, plan, these)))
+            took = spent(coroutine(partial(runs, plan, durations_)))
             rows[subject] += cells(took.elapsed / path)
     return rows
 
@@ -128,7 +126,7 @@ def _makespans(named: dict[str, Graph], lengths: dict[tuple[str, str], dict[str,
 def _peers(
     peers: Environments | None, named: dict[str, Graph], lengths: dict[tuple[str, str], dict[str, float]]
 ) -> dict[str, Reported]:
-    """What each peer reported: small graphs first, so that a slow one still has figures."""
+    """Run each peer, small graphs first so that slow peers have figures too."""
     if peers is None:
         return {}
     cases: list[dict[str, Any]] = []
@@ -136,17 +134,17 @@ def _peers(
         some = [name for name, graph in named.items() if (len(graph) > LARGEST) is large]
         cases += [{"name": name, "graph": named[name], "lengths": None} for name in some]
         cases += [
-            {"name": f"{name}/{spread}", "graph": named[name], "lengths": these}
-            for (name, spread), these in lengths.items()
+            {"name": f"{name}/{spread}", "graph": named[name], "lengths": durations_}
+            for (name, spread), durations_ in lengths.items()
             if name in some
         ]
-    found = {}
+    reports = {}
     for subject, (key, program) in PROGRAMS.items():
         try:
-            found[subject] = peers.report(key, program, cases, LONGER.get(subject, LIMIT))
+            reports[subject] = peers.report(key, program, cases, LONGER.get(subject, LIMIT))
         except MissingPeer as missing:
-            found[subject] = Reported([], str(missing))
-    return found
+            reports[subject] = Reported([], str(missing))
+    return reports
 
 
 def _idle_cell(reported: Reported, name: str, tasks: int) -> Cell:
@@ -161,11 +159,11 @@ def _span_cell(reported: Reported, graph: Graph, key: tuple[str, str], lengths: 
 
 
 def _against_sqlite(rows: dict[str, list[Cell]], named: dict[str, Graph]) -> Aim | None:
-    """LangGraph with a checkpointer over goalwright with its journal, on the layered graph."""
-    at = list(named).index("layered 2,000") if "layered 2,000" in named else None
-    if at is None or "LangGraph, SQLite" not in rows:
+    """Compare LangGraph with a checkpointer to goalwright with its journal on the layered graph."""
+    column = list(named).index("layered 2,000") if "layered 2,000" in named else None
+    if column is None or "LangGraph, SQLite" not in rows:
         return None
-    theirs, ours = rows["LangGraph, SQLite"][at].value, rows[JOURNALED][at].value
+    theirs, ours = rows["LangGraph, SQLite"][column].value, rows[JOURNALED][column].value
     if theirs is None or ours is None:
         return None
     what = "layered 2,000: LangGraph with SQLite over goalwright with its journal"
@@ -175,11 +173,11 @@ def _against_sqlite(rows: dict[str, list[Cell]], named: dict[str, Graph]) -> Aim
 
 BENCHMARK = Benchmark(
     "engine",
-    "Microseconds for a task that does nothing, and the time for a graph over its critical path.",
+    "Microseconds per empty task, and the makespan of a graph over its critical path.",
     "A bare indegree loop over asyncio tasks; the critical path for tasks that take time.",
     ("langgraph", "pydantic-graph", "dask", "prefect"),
     run,
 )
 
 if __name__ == "__main__":
-    sys.exit(command.single(BENCHMARK))
+    sys.exit(command.run_single(BENCHMARK))

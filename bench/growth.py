@@ -1,11 +1,11 @@
-"""Growth: how time and memory grow with tasks, goals, skills, events and runs, as exponents: 1 is linear, 2 quadratic.
+"""Growth: the exponents of time and memory over tasks, goals, skills, events and runs: 1 is linear, 2 quadratic.
 
-Floor: 1, or less where a larger size makes better use of what is paid once.
+Floor: 1, or less if a fixed cost is spread over a larger size.
 
     python -m bench.growth
 
-CPU time, the best of a few rounds at each of three sizes, four times apart; memory is what Python allocated at its
-peak, measured in a run of its own.
+CPU time is the best of three rounds at each of three sizes, a factor of four apart. Memory is the peak of Python's
+allocations, measured in a separate run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bench.harness.engines import journaled, plan_of, scheduled
 from bench.harness.graphs import layered
 from bench.harness.machine import ROOT
 from bench.harness.result import Aim, Benchmark, Cell, Column, Findings, Options, Table, cells
-from bench.harness.timing import exponent, spent
+from bench.harness.timing import growth_exponent, spent
 from bench.journal import fill
 from goalwright.batch.run_batch import run_batch
 from goalwright.settings.settings import Settings
@@ -49,26 +49,26 @@ if TYPE_CHECKING:
 
     from bench.harness.timing import Spent
 
-# A case is given a size and an empty folder; it prepares itself and returns what is measured.
+# Takes a size and an empty folder, and returns the function to measure.
 Case = Callable[[int, Path], Callable[[], object]]
 STEPS = (1, 4, 16)
 MOST = 1.1
 
 
 def tasks(size: int, _: Path) -> Callable[[], object]:
-    """A graph of layers, without a journal."""
+    """A layered graph without a journal."""
     plan = plan_of(layered(20, size // 20))
     return lambda: asyncio.run(scheduled(plan))
 
 
 def tasks_recorded(size: int, folder: Path) -> Callable[[], object]:
-    """A graph of layers, with a journal."""
+    """A layered graph with a journal."""
     plan = plan_of(layered(20, size // 20))
     return lambda: asyncio.run(journaled(plan, folder))
 
 
 def tasks_added(size: int, _: Path) -> Callable[[], object]:
-    """Tasks added one by one while others run."""
+    """Tasks that are added while others run."""
 
     async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
         await asyncio.sleep(0)
@@ -88,7 +88,7 @@ def tasks_added(size: int, _: Path) -> Callable[[], object]:
 
 
 def goals(size: int, folder: Path) -> Callable[[], object]:
-    """A batch of goals with a plan of their own, whose one task calls a tool, so that no model is needed."""
+    """A batch of goals whose plan is given and calls one tool, so that no model is needed."""
     from openpyxl import Workbook
 
     Workbook().save(folder / "sheet.xlsx")
@@ -105,30 +105,30 @@ def goals(size: int, folder: Path) -> Callable[[], object]:
 
 
 def skills(size: int, folder: Path) -> Callable[[], object]:
-    """A library of skills, found and indexed for a first goal."""
+    """A library of skills, scanned and indexed for the first goal."""
     texts = [
         path.read_text(encoding="utf-8")
         for path in sorted((ROOT / "skills" / "goalwright_skills" / "library").rglob("SKILL.md"))
     ]
     for number in range(size):
-        place = folder / "skills" / f"s{number}"
-        place.mkdir(parents=True)
+        skill_folder = folder / "skills" / f"s{number}"
+        skill_folder.mkdir(parents=True)
         head, _, rest = texts[number % len(texts)].partition("name: ")
-        (place / "SKILL.md").write_text(f"{head}name: s{number}\n{rest.partition(chr(10))[2]}", encoding="utf-8")
+        (skill_folder / "SKILL.md").write_text(f"{head}name: s{number}\n{rest.partition(chr(10))[2]}", encoding="utf-8")
 
     def find() -> None:
         with tempfile.TemporaryDirectory() as cache:
             registry = Registry(folder, env={}, home=folder / "home", cache=Path(cache))
             registry.scan()
-            found = registry.list_skills()
-            assert len(found) >= size
-            RankedDetector(Path(cache)).rank("Write a report about a spreadsheet", found, 5)
+            available = registry.list_skills()
+            assert len(available) >= size
+            RankedDetector(Path(cache)).rank("Write a report about a spreadsheet", available, 5)
 
     return find
 
 
 def events(size: int, folder: Path) -> Callable[[], object]:
-    """A journal of one run with so many events, read as for `resume` and `trace show`."""
+    """A run of `size` events, read as by `resume` and `trace show`."""
     url = url_of(folder / "journal.sqlite")
     fill(url, 1, size)
 
@@ -142,7 +142,7 @@ def events(size: int, folder: Path) -> Callable[[], object]:
 
 
 def runs(size: int, folder: Path) -> Callable[[], object]:
-    """A journal of so many runs, listed whole."""
+    """A journal of `size` runs, listed completely."""
     url = url_of(folder / "journal.sqlite")
     fill(url, size, 110)
 
@@ -155,7 +155,7 @@ def runs(size: int, folder: Path) -> Callable[[], object]:
 
 
 def newest(size: int, folder: Path) -> Callable[[], object]:
-    """A journal of so many runs: the newest twenty, and one of them read."""
+    """A journal of `size` runs: list the newest twenty and read one."""
     url = url_of(folder / "journal.sqlite")
     fill(url, size, 110)
 
@@ -169,7 +169,7 @@ def newest(size: int, folder: Path) -> Callable[[], object]:
     return read
 
 
-# Each case with its smallest size, in a full and in a quick run.
+# Case: function, smallest size, smallest size of a quick run.
 CASES: dict[str, tuple[Case, int, int]] = {
     "tasks of a graph": (tasks, 500, 100),
     "tasks of a graph, journal on": (tasks_recorded, 500, 100),
@@ -193,7 +193,7 @@ def run(options: Options) -> Findings:
             sizes = [(smallest if options.quick else small) * step for step in steps]
             measured = [_measured(case, size, rounds) for size in sizes]
             times, peaks = [time_ for time_, _ in measured], [peak for _, peak in measured]
-            grows = exponent(sizes, times), exponent(sizes, peaks)
+            grows = growth_exponent(sizes, times), growth_exponent(sizes, peaks)
             rows[name] = cells(f"{sizes[0]:,} to {sizes[-1]:,}", 1000 * times[0], 1000 * times[-1], peaks[-1])
             exponents[name] = cells(*grows)
             aims += [Aim(f"{name}: {what}", grown, MOST) for what, grown in zip(("time", "memory"), grows, strict=True)]
@@ -209,7 +209,7 @@ def run(options: Options) -> Findings:
 
 
 def _measured(case: Case, size: int, rounds: int) -> tuple[float, float]:
-    """The CPU seconds of a case, and the megabytes at its peak."""
+    """Return the CPU seconds of a case and its peak memory in MB."""
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix="growth-") as folder:
         work = case(size, Path(folder))
         times: list[Spent] = [spent(work) for _ in range(rounds)]
@@ -217,12 +217,12 @@ def _measured(case: Case, size: int, rounds: int) -> tuple[float, float]:
         work()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    return min(one.cpu for one in times), peak / 2**20
+    return min(timing.cpu for timing in times), peak / 2**20
 
 
 @contextmanager
 def _own_folders() -> Iterator[None]:
-    """A home of its own: nothing of the user's is read or written."""
+    """Use a temporary home, so that no file of the user is read or written."""
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="bench-") as home:
         for name in [name for name in os.environ if name.startswith(("XDG_", "GOALWRIGHT_"))]:
@@ -238,10 +238,10 @@ def _own_folders() -> Iterator[None]:
 BENCHMARK = Benchmark(
     "growth",
     "How time and memory grow with tasks, goals, skills, events and runs, as exponents.",
-    "1: twice as much takes twice as long.",
+    "1: twice the size takes twice the time.",
     (),
     run,
 )
 
 if __name__ == "__main__":
-    sys.exit(command.single(BENCHMARK))
+    sys.exit(command.run_single(BENCHMARK))

@@ -1,8 +1,7 @@
-"""The journal: rows a second, and reading a journal of a million events.
+"""The journal: rows per second, and reading a journal of a million events.
 
-Floor: for writing, the store alone with a commit for each row, and as a ceiling plain sqlite3 with one commit for all;
-for reading, a fixed second. What recording costs a graph of tasks, beside LangGraph's SQLite checkpointer, is in
-`bench.engine`.
+Floor: for writing, the store alone with one commit per row; the ceiling is plain sqlite3 with a single commit. For reading,
+one second. `bench.engine` measures what recording adds to a graph of tasks, beside LangGraph's SQLite checkpointer.
 
     python -m bench.journal
 """
@@ -20,7 +19,7 @@ from typing import Any
 
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
-from bench.harness.timing import over
+from bench.harness.timing import median_ratio
 from goalwright.traces.timeline import TYPES, timeline
 from goalwright_executor.capture.capture import Capture
 from goalwright_executor.journal.journal import Journal
@@ -40,30 +39,35 @@ TASKS = 50
 
 
 def run(options: Options) -> Findings:
-    """Write, then read."""
+    """Measure writing, then reading."""
     rounds, producers, each = (1, 20, 5) if options.quick else (5, 200, 50)
     events, runs = (10_000, 50) if options.quick else (1_000_000, 2_000)
     rates: dict[str, list[float]] = {STORE: [], ONE: [], GROUP: [], PLAIN: []}
-    # In the current folder: a temporary one may be in memory.
+    # In the current folder, because the temporary folder may be in memory.
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
-        # In turn, compared within each round: the speed of a shared disk changes from one second to the next.
+        # Alternating rounds, because the speed of a shared disk changes every second.
         for number in range(rounds):
-            place = Path(name, str(number))
-            place.mkdir()
-            rates[STORE].append(statements(place, producers))
-            rates[ONE].append(asyncio.run(produced(place / "one.sqlite", 1, producers)))
-            rates[GROUP].append(asyncio.run(produced(place / "group.sqlite", producers, each)))
-            rates[PLAIN].append(plain(place, producers * each))
+            folder = Path(name, str(number))
+            folder.mkdir()
+            rates[STORE].append(statements(folder, producers))
+            rates[ONE].append(asyncio.run(produced(folder / "one.sqlite", 1, producers)))
+            rates[GROUP].append(asyncio.run(produced(folder / "group.sqlite", producers, each)))
+            rates[PLAIN].append(plain(folder, producers * each))
         listed, shown, megabytes = million(Path(name), events, runs)
     aims = (
-        Aim("rows a second: 200 producers over one by one", over(rates[GROUP], rates[ONE]), 20.0, at_most=False),
+        Aim(
+            "rows per second: 200 producers over one by one",
+            median_ratio(rates[GROUP], rates[ONE]),
+            20.0,
+            at_most=False,
+        ),
         Aim("trace list, seconds", listed, 1.0),
         Aim("trace show, seconds", shown, 1.0),
         Aim("memory of both, MB", megabytes, 50.0),
     )
     writing = Table(
         "Writing",
-        (Column("rows a second", ratio=True),),
+        (Column("rows per second", ratio=True),),
         {subject: cells(samples) for subject, samples in rates.items()},
         STORE,
     )
@@ -76,7 +80,7 @@ def run(options: Options) -> Findings:
 
 
 def statements(folder: Path, rows: int) -> float:
-    """Rows a second of the store alone, without the writer, with a commit for each row."""
+    """Return rows per second of the store alone, with one commit per row."""
     store = open_store(url_of(folder / "statements.sqlite"))
     store.append([], {"r": RunSummary("r", "g", "running", now())})
     capture = Capture()
@@ -89,7 +93,7 @@ def statements(folder: Path, rows: int) -> float:
 
 
 def plain(folder: Path, rows: int) -> float:
-    """Rows a second of plain sqlite3: the same texts in one statement and one commit."""
+    """Return rows per second of plain sqlite3 with one statement and one commit."""
     connection = sqlite3.connect(folder / "plain.sqlite")
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
@@ -104,7 +108,7 @@ def plain(folder: Path, rows: int) -> float:
 
 
 async def produced(path: Path, producers: int, each: int) -> float:
-    """Rows a second of producers that each wait until a row is on disk before the next."""
+    """Return rows per second of producers that each wait for a row to be on disk."""
     journal = Journal(url_of(path))
     logs = [journal.begin(f"r{number}", Capture()) for number in range(producers)]
     began = time.perf_counter()
@@ -121,7 +125,7 @@ async def produced(path: Path, producers: int, each: int) -> float:
 
 
 def million(folder: Path, events: int, runs: int) -> tuple[float, float, float]:
-    """Seconds to list the runs and to read one, in a journal of so many events, and the megabytes used."""
+    """Return the seconds to list all runs and to read one, and the memory in MB."""
     url = url_of(folder / "million.sqlite")
     fill(url, runs, events // runs)
     tracemalloc.start()
@@ -139,7 +143,7 @@ def million(folder: Path, events: int, runs: int) -> tuple[float, float, float]:
 
 
 def fill(url: str, runs: int, each: int) -> None:
-    """Write runs of so many events each to a new journal."""
+    """Write `runs` runs of `each` events to a new journal."""
     store = open_store(url)
     plan = {"tasks": [{"id": f"t{n}", "action_type": "llm", "depends_on": []} for n in range(TASKS)]}
     for run in range(runs):
@@ -158,11 +162,11 @@ def fill(url: str, runs: int, each: int) -> None:
 
 BENCHMARK = Benchmark(
     "journal",
-    "Rows a second on disk, and reading a journal of a million events.",
-    "The store alone with a commit for each row; plain sqlite3 with one commit for all of them is the ceiling.",
+    "Rows per second on disk, and reading a journal of a million events.",
+    "The store alone with one commit per row; the ceiling is plain sqlite3 with a single commit.",
     (),
     run,
 )
 
 if __name__ == "__main__":
-    sys.exit(command.single(BENCHMARK))
+    sys.exit(command.run_single(BENCHMARK))

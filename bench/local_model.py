@@ -1,12 +1,12 @@
-"""The embedded model: what a token of the prompt and a token of the answer cost, with each backend that is installed.
+"""The embedded model: CPU time per prompt token and per generated token, for each installed backend.
 
 Floor: the library that `goalwright[local]` installs.
 
     python -m bench.local_model [MODEL]
 
-MODEL is one that `goalwright models list` shows as installed; the largest of those unless it is given. Backends take turns in
-each round. Times are CPU time of the server's process, all threads together, because others may use the machine too.
-Prompts are random tokens, each used twice: for an answer of one token, then for a longer one, whose prompt is cached.
+MODEL is an installed model of `goalwright models list` (default: the largest). Backends alternate in each round. Times are
+the CPU time of all threads of the server process, because other programs may use the machine too. Each prompt of random
+tokens is used twice: for an answer of one token, then, cached, for a longer answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from bench.harness import command, processes
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
-from bench.harness.timing import over
+from bench.harness.timing import median_ratio
 from goalwright.models.local.backends.backend import library
 from goalwright.models.local.backends.choose import choose
 from goalwright.models.local.serving.endpoint import call
@@ -38,10 +38,10 @@ ROUNDS, QUICK_ROUNDS = 3, 1
 # Tokens of a prompt and of an answer.
 PROMPT, QUICK_PROMPT = 64, 16
 ANSWER, QUICK_ANSWER = 12, 4
-# Seconds for a request, on a machine that others use too.
+# Seconds; long, because other programs may use the machine too.
 PATIENCE = 3600.0
 AT_ONCE = (1, 3)
-# At most a third of what the library takes, where a faster program is installed.
+# A faster program must take at most a third of the library's time.
 RATIO = 1 / 3
 VOCABULARY = range(1_000, 20_000)
 COLUMNS = (Column("a prompt token, CPU", "ms", ratio=True), Column("a generated token, CPU", "ms", ratio=True))
@@ -49,7 +49,7 @@ Samples = dict[tuple[str, int], tuple[list[float], list[float]]]
 
 
 def run(options: Options, name: str = "") -> Findings:
-    """Measure each backend with one request and with three at once."""
+    """Measure each backend with one request and with three concurrent ones."""
     backends, model = installed_backends(), largest(name, smallest=options.quick)
     if not backends or model is None:
         missing = (
@@ -64,7 +64,7 @@ def run(options: Options, name: str = "") -> Findings:
             for backend in backends
         }
         for server in servers.values():
-            measured(server, 1, 8, 2)  # the first call reads the file
+            measured(server, 1, 8, 2)  # the first call loads the file
         for _ in range(QUICK_ROUNDS if options.quick else ROUNDS):
             for at_once in AT_ONCE:
                 for subject, server in servers.items():
@@ -83,12 +83,12 @@ def run(options: Options, name: str = "") -> Findings:
 
 
 def aims(samples: Samples, subjects: list[str]) -> list[Aim]:
-    """A program that was fetched to be faster than the library is worth it."""
+    """A separately fetched program must be clearly faster than the library."""
     floor, *others = subjects
     return [
         Aim(
             f"{_title(at_once)}: CPU of {what}, {subject} over {floor}",
-            over(samples[subject, at_once][column], samples[floor, at_once][column]),
+            median_ratio(samples[subject, at_once][column], samples[floor, at_once][column]),
             RATIO,
         )
         for subject in others
@@ -98,7 +98,7 @@ def aims(samples: Samples, subjects: list[str]) -> list[Aim]:
 
 
 def measured(server: Server, at_once: int, prompt: int, answer: int) -> tuple[float, float]:
-    """The CPU milliseconds of a prompt token and of a generated one."""
+    """Return CPU milliseconds per prompt token and per generated token."""
     endpoint = server.endpoint()
     prompts = [random.choices(VOCABULARY, k=prompt) for _ in range(at_once)]
     first = _cpu_of(server, endpoint, prompts, 1)
@@ -119,29 +119,29 @@ def _complete(endpoint: Endpoint, answer: int, prompt: list[int]) -> None:
 
 
 def installed_backends() -> list[Backend]:
-    """The library first, then what would run here."""
-    found = [own] if (own := library()) is not None else []
+    """Return the library and, if different, the backend that would be chosen."""
+    backends = [own] if (own := library()) is not None else []
     try:
         chosen = choose().backend
     except SetupError:
-        return found
-    return found if chosen in found else [*found, chosen]
+        return backends
+    return backends if chosen in backends else [*backends, chosen]
 
 
 def largest(name: str = "", *, smallest: bool = False) -> Installed | None:
-    """The installed model of that name, else the largest, or the smallest."""
+    """Return the installed model of that name, or the largest, or the smallest."""
     models = [model for model in ModelStore(models_dir()).installed() if name in ("", model.record.name)]
     choice = min if smallest else max
     return choice(models, key=lambda model: model.record.bytes, default=None)
 
 
 def _title(at_once: int) -> str:
-    return "one request" if at_once == 1 else f"{at_once} requests at once"
+    return "one request" if at_once == 1 else f"{at_once} concurrent requests"
 
 
 BENCHMARK = Benchmark(
     "local_model",
-    "What a token costs with the embedded model, for each backend that is installed.",
+    "CPU time per token of the embedded model, for each installed backend.",
     "xllamacpp, the library that `goalwright[local]` installs.",
     (),
     run,
@@ -150,4 +150,4 @@ BENCHMARK = Benchmark(
 
 if __name__ == "__main__":
     named = [word for word in sys.argv[1:] if not word.startswith("-")]
-    sys.exit(command.single(BENCHMARK, partial(run, name=named[0]) if named else None))
+    sys.exit(command.run_single(BENCHMARK, partial(run, name=named[0]) if named else None))

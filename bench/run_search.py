@@ -1,12 +1,11 @@
-"""Finding runs among 10,000 and 100,000: words, filters, the dashboard, and what it takes to index a run.
+"""Searching 10,000 and 100,000 runs: words, filters, the dashboard, and the cost of the index.
 
-Floor: the newest 50 runs of the same journal, without any filter.
+Floor: the newest 50 runs of the same journal, without a filter.
 
     python -m bench.run_search
 
-Every run has a goal, an answer of about 120 words, three tasks with titles, one of them grown for a value, and one in
-nine has failed with an error. Figures are the best of seven, of the store in this process, in processor time of Python
-and SQLite together: other processes on the machine do not count.
+Every run has a goal, an answer of about 120 words and three tasks with titles, one of them for an item; every ninth run
+failed. Figures are the best of seven, in CPU time of Python and SQLite in this process.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _PIECE = 2_000
 
 
 def write_runs(store: SqliteStore, count: int, now: float) -> None:
-    """Many runs with all that they are found by, over 90 days."""
+    """Write runs over 90 days with all searchable text."""
     rng = random.Random(1)
     for begin in range(0, count, _PIECE):
         rows: list[Row] = []
@@ -73,7 +72,7 @@ def write_runs(store: SqliteStore, count: int, now: float) -> None:
 
 
 def best(work: Callable[[], object]) -> float:
-    """Milliseconds of processor time."""
+    """Return the least CPU time of seven calls in milliseconds."""
     times = []
     for _ in range(7):
         began = time.process_time()
@@ -83,60 +82,60 @@ def best(work: Callable[[], object]) -> float:
 
 
 def measure(folder: Path, count: int) -> tuple[dict[str, float], dict[str, float]]:
-    """What each question takes, in milliseconds, and what the index takes."""
+    """Return the milliseconds of each query, and the cost of the index."""
     now = time.time()
     path = folder / f"{count}.sqlite"
     store = SqliteStore(path)
     write_runs(store, count, now)
     before = store.status().bytes
-    began, used = time.perf_counter(), time.process_time()
+    began, cpu_began = time.perf_counter(), time.process_time()
     while not catch_up(store, 60.0):
         pass
     size = (store.status().bytes - before) / before
-    took, spent = time.perf_counter() - began, time.process_time() - used
+    took, spent = time.perf_counter() - began, time.process_time() - cpu_began
 
-    def page(**wanted: object) -> list[RunSummary]:
-        return list(islice(store.summaries(50, **wanted), 50))  # type: ignore[arg-type]
+    def page(**filters: object) -> list[RunSummary]:
+        return list(islice(store.summaries(50, **filters), 50))  # type: ignore[arg-type]
 
-    found = {
+    queries = {
         "the newest 50": best(page),
         "a word of one run": best(lambda: page(text=str(count - 7))),
         "two words, a few runs": best(lambda: page(text=f"{_WORDS[30]} {_WORDS[80]} part 97")),
         "a word of every run": best(lambda: page(text="brief")),
-        "a word that is nowhere": best(lambda: page(text="nowhere")),
+        "a word of no run": best(lambda: page(text="nowhere")),
         "one letter": best(lambda: page(text="b")),
-        "a word, failed, since a week": best(
+        "a word, failed, last week": best(
             lambda: page(text=_WORDS[5], status=("failed",), since=stamp(now - 7 * 86_400))
         ),
         "snippets of 50 runs": best(lambda: [snippet(store, run, _WORDS[5], str) for run in page(text=_WORDS[5])]),
         "a tag": best(lambda: page(tag="baseline")),
-        "a tag that is nowhere": best(lambda: page(tag="nowhere")),
+        "an unused tag": best(lambda: page(tag="nowhere")),
         "dashboard, 30 days": best(lambda: statistics(store, 30)),
         "dashboard, 366 days": best(lambda: statistics(store, 366)),
     }
     store.close()
     costs = {
         "indexing a run, ms": took * 1000 / count,
-        "of processor time": spent * 1000 / count,
-        "its size over that of the rest": size,
+        "  CPU time of it, ms": spent * 1000 / count,
+        "size over the rest of the journal": size,
     }
-    return found, costs
+    return queries, costs
 
 
 def run(options: Options) -> Findings:
-    """Both sizes in one process."""
+    """Measure both sizes."""
     sizes = (500, 1_000) if options.quick else (10_000, 100_000)
     with tempfile.TemporaryDirectory(prefix="goalwright-bench-") as folder:
-        found = {count: measure(Path(folder), count) for count in sizes}
-    small, large = (found[count][0] for count in sizes)
+        results = {count: measure(Path(folder), count) for count in sizes}
+    small, large = (results[count][0] for count in sizes)
     columns = tuple(Column(f"{count:,} runs", "ms", ratio=True) for count in sizes)
     rows = {name: [Cell((small[name],)), Cell((large[name],))] for name in small}
-    index = {name: [Cell((found[count][1][name],)) for count in sizes] for name in found[sizes[0]][1]}
+    index = {name: [Cell((results[count][1][name],)) for count in sizes] for name in results[sizes[0]][1]}
     aims = [Aim(f"{name}, {sizes[1]:,} runs, ms", large[name], 250) for name in large if not name.startswith("dash")]
     aims += [Aim(f"{name}, {sizes[1]:,} runs, ms", large[name], 2_000) for name in large if name.startswith("dash")]
     return Findings(
         (
-            Table("Finding runs", columns, rows, floor="the newest 50"),
+            Table("Queries", columns, rows, floor="the newest 50"),
             Table("The index", tuple(Column(f"{count:,} runs") for count in sizes), index, is_plotted=False),
         ),
         tuple(aims),
@@ -145,11 +144,11 @@ def run(options: Options) -> Findings:
 
 BENCHMARK = Benchmark(
     "run_search",
-    "Finding runs by words and filters, and the dashboard, over many runs.",
+    "Searching many runs by words and filters, and the dashboard.",
     "The newest 50 runs of the same journal.",
     (),
     run,
 )
 
 if __name__ == "__main__":
-    sys.exit(command.single(BENCHMARK))
+    sys.exit(command.run_single(BENCHMARK))

@@ -1,4 +1,4 @@
-"""Many skills: how often a goal finds its skill among 1,000 to 80,000, how long that takes, and what the index costs.
+"""Skill selection among 1,000 to 80,000 skills: quality, time per goal, and the cost of the index.
 
 Floor: plain BM25 over names and descriptions, in memory.
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.harness import command
 from bench.harness.result import Aim, Benchmark, Column, Findings, Options, Table, cells
-from bench.harness.timing import exponent
+from bench.harness.timing import growth_exponent
 from bench.skills_index import BM25, GOALWRIGHT, SUBJECTS, Job, answer, build
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 SIZES = (1_000, 10_000, 30_000, 80_000)
 QUICK = 200
 GOALS, QUICK_GOALS = 150, 10
-# Seconds for one index, or for all goals of one size.
+# Seconds for one index, and for all goals of one size.
 LIMIT = 3_600.0
 MILLISECONDS = 15.0
 COLD_SECONDS = 1.5
-SLOW = "of forty segments each has lists for a word, and a common word has long ones"
+SLOW = "each of forty segments has a list per word, and lists of common words are long"
 QUALITY = (Column("first place"), Column("R@5"), Column("R@30"))
 COST = (
     Column("select, CPU a goal", "ms"), Column("select and list 30, CPU a goal", "ms"),
@@ -48,58 +48,60 @@ COST = (
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What one subject did at one size, or why there are no figures."""
+    """The figures of one subject at one size, or the reason that there are none."""
 
     figures: dict[str, Any]
     note: str = ""
 
     def row(self, *names: str) -> tuple[Cell, ...]:
-        """Its cells; a figure that a subject does not have is a dash."""
+        """Return cells, with a dash for missing figures."""
         return cells(*(self.note or self.figures.get(name, "–") for name in names))
 
     def median(self, name: str) -> float | None:
-        """One figure."""
+        """Return one figure."""
         samples = self.figures.get(name)
         return statistics.median(samples) if isinstance(samples, list) else samples
 
 
 def run(options: Options, sizes: tuple[int, ...] = SIZES) -> Findings:
-    """Measure each size, each subject in processes of its own."""
+    """Measure each size and subject in separate processes."""
     sizes = (QUICK,) if options.quick else sizes
     goals = QUICK_GOALS if options.quick else GOALS
     with tempfile.TemporaryDirectory() as generated:
-        found = {
+        results = {
             size: {
                 subject: measured(Job(subject, size, options.corpus, goals, Path(generated))) for subject in SUBJECTS
             }
             for size in sizes
         }
-    return findings(found, options)
+    return findings(results, options)
 
 
-def findings(found: dict[int, dict[str, Measurement]], options: Options) -> Findings:
-    """What was measured at each size, as tables and aims."""
+def findings(results: dict[int, dict[str, Measurement]], options: Options) -> Findings:
+    """Turn the measurements into tables and aims."""
     tables = []
-    for size, rows in found.items():
+    for size, rows in results.items():
         quality = {subject: one.row("first", "five", "thirty") for subject, one in rows.items()}
         cost = {
             subject: one.row("select", "rank", "cold", "built", "loaded", "disk", "peak", "memory")
             for subject, one in rows.items()
         }
         tables += [
-            Table(f"{size:,} skills: which are found", QUALITY, quality, BM25),
-            Table(f"{size:,} skills: what it costs", COST, cost, BM25, is_plotted=False),
+            Table(f"{size:,} skills: quality", QUALITY, quality, BM25),
+            Table(f"{size:,} skills: cost", COST, cost, BM25, is_plotted=False),
         ]
-    real = next((one.figures["real"] for rows in found.values() for one in rows.values() if "real" in one.figures), 0)
-    note = f"{real:,} of the skills are real files, the others are made from them."
-    without = () if options.corpus is not None else ("Without --corpus DIR, goals are the beginnings of descriptions.",)
-    return Findings(tuple(tables), tuple(aims(found)), (note, *without))
+    real = next((one.figures["real"] for rows in results.values() for one in rows.values() if "real" in one.figures), 0)
+    note = f"{real:,} of the skills are real files; the others are generated from them."
+    without = (
+        () if options.corpus is not None else ("Without --corpus DIR, goals are the first words of descriptions.",)
+    )
+    return Findings(tuple(tables), tuple(aims(results)), (note, *without))
 
 
-def aims(found: dict[int, dict[str, Measurement]]) -> list[Aim]:
-    """At every size no worse than BM25; the time of a goal bounded at the largest, and growing less than the pool."""
+def aims(results: dict[int, dict[str, Measurement]]) -> list[Aim]:
+    """Selection must be at least as good as BM25, and its time is bounded and sublinear."""
     judged, times = [], {}
-    for size, rows in found.items():
+    for size, rows in results.items():
         goalwright, floor = rows[GOALWRIGHT], rows[BM25]
         for name, title in (("first", "first place"), ("thirty", "R@30")):
             ours, theirs = goalwright.median(name), floor.median(name)
@@ -113,12 +115,14 @@ def aims(found: dict[int, dict[str, Measurement]]) -> list[Aim]:
         what = f"{max(times):,} skills: CPU a goal, ms"
         judged.append(Aim(what, times[max(times)], MILLISECONDS, reason=SLOW))
     if len(times) > 1:
-        judged.append(Aim("exponent of a goal's CPU over skills", exponent(list(times), list(times.values())), 1.0))
+        judged.append(
+            Aim("exponent of a goal's CPU over skills", growth_exponent(list(times), list(times.values())), 1.0)
+        )
     return judged
 
 
 def measured(job: Job) -> Measurement:
-    """Build an index in one process and answer goals with it in another."""
+    """Build an index in one process and answer goals in another."""
     with tempfile.TemporaryDirectory() as cache:
         first = _in_process(build, job, Path(cache))
         if first.note:
@@ -148,13 +152,13 @@ def _in_process(work: Callable[[Job, Path], dict[str, Any]], job: Job, cache: Pa
 def _reported(connection: Any, work: Callable[[Job, Path], dict[str, Any]], job: Job, cache: Path) -> None:
     try:
         connection.send(work(job, cache))
-    except Exception as error:  # noqa: BLE001 - the figures of the other subjects are not lost
+    except Exception as error:  # noqa: BLE001 - keep the figures of the other subjects
         connection.send(f"not measured: {type(error).__name__}: {error}")
 
 
 BENCHMARK = Benchmark(
     "skills_scale",
-    "How often a goal finds its skill among very many, how long that takes, and what the index costs.",
+    "Skill selection among many skills: quality, time per goal, and the cost of the index.",
     "Plain BM25 over names and descriptions, in memory.",
     (),
     run,
@@ -162,7 +166,7 @@ BENCHMARK = Benchmark(
 
 
 def main() -> int:
-    """As `python -m bench.skills_scale [CORPUS [SIZE…]]`."""
+    """Run `python -m bench.skills_scale [CORPUS [SIZE…]]`."""
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
     sizes = tuple(map(int, words[1:])) or SIZES
 
@@ -170,7 +174,7 @@ def main() -> int:
         corpus = Path(words[0]) if words else options.corpus
         return run(Options(options.quick, corpus, options.peers), sizes)
 
-    return command.single(BENCHMARK, with_corpus)
+    return command.run_single(BENCHMARK, with_corpus)
 
 
 if __name__ == "__main__":

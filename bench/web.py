@@ -1,14 +1,11 @@
-"""The page of `goalwright serve` in a real browser: what people wait for, with 2,000 tasks and 100,000 runs.
+"""The page of `goalwright serve` in a real browser, with 2,000 tasks and 100,000 runs.
 
-Floor: the frames that a page at rest gets on this machine at this moment, with software rendering, and a request that
-reads nothing.
+Floor: the frame rate of an idle page with software rendering, and a request that reads nothing.
 
     python -m bench.web
 
-It needs the system's Chromium and the package playwright; without them only the server is measured, and said so.
-`goalwright serve` is a process of its own, and so is every run that the page follows: a writer that appends events to the
-journal. Frames are counted by the page itself. Memory over an hour, axe, console errors and a killed server are proven
-by the tests.
+Needs the system's Chromium and the package playwright; without them only the server is measured. `goalwright serve` is a
+child process, and so is the writer of each run that the page follows. The page counts its own frames.
 """
 
 from __future__ import annotations
@@ -35,11 +32,11 @@ if TYPE_CHECKING:
     from bench.web_browser import Serving
 
 SMALL, LONG = "20260101T000000000-f0f0f0", "20260101T000000000-10e910"
-_MISSING = "no Chromium, or no package playwright: what the page itself needs was not measured"
+_MISSING = "Chromium or the package playwright is missing: the page itself was not measured"
 
 
 def measure_lists(figures: Figures, server: Serving, count: int) -> None:
-    """The list of many runs, whole and filtered."""
+    """Measure the list of runs, complete and filtered."""
 
     def best(path: str) -> float:
         times = []
@@ -56,20 +53,20 @@ def measure_lists(figures: Figures, server: Serving, count: int) -> None:
 
 
 def measure_rest(figures: Figures, server: Serving, seconds: float) -> None:
-    """Ten open streams and nothing that happens: the server's share of a core, and whether its memory grows."""
+    """Measure the CPU and memory of a server with ten idle streams."""
     streams = [server.open("/events") for _ in range(10)]
-    time.sleep(seconds)  # what is imported after the start
+    time.sleep(seconds)  # imports after the start
     before = server.used()
     time.sleep(seconds)
     after = server.used()
     for stream in streams:
         stream.close()
-    figures.aim("server at rest, 10 streams, % of a core", (after[0] - before[0]) / seconds * 100, 2)
-    figures.aim("memory that it gained meanwhile, MB", (after[1] - before[1]) / 1e6, 2)
+    figures.aim("idle server, 10 streams, % of a core", (after[0] - before[0]) / seconds * 100, 2)
+    figures.aim("memory growth meanwhile, MB", (after[1] - before[1]) / 1e6, 2)
 
 
 async def in_browser(figures: Figures, path: str, server: Serving, journal: Path, *, quick: bool) -> None:
-    """What the page does with many tasks and with a run of another process."""
+    """Measure the page with many tasks and with a live run."""
     async with browsing(path) as browser:
         await measure_slow_line(figures, browser, server, SMALL)
         await measure_long_text(figures, browser, server, LONG)
@@ -80,7 +77,7 @@ async def in_browser(figures: Figures, path: str, server: Serving, journal: Path
 
 
 def run(options: Options) -> Findings:
-    """Measure the start, the lists, the server at rest, and the page."""
+    """Measure the start, the lists, the idle server and the page."""
     figures, browser = Figures(), chromium()
     size = sum(len(zlib.compress(path.read_bytes())) for path in STATIC.rglob("*") if path.is_file())
     figures.aim("static files in the wheel, compressed, kB", size / 1000, 250, count=True)
@@ -104,19 +101,19 @@ def run(options: Options) -> Findings:
             measure_rest(figures, server, 0.2 if options.quick else 10)
             if browser is not None:
                 asyncio.run(in_browser(figures, browser, server, journal, quick=options.quick))
-    rows = {what: cells(value) for what, value in figures.rows.items()}
-    load = f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; frames and times need a quiet one"
+    rows = {name: cells(value) for name, value in figures.rows.items()}
+    load = f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; frame rates and times need an idle machine"
     notes = (load,) if browser is not None else (load, _MISSING)
     return Findings((Table("The page", (Column("figure"),), rows, is_plotted=False),), tuple(figures.aims), notes)
 
 
 BENCHMARK = Benchmark(
     "web",
-    "What people wait for in the page of `goalwright serve`, in a real browser.",
-    "The frames of a page at rest, and a request that reads nothing.",
+    "The page of `goalwright serve` in a real browser: start, lists, large runs, live runs.",
+    "The frame rate of an idle page, and a request that reads nothing.",
     (),
     run,
 )
 
 if __name__ == "__main__":
-    sys.exit(command.single(BENCHMARK))
+    sys.exit(command.run_single(BENCHMARK))

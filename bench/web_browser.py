@@ -1,4 +1,4 @@
-"""The page in a real browser: what people wait for, as figures beside their bounds."""
+"""Measurements of the page in a real browser."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimat
 
 @dataclass
 class Figures:
-    """What was measured: figures with a bound, and those that only help to read them."""
+    """Collected figures, with and without a bound."""
 
     aims: list[Aim] = field(default_factory=list)
     rows: dict[str, float] = field(default_factory=dict)
 
-    def aim(self, what: str, value: float, bound: float, *, least: bool = False, count: bool = False) -> None:
-        """Note a figure that has a bound."""
-        self.aims.append(Aim(what, value, bound, at_most=not least, is_count=count))
-        self.rows[what] = value
+    def aim(self, name: str, value: float, bound: float, *, least: bool = False, count: bool = False) -> None:
+        """Add a figure with a bound."""
+        self.aims.append(Aim(name, value, bound, at_most=not least, is_count=count))
+        self.rows[name] = value
 
-    def note(self, what: str, value: float) -> None:
-        """Note a figure that has none."""
-        self.rows[what] = value
+    def note(self, name: str, value: float) -> None:
+        """Add a figure without a bound."""
+        self.rows[name] = value
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +86,24 @@ class Serving:
     token: str
 
     def ask(self, path: str) -> Any:
-        """What a route gives."""
+        """Return the JSON of a route."""
         with self.open(path) as reply:
             return json.loads(reply.read())
 
     def open(self, path: str) -> Any:
-        """The open answer of a route."""
+        """Open the response of a route."""
         headers = {"authorization": f"Bearer {self.token}"}
         return urllib.request.urlopen(urllib.request.Request(f"{self.base}/api{path}", headers=headers))  # noqa: S310
 
     def used(self) -> tuple[float, int]:
-        """Seconds of CPU time so far, and bytes of memory."""
+        """Return CPU seconds and bytes of memory."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(fields[21]) * 4096
 
 
 @contextmanager
 def serving(workspace: Path) -> Iterator[Serving]:
-    """`goalwright serve` in a process of its own."""
+    """Run `goalwright serve`."""
     command = [sys.executable, "-m", "goalwright", "serve", "--no-open", "--port", "0", "--workspace", str(workspace)]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     pipe = subprocess.PIPE
@@ -118,7 +118,7 @@ def serving(workspace: Path) -> Iterator[Serving]:
 
 
 def chromium() -> str | None:
-    """The system's browser, if there is one and the package that drives it."""
+    """Return the system's browser, if playwright is installed too."""
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next((path for name in names if (path := shutil.which(name))), None)
     return path if find_spec("playwright") is not None else None
@@ -126,7 +126,7 @@ def chromium() -> str | None:
 
 @asynccontextmanager
 async def browsing(path: str) -> AsyncIterator[Any]:
-    """A browser with software rendering."""
+    """Launch a browser with software rendering."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
@@ -136,7 +136,7 @@ async def browsing(path: str) -> AsyncIterator[Any]:
 
 
 async def opened(browser: Any, server: Serving, path: str) -> Any:
-    """A page once it can be used."""
+    """Open a page and wait until it is usable."""
     context = await browser.new_context(viewport={"width": 1440, "height": 900})
     page = await context.new_page()
     await page.goto(f"{server.base}{path}#token={server.token}")
@@ -145,7 +145,7 @@ async def opened(browser: Any, server: Serving, path: str) -> Any:
 
 
 async def measure_start(figures: Figures, browser_path: str, workspace: Path) -> None:
-    """From the command to a page that can be used, then to a run."""
+    """Measure the time from the command to a usable page, then to a run."""
     async with browsing(browser_path) as browser:
         context = await browser.new_context(viewport={"width": 1440, "height": 900})
         page = await context.new_page()
@@ -156,7 +156,7 @@ async def measure_start(figures: Figures, browser_path: str, workspace: Path) ->
             await page.goto(f"{server.base}/runs#token={server.token}")
             await page.locator(".list").first.wait_for()
             figures.aim("page usable after `goalwright serve`, s", time.perf_counter() - began, 2)
-            figures.note("  of it CPU time of the server, s", server.used()[0])
+            figures.note("  CPU time of the server, s", server.used()[0])
             figures.aim("requests until then", len(requests), 12, count=True)
             began = time.perf_counter()
             await page.get_by_role("link", name="14 tasks").first.click()
@@ -165,9 +165,9 @@ async def measure_start(figures: Figures, browser_path: str, workspace: Path) ->
 
 
 async def measure_big(figures: Figures, browser: Any, server: Serving, seconds: float) -> None:
-    """A run of 2,000 tasks: layout, first paint, elements, panning."""
+    """Measure a run of 2,000 tasks: layout, first paint, elements, panning."""
     page = await opened(browser, server, "/runs")
-    figures.note("frames/s of a page at rest", await page.evaluate(FRAMES, seconds))
+    figures.note("frames/s of an idle page", await page.evaluate(FRAMES, seconds))
     await page.context.close()
     page = await opened(browser, server, f"/runs/{BIG}?task=-&view=graph")
     await page.locator(".legend").wait_for()
@@ -180,7 +180,7 @@ async def measure_big(figures: Figures, browser: Any, server: Serving, seconds: 
     await page.evaluate(PAINTED)
     figures.aim("2,000 tasks: painted after a reload, s", time.perf_counter() - began, 1.5)
     metrics = {one["name"]: one["value"] for one in (await session.send("Performance.getMetrics"))["metrics"]}
-    figures.note("  of it CPU time of the page, s", metrics["TaskDuration"])
+    figures.note("  CPU time of the page, s", metrics["TaskDuration"])
     figures.aim("2,000 tasks: elements", await page.locator("*").count(), 1000, count=True)
     box = await page.locator(".stage").bounding_box()
     for what, keys in (("far", 0), ("near", 8)):
@@ -202,7 +202,7 @@ async def measure_big(figures: Figures, browser: Any, server: Serving, seconds: 
 async def measure_live(
     figures: Figures, browser: Any, server: Serving, journal: Path, shape: tuple[int, int, float], bound: int
 ) -> None:
-    """Another process finishes 100 tasks a second: frames, how late the page is, what it missed, how it is stopped."""
+    """Measure a live run with 100 changes per second: frame rate, delay, lost events, stopping."""
     layers, width, seconds = shape
     tasks = layers * width
     run = f"{LIVE}{tasks}"
@@ -225,12 +225,12 @@ async def measure_live(
         late = _late(dict(said["written"]), await page.evaluate("window.seen"))
         if len(late) > 10:
             figures.aim(
-                f"an event of another process on the page, {tasks:,} tasks, 95 %, ms",
+                f"delay of an event of another process, {tasks:,} tasks, 95th percentile, ms",
                 statistics.quantiles(late, n=20)[-1],
                 200,
             )
         lost = said["last"] - server.ask(f"/runs/{run}")["last_seq"]
-        figures.aim(f"events that were lost, {tasks:,} tasks", lost, 0, count=True)
+        figures.aim(f"lost events, {tasks:,} tasks", lost, 0, count=True)
         writer.stdin.write("stop\n")
         writer.stdin.flush()
         began = time.time()
@@ -243,10 +243,10 @@ async def measure_live(
 
 
 def _late(at: dict[int, float], seen: list[tuple[int, float]]) -> list[float]:
-    """How many milliseconds after it was written each number of done tasks was shown."""
+    """Return how late, in milliseconds, each number of finished tasks was shown."""
     first: dict[int, float] = {}
     for done, when in seen:
-        if first and done < max(first):  # from here on, tasks begin again
+        if first and done < max(first):  # tasks restart from here
             break
         first[done] = when
     return [when - at[done] for done, when in first.items() if done in at]

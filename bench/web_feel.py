@@ -1,4 +1,4 @@
-"""How the page feels: over a slow line, and with a very long text."""
+"""Measurements of the page over a slow connection and with a very long text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bench.web_browser import Figures, Serving
 
-# A poor mobile connection: what a request waits for its answer, and bytes a second.
+# A poor mobile connection: latency in milliseconds, and bytes per second.
 LATENCY, RATE = 400, 50_000
 TASKS = """() => {
   window.longest = 0;
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
-  }).observe({ type: "longtask" }); // from now on: how the page itself began is measured elsewhere
+  }).observe({ type: "longtask" }); // from now on; the start of the page is measured elsewhere
 }"""
 MARK = "goalwright-long-text"
 PIECES = (
@@ -28,7 +28,7 @@ PIECES = (
 
 
 def long_text(size: int = 1_000_000) -> str:
-    """Markdown of everything that answers have."""
+    """Return `size` characters of Markdown with every kind of element."""
     parts: list[str] = []
     length = 0
     while length < size:
@@ -38,7 +38,7 @@ def long_text(size: int = 1_000_000) -> str:
 
 
 async def measure_slow_line(figures: Figures, browser: Any, server: Serving, run: str) -> None:
-    """A first visit over a poor connection: when there is something to see, when the run, and what it took."""
+    """Measure a first visit over a slow connection: time to the frame and to the run, and bytes."""
     context = await browser.new_context(viewport={"width": 1440, "height": 900})
     page = await context.new_page()
     session = await context.new_cdp_session(page)
@@ -62,7 +62,7 @@ async def measure_slow_line(figures: Figures, browser: Any, server: Serving, run
 
 
 async def measure_long_text(figures: Figures, browser: Any, server: Serving, run: str) -> None:
-    """A run whose answer is 1 MB of Markdown: when it begins, and for how long the page ever stands still."""
+    """Measure a run whose answer is 1 MB of Markdown: first paint and longest block."""
     context = await browser.new_context(viewport={"width": 1440, "height": 900})
     page = await context.new_page()
     await page.goto(f"{server.base}/runs#token={server.token}")
@@ -74,7 +74,7 @@ async def measure_long_text(figures: Figures, browser: Any, server: Serving, run
     step = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
     await page.evaluate(step, f"/runs/{run}")
     await page.locator(".drawer .md h4").first.wait_for()
-    figures.note("1 MB of Markdown: its beginning, s", time.perf_counter() - began)
+    figures.note("1 MB of Markdown: first paint, s", time.perf_counter() - began)
     box = await page.locator(".drawer .db").bounding_box()
     await page.mouse.move(box["x"] + 50, box["y"] + 100)
     for _ in range(20):
@@ -85,14 +85,14 @@ async def measure_long_text(figures: Figures, browser: Any, server: Serving, run
         await page.evaluate(end)
         await asyncio.sleep(0.05)
     longest = await page.evaluate("window.longest")
-    figures.aim("1 MB of Markdown: longest time that the page stands still, ms", longest, 100)
+    figures.aim("1 MB of Markdown: longest block of the page, ms", longest, 100)
     traced = json.loads(await browser.stop_tracing())["traceEvents"]
-    figures.note("  longest CPU time of one of its tasks, ms", longest_task(traced))
+    figures.note("  longest task, CPU ms", longest_task(traced))
     await context.close()
 
 
 def longest_task(events: list[dict[str, Any]]) -> float:
-    """The most CPU time, in ms, of a task on the thread that set the mark, after it: the same on a busy machine."""
+    """Return the most CPU milliseconds of a task after the mark, on the thread that set it."""
     mark = next(event for event in events if event["name"] == MARK)
     place, since = (mark["pid"], mark["tid"]), mark["ts"]
     tasks = [event for event in events if event["name"].endswith("RunTask") and (event["pid"], event["tid"]) == place]

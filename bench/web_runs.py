@@ -1,6 +1,6 @@
-"""Runs for the measurements of the page: large ones, many, and one that another process writes as the page watches.
+"""Runs for the measurements of the page: large runs, many runs, and a live run written by another process.
 
-python -m bench.web_runs JOURNAL RUN LAYERS WIDTH SECONDS      the other process
+python -m bench.web_runs JOURNAL RUN LAYERS WIDTH SECONDS      write a live run
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def stamp(seconds: float) -> str:
 
 
 def layered(layers: int, width: int) -> list[dict[str, Any]]:
-    """Tasks in layers, each needing three of the layer before."""
+    """Return tasks in layers that each depend on three tasks of the layer before."""
     rng, needs = random.Random(1), min(3, width)
     return [
         {
@@ -45,7 +45,7 @@ def opening(run: str, tasks: list[dict[str, Any]], now: float) -> list[Row]:
 
 
 def write_ended(store: SqliteStore, run: str, tasks: list[dict[str, Any]], answer: str = "an answer") -> None:
-    """A run that ended."""
+    """Write a finished run."""
     now = time.time() - 100
     rows = opening(run, tasks, now)
     for index, task in enumerate(tasks):
@@ -61,7 +61,7 @@ def write_ended(store: SqliteStore, run: str, tasks: list[dict[str, Any]], answe
 
 
 def write_live(path: str, run: str, layers: str, width: str, seconds: str) -> None:
-    """The other process: begins a run, then finishes a task every 10 ms for some seconds, and says when it did."""
+    """Start a run, finish a task every 10 ms, and print the times."""
     store, tasks = SqliteStore(Path(path)), layered(int(layers), int(width))
     rows = opening(run, tasks, time.time())
     line = RunSummary(run, "live", "running", rows[0].at)
@@ -86,12 +86,12 @@ def write_live(path: str, run: str, layers: str, width: str, seconds: str) -> No
     while run not in store.stop_requests():
         if time.perf_counter() - requested > 20:
             return
-        time.sleep(1)  # as the writer of a real holder does
+        time.sleep(1)  # the interval of the product's writer
     print(time.time(), flush=True)
 
 
 def write_many(store: SqliteStore, count: int) -> None:
-    """Many runs as lines of the list, without their events."""
+    """Write many runs without events."""
     words = ["report", "parser", "tickets", "cache", "handbook", "notes", "release", "survey"]
     for begin in range(0, count, 5000):
         rows, lines = [], {}

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bench.crash import paid_again
+from bench.crash import repaid_calls
 from bench.harness import command, page, plot
 from bench.harness.graphs import chain, critical_path, durations, fan, layered
 from bench.harness.result import Aim, Benchmark, Column, Findings, Measured, Options, Table, cells
-from bench.harness.text import shown
-from bench.harness.timing import exponent, over
+from bench.harness.text import render
+from bench.harness.timing import growth_exponent, median_ratio
 from bench.peers.paid_calls import GRAPH, expected
 
 BENCH = Path(__file__).parent.parent / "bench"
@@ -48,14 +48,14 @@ def test_an_unknown_name_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_ratios_compare_each_round_with_its_own_floor() -> None:
-    assert over([2.0, 40.0, 6.0], [1.0, 20.0, 2.0]) == 2.0
+    assert median_ratio([2.0, 40.0, 6.0], [1.0, 20.0, 2.0]) == 2.0
     assert table().ratio("goalwright", 0) == 2.5
     assert table().ratio("bare", 0) is None
     assert table().ratio("<peer>", 0) is None
 
 
 def test_an_exponent_is_the_slope_on_logarithmic_axes() -> None:
-    assert exponent([10, 100, 1000], [3.0, 300.0, 30_000.0]) == pytest.approx(2.0)
+    assert growth_exponent([10, 100, 1000], [3.0, 300.0, 30_000.0]) == pytest.approx(2.0)
 
 
 def test_a_quick_run_judges_counts_but_no_time() -> None:
@@ -63,14 +63,14 @@ def test_a_quick_run_judges_counts_but_no_time() -> None:
     assert measured(slow).holds(quick=True)
     assert not measured(slow).holds(quick=False)
     assert not measured(lost).holds(quick=True)
-    assert "missed" not in shown(measured(slow), quick=True)
+    assert "missed" not in render(measured(slow), quick=True)
 
 
 def test_the_page_is_written_from_all_figures_that_are_kept(tmp_path: Path) -> None:
     aim = Aim("goalwright over bare", 2.5, 2.0, reason="it does more")
     for name in ("one", "two"):
         found = measured(aim).to_dict() | {"name": name, "measured": {"commit": "abc"}}
-        page.keep(json.loads(json.dumps(found)), tmp_path / "benchmarks")
+        page.save(json.loads(json.dumps(found)), tmp_path / "benchmarks")
     written = page.write(("two", "three"), tmp_path / "benchmarks.md", tmp_path / "benchmarks").read_text(
         encoding="utf-8"
     )
@@ -102,7 +102,7 @@ def test_an_answer_begun_again_counts_and_one_in_flight_does_not() -> None:
         return json.dumps({"run": 0, "attempt": attempt, "task": task, "what": what})
 
     before = [line(1, first, "begun"), line(1, first, "answered")]
-    assert paid_again([*before, line(1, second, "begun"), line(2, second, "begun")]) == (0, 0)
-    assert paid_again([*before, line(2, first, "begun")]) == (1, 0)
-    assert paid_again([*before, line(1, second, "begun"), line(2, first, "begun")]) == (1, 1)
+    assert repaid_calls([*before, line(1, second, "begun"), line(2, second, "begun")]) == (0, 0)
+    assert repaid_calls([*before, line(2, first, "begun")]) == (1, 0)
+    assert repaid_calls([*before, line(1, second, "begun"), line(2, first, "begun")]) == (1, 1)
     assert len(set(expected().values())) == len(GRAPH)

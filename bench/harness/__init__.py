@@ -1,9 +1,9 @@
-"""What every benchmark uses: timing, results, peers in environments of their own, and the page that shows it all.
+"""Shared code of the benchmarks.
 
-- `result`: what a benchmark is and what it found: tables, aims
-- `timing`: rounds that take turns, elapsed and CPU time
+- `result`: benchmarks and their results: tables and aims
+- `timing`: alternating rounds, elapsed and CPU time
 - `graphs`: the task graphs that every scheduler runs
 - `peers`: other projects, each in a cached virtual environment
-- `model_server`: a provider in another process
-- `command`: what `python -m bench` does; `text`, `page` and `plot` show it
+- `model_server`: a fake provider in a child process
+- `command`: the command line; `text`, `page` and `plot` render results
 """

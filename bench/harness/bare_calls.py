@@ -1,6 +1,6 @@
-"""Requests in a bare gather over litellm: `python -m bench.harness.bare_calls SLOTS < BODIES`.
+"""Make requests with litellm and `asyncio.gather` alone: `python -m bench.harness.bare_calls SLOTS < BODIES`.
 
-litellm is as it comes, but for its price list: the bundled one, as for goalwright, so that none is fetched.
+litellm uses its bundled price list, as goalwright does, so that it does not fetch one.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 from bench.harness.model_server import MODEL
 
 
-async def main(bodies: list[dict[str, Any]], at_a_time: int) -> None:
+async def main(bodies: list[dict[str, Any]], concurrency: int) -> None:
     """Make all calls."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import litellm
 
-    slots = asyncio.Semaphore(at_a_time)
+    slots = asyncio.Semaphore(concurrency)
 
     async def call(body: dict[str, Any]) -> None:
         async with slots:

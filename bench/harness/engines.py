@@ -1,4 +1,4 @@
-"""A graph on a bare loop, and on goalwright's scheduler without and with a journal."""
+"""Run a graph on a bare loop, and on goalwright's scheduler with and without a journal."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from goalwright_executor.results.outcome import Outcome
     from goalwright_planner.events import Event
 
-Lengths = dict[str, float] | None
+Durations = dict[str, float] | None
 
 
 def plan_of(graph: Graph) -> Plan:
-    """The graph as a plan."""
+    """Return the graph as a plan."""
     return Plan(tuple(Task(name, "llm", depends_on=tuple(before)) for name, before in graph.items()))
 
 
-async def bare(plan: Plan, lengths: Lengths = None) -> None:
-    """The lower bound: indegrees and an asyncio task for each node; no outcomes, events, limits or failures."""
+async def bare(plan: Plan, durations: Durations = None) -> None:
+    """The lower bound: indegrees and one asyncio task per node, without outcomes, events, limits or failures."""
     waiting = dict(plan.graph.in_degree())
     ready = deque(name for name, count in waiting.items() if count == 0)
     running: set[asyncio.Task[str]] = set()
@@ -44,10 +44,10 @@ async def bare(plan: Plan, lengths: Lengths = None) -> None:
         return name
 
     async def sleep(name: str) -> str:
-        await asyncio.sleep((lengths or {})[name])
+        await asyncio.sleep((durations or {})[name])
         return name
 
-    work = sleep if lengths else nothing
+    work = sleep if durations else nothing
     while ready or running:
         while ready:
             running.add(asyncio.create_task(work(ready.popleft())))
@@ -59,10 +59,10 @@ async def bare(plan: Plan, lengths: Lengths = None) -> None:
                     ready.append(after)
 
 
-async def scheduled(plan: Plan, lengths: Lengths = None) -> None:
-    """goalwright's scheduler, with events and the limits of a real run."""
+async def scheduled(plan: Plan, durations: Durations = None) -> None:
+    """Run the plan on goalwright's scheduler, with events and the limits of a real run."""
     events: list[Event] = []
-    schedule = Schedule(_work(lengths), Memo(events.append).recorded, _limits(plan))
+    schedule = Schedule(_work(durations), Memo(events.append).recorded, _limits(plan))
     outcomes = await _run(schedule, plan)
     assert len(outcomes) == len(plan.tasks)
 
@@ -73,8 +73,8 @@ async def _run(schedule: Schedule, plan: Plan) -> dict[str, Outcome]:
     return await schedule.run()
 
 
-async def journaled(plan: Plan, folder: Path, lengths: Lengths = None) -> Spent:
-    """The same with every event on disk and all inputs hashed; opening and closing the store do not count."""
+async def journaled(plan: Plan, folder: Path, durations: Durations = None) -> Spent:
+    """Run the plan with every event on disk and all inputs hashed; opening and closing the store are not timed."""
     journal = Journal(url_of(folder / f"graph-{time.monotonic_ns()}.sqlite"))
     log = journal.begin("r", Capture())
     start = Spent.now()
@@ -82,7 +82,7 @@ async def journaled(plan: Plan, folder: Path, lengths: Lengths = None) -> Spent:
     log.record(PlanMade(plan, 1))
     await log.settle()
     memo = Memo(log.record, log.capture, log.settle)
-    outcomes = await _run(Schedule(_work(lengths), memo.recorded, _limits(plan), memo), plan)
+    outcomes = await _run(Schedule(_work(durations), memo.recorded, _limits(plan), memo), plan)
     log.record(RunFinished("done"))
     await log.settle()
     took = Spent.since(start)
@@ -95,12 +95,12 @@ def _limits(plan: Plan) -> ScheduleLimits:
     return ScheduleLimits(concurrency=len(plan.tasks), task_seconds=900)
 
 
-def _work(lengths: Lengths) -> Callable[[Task, Mapping[str, str]], Awaitable[str]]:
+def _work(durations: Durations) -> Callable[[Task, Mapping[str, str]], Awaitable[str]]:
     async def nothing(_task: Task, _results: Mapping[str, str]) -> str:
         return ""
 
     async def sleep(task: Task, _results: Mapping[str, str]) -> str:
-        await asyncio.sleep((lengths or {})[task.id])
+        await asyncio.sleep((durations or {})[task.id])
         return ""
 
-    return sleep if lengths else nothing
+    return sleep if durations else nothing

@@ -1,6 +1,6 @@
-"""The task graphs that every scheduler runs: each task's name, with the tasks it depends on.
+"""The task graphs that every scheduler runs: the dependencies of each task, by name.
 
-Plain data, without imports of goalwright: peers run the same graphs in environments of their own.
+Plain data without imports of goalwright, because peers run the same graphs in their own environments.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ Graph = dict[str, list[str]]
 
 
 def chain(length: int = 200) -> Graph:
-    """One task after the other."""
+    """Tasks that each depend on the one before."""
     return {f"t{number}": [f"t{number - 1}"] if number else [] for number in range(length)}
 
 
 def fan(width: int = 1_000) -> Graph:
-    """1 → many → 1."""
+    """One task, many that depend on it, and one that depends on all of these."""
     middle = {f"m{number}": ["first"] for number in range(width)}
     return {"first": [], **middle, "last": list(middle)}
 
 
 def layered(layers: int = 20, width: int = 100, dependencies: int = 3, seed: int = 7) -> Graph:
-    """Layers of tasks, each depending on three of the layer before."""
+    """Layers of tasks that each depend on three tasks of the layer before."""
     draw = random.Random(seed)
     graph: Graph = {}
     for layer in range(layers):
@@ -33,7 +33,7 @@ def layered(layers: int = 20, width: int = 100, dependencies: int = 3, seed: int
 
 
 def graphs(*, quick: bool = False) -> dict[str, Graph]:
-    """The graphs of the benchmark, by name."""
+    """Return the graphs by name."""
     if quick:
         return {"chain of 20": chain(20), "1→50→1": fan(50), "layered 100": layered(5, 20)}
     return {
@@ -45,9 +45,9 @@ def graphs(*, quick: bool = False) -> dict[str, Graph]:
 
 
 def durations(graph: Graph, spread: str, path: float, seed: int = 11) -> dict[str, float]:
-    """How long each task takes, uniform or log-normal, so that the critical path is of about `path` seconds.
+    """Draw a duration for each task, uniform or log-normal, so that the critical path takes about `path` seconds.
 
-    In whole milliseconds: an event loop sleeps no finer than that, which is no scheduler's doing.
+    Durations are whole milliseconds, because an event loop does not sleep more precisely.
     """
     draw = random.Random(seed)
     uniform = spread == "uniform"
@@ -57,7 +57,7 @@ def durations(graph: Graph, spread: str, path: float, seed: int = 11) -> dict[st
 
 
 def critical_path(graph: Graph, lengths: dict[str, float]) -> float:
-    """The longest way through the graph: no scheduler is faster. Tasks stand after what they depend on."""
+    """Return the longest path, the lower bound of any scheduler. Tasks must come after their dependencies."""
     ends: dict[str, float] = {}
     for name, before in graph.items():
         ends[name] = max((ends[other] for other in before), default=0.0) + lengths[name]

@@ -1,4 +1,4 @@
-"""What the figures were measured on: the machine, the versions, the commit."""
+"""The machine, versions and commit of a measurement."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def machine() -> dict[str, str]:
-    """The machine, the versions and the commit, each in a few words."""
+    """Describe the machine, the versions and the commit."""
     load, system = os.getloadavg()[0], f"{platform.system()} {platform.release().partition('-')[0]}"
     return {
         "date": time.strftime("%Y-%m-%d"),
         "commit": commit(),
         "machine": f"{processor()}, {os.cpu_count()} cores, {memory()}, {system}",
-        "load": f"{load:.1f} processes waiting for a core at the start",
+        "load": f"{load:.1f} load average at the start",
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         **{name: metadata.version(name) for name in ("goalwright", "litellm")},
@@ -29,7 +29,7 @@ def machine() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit, and whether files differ from it."""
+    """Return the commit, marked if files differ from it."""
     try:
         name = _git("rev-parse", "--short", "HEAD")
         changed = _git("status", "--porcelain", "--", ".", ":!docs/benchmarks*")
@@ -44,13 +44,13 @@ def _git(*arguments: str) -> str:
 
 
 def processor() -> str:
-    """The processor's name, as far as the system tells."""
+    """Return the processor's name, or its architecture if the name is unknown."""
     cpuinfo = Path("/proc/cpuinfo")
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
-    found = re.search(r"^(?:model name|Hardware)\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1] if found else platform.machine()
+    match = re.search(r"^(?:model name|Hardware)\s*:\s*(.+)$", text, re.MULTILINE)
+    return match[1] if match else platform.machine()
 
 
 def memory() -> str:
-    """The memory of the machine."""
+    """Return the size of the memory."""
     return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB"

@@ -1,10 +1,9 @@
-"""A provider in another process: speaks the OpenAI protocol, answers at once or after a while, and notes every call.
+"""A fake provider in a child process. It speaks the OpenAI protocol, answers after a set delay and records every call.
 
     python -m bench.harness.model_server PORT
 
-`GET /calls` returns when each call came and when it was answered (seconds of the monotonic clock, which all processes
-share) and forgets them; `POST /set` takes {"seconds", "plan", "keeps"}; with `keeps`, `GET /bodies` returns what was
-asked.
+`GET /calls` returns and clears the times of each call (monotonic clock, shared by all processes); `POST /set` takes
+{"seconds", "plan", "keeps"}; with `keeps`, `GET /bodies` returns the request bodies.
 """
 
 from __future__ import annotations
@@ -32,76 +31,76 @@ KEY = "sk-bench"
 
 
 def plan_of(tasks: int, synthesis: str | None) -> str:
-    """A plan of tasks that do not depend on each other."""
+    """Return a plan of independent tasks."""
     rows = [{"id": f"t{number}", "action_type": "llm", "instruction": f"Do {number}."} for number in range(tasks)]
     return json.dumps({"tasks": rows} | ({"synthesis": synthesis} if synthesis else {}))
 
 
 class Call(NamedTuple):
-    """When a call came and when it was answered."""
+    """The times at which a call arrived and was answered."""
 
-    came: float
+    arrived: float
     answered: float
 
 
 class Provider:
-    """The server, as a benchmark sees it."""
+    """A client of the server."""
 
     def __init__(self, port: int) -> None:
         self.root = f"http://127.0.0.1:{port}"
 
     @property
     def env(self) -> dict[str, str]:
-        """What litellm needs to call it."""
+        """The environment variables that litellm needs."""
         return {"OPENAI_API_BASE": f"{self.root}/v1", "OPENAI_API_KEY": KEY}
 
     def set(self, *, seconds: float = 0.0, plan: str = "", keeps: bool = False) -> None:
-        """How long an answer takes, what planning is answered with, and whether to keep what is asked."""
+        """Set the delay, the plan to answer with, and whether to keep request bodies."""
         document = json.dumps({"seconds": seconds, "plan": plan, "keeps": keeps}).encode()
         self._fetch(urllib.request.Request(f"{self.root}/set", document, method="POST"))  # noqa: S310 - our own server
 
     def calls(self) -> list[Call]:
-        """The calls since this was last asked."""
+        """Return the calls since the last request for them."""
         return [Call(*row) for row in json.loads(self._fetch(f"{self.root}/calls"))]
 
     def bodies(self) -> list[dict[str, Any]]:
-        """What the calls asked, in their order."""
+        """Return the request bodies in order."""
         return [json.loads(line) for line in self._fetch(f"{self.root}/bodies").splitlines()]
 
-    def _fetch(self, what: str | urllib.request.Request) -> bytes:
-        with urllib.request.urlopen(what) as answer:  # noqa: S310 - our own server
+    def _fetch(self, request: str | urllib.request.Request) -> bytes:
+        with urllib.request.urlopen(request) as answer:  # noqa: S310 - our own server
             body: bytes = answer.read()
         return body
 
 
 def rate(calls: list[Call], expected: int) -> float:
-    """Calls a second, from the first one's coming to the last one's answer; all must have come."""
-    assert len(calls) == expected, f"{len(calls)} of {expected} calls came"
-    return len(calls) / (max(call.answered for call in calls) - min(call.came for call in calls))
+    """Return calls per second from the first arrival to the last answer; fail unless `expected` calls arrived."""
+    assert len(calls) == expected, f"{len(calls)} of {expected} calls arrived"
+    return len(calls) / (max(call.answered for call in calls) - min(call.arrived for call in calls))
 
 
 @contextmanager
 def provider() -> Iterator[Provider]:
-    """A provider while the block lasts."""
+    """Run a provider."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "bench.harness.model_server", str(port)]
     server = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
     try:
-        found = Provider(port)
-        _wait(found, server)
-        yield found
+        client = Provider(port)
+        _wait(client, server)
+        yield client
     finally:
         server.terminate()
         server.wait()
 
 
-def _wait(found: Provider, server: subprocess.Popen[bytes]) -> None:
+def _wait(client: Provider, server: subprocess.Popen[bytes]) -> None:
     """Wait until the server answers."""
     while server.poll() is None:
         try:
-            found.calls()
+            client.calls()
         except OSError:
             time.sleep(0.05)
         else:
@@ -138,13 +137,13 @@ class _Server:
     async def complete(self, request: web.Request) -> web.StreamResponse:
         from aiohttp import web
 
-        came, raw = time.monotonic(), await request.read()
+        arrived, raw = time.monotonic(), await request.read()
         body = json.loads(raw)
         if self.settings["keeps"]:
             self.bodies.append(raw)
         await asyncio.sleep(self.settings["seconds"])
         text = self.settings["plan"] if "<available_skills>" in str(body["messages"][0]["content"]) else "done"
-        self.calls.append(Call(came, time.monotonic()))
+        self.calls.append(Call(arrived, time.monotonic()))
         if body.get("stream"):
             return await _streamed(request, body["model"], text)
         message = {"role": "assistant", "content": text}
@@ -168,7 +167,7 @@ async def _streamed(request: web.Request, model: str, text: str) -> web.StreamRe
 
 
 def serve(port: int) -> None:
-    """Serve until the process is ended."""
+    """Serve until the process is terminated."""
     from aiohttp import web
 
     server = _Server()

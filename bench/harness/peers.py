@@ -1,7 +1,7 @@
-"""Other projects to compare with, each in a virtual environment of its own, made once and kept in the user's cache.
+"""Other projects to compare with, each in a virtual environment that is created once in the user's cache.
 
-A peer's program is a module of `bench.peers`. It reads a JSON document from standard input and reports in lines of
-JSON, so that what it measured before its time was up is kept.
+A peer's program is a module of `bench.peers`. It reads a JSON request from stdin and reports JSON lines, so that a
+timeout keeps the figures reported so far.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ print(json.dumps({name: version(name) for name in sys.argv[1:]}))
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A project, and what pip installs for it; the first requirement is the project itself."""
+    """A project and its pip requirements; the first one is the project itself."""
 
     name: str
     requirements: tuple[str, ...]
 
 
-def _as_here(name: str) -> str:
-    """The version of a package that is installed here; a peer's own environment need not have it."""
+def _same_version(name: str) -> str:
+    """Pin a package to the version installed here, if it is installed."""
     with suppress(PackageNotFoundError):
         return f"{name}=={version(name)}"
     return name
@@ -48,7 +48,7 @@ def _as_here(name: str) -> str:
 
 PEERS = {
     "langgraph": Peer("LangGraph", ("langgraph", "langgraph-checkpoint-sqlite", "aiosqlite")),
-    "langgraph-calls": Peer("LangGraph", ("langgraph", _as_here("litellm"))),
+    "langgraph-calls": Peer("LangGraph", ("langgraph", _same_version("litellm"))),
     "pydantic-graph": Peer("pydantic-graph", ("pydantic-graph",)),
     "dask": Peer("Dask", ("dask",)),
     # Newer releases of fastapi fail with it, though its metadata allows them.
@@ -59,12 +59,12 @@ PEERS = {
 
 
 class MissingPeer(Exception):
-    """A peer cannot be measured here; the message says why."""
+    """A peer cannot be measured on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What a peer's program reported, and what kept it from reporting everything."""
+    """The figures of a peer's program, and the fault that ended it early."""
 
     lines: list[dict[str, Any]]
     fault: str = ""
@@ -72,7 +72,7 @@ class Reported:
 
 @dataclass(slots=True)
 class Environments:
-    """The environments of the peers, made when first asked for."""
+    """The environments of the peers, created on first use."""
 
     folder: Path = field(default_factory=lambda: user_folders.cache() / "bench")
     _pythons: dict[str, Path] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Environments:
     _versions: dict[str, list[str]] = field(default_factory=dict)
 
     def python(self, key: str) -> Path:
-        """The interpreter of a peer's environment; raises MissingPeer if pip cannot install it."""
+        """Return the interpreter of a peer's environment; raise MissingPeer if pip cannot install it."""
         if key in self._missing:
             raise MissingPeer(self._missing[key])
         if key not in self._pythons:
@@ -92,12 +92,12 @@ class Environments:
         return self._pythons[key]
 
     def version(self, key: str) -> list[str]:
-        """What is installed for a peer, with versions."""
+        """Return the packages installed for a peer, with versions."""
         self.python(key)
         return self._versions.get(key, [])
 
     def report(self, key: str, program: str, document: Any, limit: float) -> Reported:
-        """Run a peer's program for at most `limit` seconds; raises MissingPeer."""
+        """Run a peer's program for at most `limit` seconds; raise MissingPeer if it is not installed."""
         python = self.python(key)
         with tempfile.TemporaryDirectory(prefix="bench-") as home:
             out, log = Path(home, "report.jsonl"), Path(home, "log")
@@ -118,38 +118,38 @@ class Environments:
     def _prepared(self, key: str) -> Path:
         peer = PEERS[key]
         digest = hashlib.sha256("\0".join((*peer.requirements, sys.version)).encode()).hexdigest()[:12]
-        place = self.folder / f"{key}-{digest}"
-        python = place / "bin" / "python"
-        if not (place / "complete").is_file():
-            self._install(peer, place, python)
+        folder = self.folder / f"{key}-{digest}"
+        python = folder / "bin" / "python"
+        if not (folder / "complete").is_file():
+            self._install(peer, folder, python)
         names = [requirement.split("<")[0].split("=")[0] for requirement in peer.requirements]
         found = subprocess.run([python, "-c", _VERSIONS, *names], capture_output=True, text=True, check=True)
         self._versions[key] = [f"{name} {version}" for name, version in json.loads(found.stdout).items()]
         return python
 
-    def _install(self, peer: Peer, place: Path, python: Path) -> None:
-        print(f"making an environment for {peer.name} …", file=sys.stderr, flush=True)
-        shutil.rmtree(place, ignore_errors=True)
-        venv.create(place, with_pip=True)
+    def _install(self, peer: Peer, folder: Path, python: Path) -> None:
+        print(f"creating an environment for {peer.name} …", file=sys.stderr, flush=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        venv.create(folder, with_pip=True)
         pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *peer.requirements]
-        log = self.folder / f"{place.name}.log"
+        log = self.folder / f"{folder.name}.log"
         with log.open("wb") as output:
             done = subprocess.run(pip, stdout=output, stderr=output, check=False)
         if done.returncode:
-            shutil.rmtree(place, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             print(f"pip could not install {peer.name}: see {log}", file=sys.stderr)
             raise MissingPeer("not measured: pip could not install it here")
-        (place / "complete").touch()
+        (folder / "complete").touch()
 
 
 def clean(home: str | Path) -> dict[str, str]:
-    """An environment without anything of this process that would change what a command does."""
-    kept = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE")
-    return {name: os.environ[name] for name in kept if name in os.environ} | {"HOME": str(home)}
+    """Return environment variables without any that change the behaviour of a command."""
+    names = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE")
+    return {name: os.environ[name] for name in names if name in os.environ} | {"HOME": str(home)}
 
 
 def _finished(process: subprocess.Popen[bytes], document: bytes, limit: float) -> str:
-    """Wait for a program and end all that it started; returns what went wrong, if something did."""
+    """Wait for a program, kill its process group, and return the fault, if any."""
     try:
         process.communicate(document, timeout=limit)
     except subprocess.TimeoutExpired:

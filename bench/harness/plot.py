@@ -1,4 +1,4 @@
-"""Figures as an SVG: a panel for each column of each table, with a dot for each subject and a line for its range."""
+"""Plots as SVG: one panel per column of a table, with a dot for each median and a line for its range."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ text.goalwright { stroke: none }
 
 
 class Scale(NamedTuple):
-    """Where a value is on the axis, from 0 to 1; logarithmic if values differ more than tenfold."""
+    """An axis from 0 to 1, logarithmic if values differ more than tenfold."""
 
     low: float
     high: float
@@ -36,21 +36,21 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, values: list[float]) -> Scale:
-        """The scale of a panel."""
+        """Return a scale that fits the values."""
         low, high = min(values), max(values)
         if low > 0 and high / low > 10:
             return cls(low / 1.5, high * 1.2, logarithmic=True)
         return cls(min(0.0, low), high * 1.1 or 1.0, logarithmic=False)
 
     def at(self, value: float) -> float:
-        """The place of a value."""
+        """Return the position of a value."""
         if self.logarithmic:
             return (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
         return (value - self.low) / (self.high - self.low)
 
 
 def svg(found: dict[str, Any]) -> str:
-    """The plot of one benchmark."""
+    """Plot one benchmark."""
     panels = [(table, at) for table in found["tables"] if table["is_plotted"] for at in range(len(table["columns"]))]
     parts, top = [], GAP
     for start in range(0, len(panels), ACROSS):

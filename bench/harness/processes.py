@@ -1,4 +1,4 @@
-"""The CPU and the memory of processes that a benchmark did not start itself, from /proc."""
+"""CPU time and memory of other processes, from /proc."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def _stat(pid: int) -> list[str]:
-    """What the kernel says of a process, from its state on."""
+    """Return the fields of /proc/PID/stat, starting with the state."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
 
 
 def cpu(pid: int, *, ended_children: bool = False) -> float:
-    """The CPU seconds of a process with all its threads, and of children that it has waited for."""
+    """Return the CPU seconds of a process and, if asked for, of the children that it has waited for."""
     fields = _stat(pid)
     return sum(map(int, fields[11 : 15 if ended_children else 13])) / _TICK
 
 
 def tree_cpu(pid: int) -> float:
-    """The CPU seconds of a server and of all processes that it has, or had."""
+    """Return the CPU seconds of a process and its current and past children."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
     total = cpu(pid, ended_children=True)
     for child in children:
         try:
             total += cpu(int(child), ended_children=True)
         except OSError:
-            continue  # it has just ended, and the server has its time
+            continue  # it has just ended, and its time counts for the parent
     return total
 
 
 def resident_memory(pid: int | None = None) -> float:
-    """The memory that a process has now, this one unless told, in MB."""
+    """Return the resident memory of a process (default: this one) in MB."""
     folder = Path(f"/proc/{pid or os.getpid()}")
     return int((folder / "statm").read_text(encoding="ascii").split()[1]) * _PAGE / 2**20
 
 
 class Watch:
-    """Looks, several times a second, at every process whose environment has a mark; sums up by kind of process.
+    """Samples the CPU and memory of every process whose environment has a mark, summed by kind of process.
 
-    A child of one counts too: a process that sets its own title may write over its environment.
+    Children of marked processes count too, since a process that sets its own title may overwrite its environment.
     """
 
     def __init__(self, mark: str, kind_of: Callable[[str], str]) -> None:
@@ -55,14 +55,14 @@ class Watch:
         self._seconds: dict[int, float] = {}
         self.memory: dict[str, float] = {}
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look_on, daemon=True)
+        self._thread = threading.Thread(target=self._sample_all, daemon=True)
 
     def seconds(self) -> dict[str, float]:
-        """CPU seconds of each kind, as last seen."""
-        found: dict[str, float] = {}
+        """Return the last sampled CPU seconds of each kind."""
+        totals: dict[str, float] = {}
         for pid, seconds in self._seconds.items():
-            found[self._kinds[pid]] = found.get(self._kinds[pid], 0.0) + seconds
-        return found
+            totals[self._kinds[pid]] = totals.get(self._kinds[pid], 0.0) + seconds
+        return totals
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -72,22 +72,22 @@ class Watch:
         self._ended.set()
         self._thread.join()
 
-    def _look_on(self) -> None:
+    def _sample_all(self) -> None:
         while not self._ended.wait(0.2):
             for folder in Path("/proc").iterdir():
                 if folder.name.isdigit():
                     try:
-                        self._look(int(folder.name), folder)
+                        self._sample(int(folder.name), folder)
                     except OSError:
-                        continue  # it has ended, or is another user's
+                        continue  # it has ended, or belongs to another user
 
-    def _look(self, pid: int, folder: Path) -> None:
-        known = pid in self._seconds or self._mark in (folder / "environ").read_bytes()
-        if not known and int(_stat(pid)[1]) not in self._seconds:
+    def _sample(self, pid: int, folder: Path) -> None:
+        marked = pid in self._seconds or self._mark in (folder / "environ").read_bytes()
+        if not marked and int(_stat(pid)[1]) not in self._seconds:
             return
         title = (folder / "cmdline").read_text(errors="replace").replace("\0", " ")
         self._seconds[pid] = cpu(pid)
-        if title or pid not in self._kinds:  # one that has ended, but is not waited for yet, has no title any more
+        if title or pid not in self._kinds:  # a zombie has no title
             self._kinds[pid] = self._kind_of(title)
         kind = self._kinds[pid]
         pages = int((folder / "statm").read_text(encoding="ascii").split()[1])

@@ -1,4 +1,4 @@
-"""What a benchmark is, and what it found."""
+"""Benchmarks and their results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure: the samples of every round, or a note that says why there are none."""
+    """The samples of every round, or a note that explains why there are none."""
 
     samples: tuple[float, ...] = ()
     note: str = ""
@@ -28,7 +28,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What a column of a table measures; `ratio` adds each row's ratio to the floor."""
+    """A column of a table; `ratio` adds each row's ratio to the floor."""
 
     name: str
     unit: str = ""
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Subjects by columns; ratios are to the row named `floor`."""
+    """Rows of subjects; ratios are relative to the row named `floor`."""
 
     title: str
     columns: tuple[Column, ...]
@@ -46,7 +46,7 @@ class Table:
     is_plotted: bool = True
 
     def ratio(self, subject: str, column: int) -> float | None:
-        """A row's median over the floor's; None for the floor itself and where one of them is missing."""
+        """Return a row's median over the floor's, or None for the floor itself and if either is missing."""
         if not self.columns[column].ratio or not self.floor or subject == self.floor:
             return None
         floor, value = self.rows[self.floor][column].value, self.rows[subject][column].value
@@ -55,10 +55,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """A figure and its bound; a `count` is judged even in a quick run, a time is not.
-
-    `reason` says why it is missed, if it is known to be.
-    """
+    """A figure and its bound. Quick runs check counts, not times. `reason` explains a known miss."""
 
     what: str
     value: float
@@ -75,7 +72,7 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a benchmark found."""
+    """The tables, aims and notes of a benchmark."""
 
     tables: tuple[Table, ...]
     aims: tuple[Aim, ...] = ()
@@ -84,7 +81,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a benchmark is run: `quick` takes seconds and judges no time; `corpus` has real skills and goals."""
+    """Options of a run: `quick` takes seconds and checks no times; `corpus` has real skills and goals."""
 
     quick: bool = False
     corpus: Path | None = None
@@ -93,7 +90,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """What is measured, against which floor, beside which peers."""
+    """A benchmark: what it measures, its floor and its peers."""
 
     name: str
     what: str
@@ -104,7 +101,7 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A benchmark that was run: what it found, in how many seconds, and the versions of its peers."""
+    """The results of one run of a benchmark."""
 
     benchmark: Benchmark
     findings: Findings
@@ -112,17 +109,17 @@ class Measured:
     peers: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures as JSON values."""
+        """Return the figures as JSON values."""
         about = {"name": self.benchmark.name, "what": self.benchmark.what, "floor": self.benchmark.floor}
         return about | {"peers": self.peers, "seconds": round(self.seconds, 1)} | to_dict(self.findings)
 
     def holds(self, *, quick: bool) -> bool:
-        """Whether every aim is met; a quick run judges counts alone, never times."""
+        """Whether every aim is met; a quick run checks counts only."""
         return all(aim.holds for aim in self.findings.aims if aim.is_count or not quick)
 
 
 def cells(*values: float | Sequence[float] | str) -> tuple[Cell, ...]:
-    """A row: numbers, samples, or notes."""
+    """Return a row of numbers, samples or notes."""
     return tuple(map(_cell, values))
 
 
@@ -133,7 +130,7 @@ def _cell(value: float | Sequence[float] | str) -> Cell:
 
 
 def to_dict(findings: Findings) -> dict[str, Any]:
-    """Findings as JSON values."""
+    """Return findings as JSON values."""
     return {
         "tables": [
             {

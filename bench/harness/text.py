@@ -1,4 +1,4 @@
-"""Findings as text for a terminal."""
+"""Renders results for a terminal."""
 
 from __future__ import annotations
 
@@ -10,41 +10,43 @@ if TYPE_CHECKING:
     from bench.harness.result import Aim, Cell, Measured, Table
 
 
-def shown(measured: Measured, *, quick: bool = False) -> str:
-    """A benchmark's tables and aims; a quick run judges no time."""
+def render(measured: Measured, *, quick: bool = False) -> str:
+    """Render the tables and aims of a benchmark."""
     findings = measured.findings
     parts = [f"{measured.benchmark.name}: {measured.benchmark.what} ({measured.seconds:.0f} s)"]
     parts += [_table(table) for table in findings.tables]
     parts += [
-        f"  {'met   ' if aim.holds else 'missed'}  {judged(aim)}" for aim in findings.aims if aim.is_count or not quick
+        f"  {'met   ' if aim.holds else 'missed'}  {aim_line(aim)}"
+        for aim in findings.aims
+        if aim.is_count or not quick
     ]
     parts += [f"  {note}" for note in findings.notes]
-    missing = {name: what for name, what in measured.peers.items() if what.startswith("not ")}
-    parts += [f"  {name}: {what}" for name, what in missing.items()]
+    missing = {name: reason for name, reason in measured.peers.items() if reason.startswith("not ")}
+    parts += [f"  {name}: {reason}" for name, reason in missing.items()]
     return "\n".join(parts) + "\n"
 
 
 def about(machine: Mapping[str, str]) -> str:
-    """The machine, the versions and the commit, one a line."""
-    return "\n".join(f"{name + ':':<10}{value}" for name, value in machine.items())
+    """Render the machine, the versions and the commit, one per line."""
+    return "\n".join(f"{name + ':':<12}{value}" for name, value in machine.items())
 
 
-def judged(aim: Aim) -> str:
-    """A figure, its bound, and the reason if it is missed."""
+def aim_line(aim: Aim) -> str:
+    """Render a figure, its bound, and the reason of a miss."""
     bound = f"{'at most' if aim.at_most else 'at least'} {number(aim.bound)}"
     reason = f": {aim.reason}" if aim.reason and not aim.holds else ""
     return f"{aim.what}: {number(aim.value)} ({bound}){reason}"
 
 
 def number(value: float) -> str:
-    """Three digits that count, and commas between thousands."""
+    """Format a number with three significant digits and thousands separators."""
     if value == round(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}" if abs(value) < 10 else f"{value:.1f}"
 
 
 def figure(cell: Cell, ratio: float | None) -> str:
-    """A median, its spread, and its ratio to the floor."""
+    """Format a median, its range and its ratio to the floor."""
     if cell.value is None:
         return cell.note or "–"
     low, high = min(cell.samples), max(cell.samples)
@@ -53,7 +55,7 @@ def figure(cell: Cell, ratio: float | None) -> str:
 
 
 def heading(name: str, unit: str) -> str:
-    """A column's name with its unit."""
+    """Return a column's name with its unit."""
     return f"{name} ({unit})" if unit else name
 
 

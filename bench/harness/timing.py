@@ -1,4 +1,4 @@
-"""Timing: contenders take turns, round by round, so that other load on the machine affects all alike."""
+"""Timing in alternating rounds, so that other load on the machine affects all contenders alike."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 class Spent(NamedTuple):
-    """Seconds on the clock, and of CPU time of all threads of this process."""
+    """Elapsed seconds, and CPU seconds of all threads of a process."""
 
     elapsed: float
     cpu: float
 
     @classmethod
     def since(cls, start: Spent) -> Spent:
-        """What was spent since `start`."""
+        """Return the time since `start`."""
         return cls(time.perf_counter() - start.elapsed, time.process_time() - start.cpu)
 
     @classmethod
     def now(cls) -> Spent:
-        """A moment to measure from."""
+        """Return the current time."""
         return cls(time.perf_counter(), time.process_time())
 
 
-def of_process(run: Callable[[], object]) -> Spent:
-    """What a call takes that runs another process to its end: its elapsed time, and that process's CPU time."""
+def time_process(run: Callable[[], object]) -> Spent:
+    """Time a call that runs a child process to its end: elapsed time, and the child's CPU time."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     run()
     took, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -40,16 +40,16 @@ def of_process(run: Callable[[], object]) -> Spent:
 
 
 def spent(work: Callable[[], object]) -> Spent:
-    """What a call takes; where it returns what it measured itself, without its set-up, that counts."""
+    """Time a call; a returned Spent, which leaves out setup, takes precedence."""
     gc.collect()
     start = Spent.now()
-    found = work()
+    result = work()
     took = Spent.since(start)
-    return found if isinstance(found, Spent) else took
+    return result if isinstance(result, Spent) else took
 
 
-def in_turn(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[Spent]]:
-    """What each contender takes, in each of so many rounds."""
+def alternate(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[Spent]]:
+    """Time each contender once per round."""
     samples: dict[str, list[Spent]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, work in contenders.items():
@@ -58,27 +58,27 @@ def in_turn(contenders: Mapping[str, Callable[[], object]], rounds: int) -> dict
 
 
 def coroutine(work: Callable[[], Coroutine[Any, Any, object]]) -> Callable[[], object]:
-    """A coroutine function as a contender."""
+    """Turn a coroutine function into a contender."""
     return lambda: asyncio.run(work())
 
 
-def over(ours: Sequence[float], floor: Sequence[float]) -> float:
-    """How many times the floor: the median over the rounds, each compared with its own floor."""
-    return statistics.median(one / other for one, other in zip(ours, floor, strict=True))
+def median_ratio(ours: Sequence[float], floor: Sequence[float]) -> float:
+    """Return the median ratio to the floor; each round is compared with its own floor."""
+    return statistics.median(value / least for value, least in zip(ours, floor, strict=True))
 
 
 def elapsed(samples: Sequence[Spent], scale: float = 1.0) -> list[float]:
-    """The elapsed times, in other units."""
+    """Return the elapsed times, scaled."""
     return [sample.elapsed * scale for sample in samples]
 
 
 def cpu(samples: Sequence[Spent], scale: float = 1.0) -> list[float]:
-    """The CPU times, in other units."""
+    """Return the CPU times, scaled."""
     return [sample.cpu * scale for sample in samples]
 
 
-def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The slope of cost over size on logarithmic axes: 1 is linear, 2 is quadratic."""
+def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """Return the slope of cost over size on logarithmic axes: 1 is linear, 2 is quadratic."""
     return float(statistics.linear_regression([_log(size) for size in sizes], [_log(cost) for cost in costs]).slope)
 
 

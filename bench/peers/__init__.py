@@ -1,1 +1,1 @@
-"""Programs that run in the peers' environments: each imports its peer, the standard library and plain data."""
+"""Programs that run in the peers' environments and import only their peer, the standard library and plain data."""

@@ -1,6 +1,6 @@
-"""A run in DBOS with its SQLite database, begun or recovered: a workflow with a step for each task.
+"""Starts or recovers a run in DBOS on SQLite: a workflow with one step per task.
 
-Steps must start in the same order each time, so that a layer starts when the one before it has ended.
+Steps must start in the same order each time, so a layer starts when the layer before it has ended.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dbos import DBOS, SetWorkflowID
 
 from bench.peers.paid_calls import GRAPH, Attempt
 
-ATTEMPT = Attempt.given()
+ATTEMPT = Attempt.from_arguments()
 DBOS(
     config={
         "name": "bench",
@@ -24,25 +24,29 @@ DBOS(
 
 @DBOS.step()
 async def call(task: str, inputs: list[str]) -> str:
-    """One task."""
+    """Run one task."""
     return await ATTEMPT.call(task, inputs)
 
 
 @DBOS.workflow()
 async def run() -> dict[str, str]:
-    """All tasks, layer by layer."""
+    """Run all tasks, layer by layer."""
     outputs: dict[str, str] = {}
     while len(outputs) < len(GRAPH):
         ready = [
-            name for name, before in GRAPH.items() if name not in outputs and all(one in outputs for one in before)
+            name
+            for name, before in GRAPH.items()
+            if name not in outputs and all(dependency in outputs for dependency in before)
         ]
-        found = await asyncio.gather(*(call(name, [outputs[one] for one in GRAPH[name]]) for name in ready))
-        outputs |= dict(zip(ready, found, strict=True))
+        results = await asyncio.gather(
+            *(call(name, [outputs[dependency] for dependency in GRAPH[name]]) for name in ready)
+        )
+        outputs |= dict(zip(ready, results, strict=True))
     return outputs
 
 
 async def main() -> None:
-    """Wait for the run that DBOS recovers by itself, or begin one."""
+    """Wait for the run that DBOS recovers by itself, or start one."""
     name = f"run-{ATTEMPT.run}"
     ATTEMPT.begin()
     DBOS.launch()

@@ -1,4 +1,4 @@
-"""A run in LangGraph with its SQLite checkpointer, begun or resumed; the fourth argument is its durability."""
+"""Starts or resumes a run in LangGraph with its SQLite checkpointer; the fourth argument is the durability."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ class State(TypedDict):
 
 
 def program(attempt: Attempt) -> Any:
-    """The graph: every node makes one call."""
+    """Return a graph whose nodes make one call each."""
 
     def node(name: str) -> Any:
         async def run(state: State) -> State:
-            return {"outputs": {name: await attempt.call(name, [state["outputs"][one] for one in GRAPH[name]])}}
+            return {
+                "outputs": {
+                    name: await attempt.call(name, [state["outputs"][dependency] for dependency in GRAPH[name]])
+                }
+            }
 
         return run
 
@@ -39,15 +43,15 @@ def program(attempt: Attempt) -> Any:
 
 
 async def main() -> None:
-    """Continue from the last checkpoint, or begin."""
-    attempt, durability = Attempt.given(), sys.argv[4]
+    """Resume from the last checkpoint, or start."""
+    attempt, durability = Attempt.from_arguments(), sys.argv[4]
     async with AsyncSqliteSaver.from_conn_string(str(attempt.folder / "checkpoints.sqlite")) as saver:
         compiled = program(attempt).compile(checkpointer=saver)
         config = {"configurable": {"thread_id": str(attempt.run)}, "recursion_limit": 100}
-        found = await compiled.aget_state(config)
+        snapshot = await compiled.aget_state(config)
         attempt.begin()
-        given: Any = None if found.created_at else {"outputs": {}}
-        state = await compiled.ainvoke(given, config, durability=durability)
+        state_in: Any = None if snapshot.created_at else {"outputs": {}}
+        state = await compiled.ainvoke(state_in, config, durability=durability)
     attempt.finish(state["outputs"])
 
 

@@ -1,34 +1,46 @@
-"""Has a peer's scheduler run the benchmark's graphs, and reports how long each took."""
+"""Runs the benchmark's graphs on a peer's scheduler. A request comes on stdin; results are appended to a file as JSON lines."""
 
 from __future__ import annotations
 
+import json
+import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from bench.peers.report import given, report
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bench.harness.graphs import Graph
 
-# How long each task sleeps; without it, tasks do nothing.
+# Seconds that each task sleeps; None for tasks that do nothing.
 Lengths = dict[str, float] | None
-# Builds a graph, which does not count, and returns what runs it; that returns how many tasks ran, and in how many
-# seconds where its own preparation does not count.
+# Builds a graph, untimed, and returns a function that runs it. That function returns the number of tasks that ran and,
+# if its own setup should not count, the seconds they took.
 Build = Callable[["Graph", Lengths], Callable[[], int | tuple[int, float]]]
 
 ROUNDS, ENOUGH = 3, 4.0
 
 
+def read_request() -> Any:
+    """Read the benchmark's request."""
+    return json.load(sys.stdin)
+
+
+def report(**figures: Any) -> None:
+    """Append figures at once, since this process may be killed at any time."""
+    with Path(sys.argv[1]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(figures) + "\n")
+
+
 def drive(build: Build) -> None:
-    """Run what the benchmark asks for, in its order."""
-    for case in given():
+    """Run each requested case in order."""
+    for case in read_request():
         run = build(case["graph"], case["lengths"])
         began = time.perf_counter()
         for _ in range(1 if case["lengths"] else ROUNDS):
             start = time.perf_counter()
-            found = run()
-            ran, seconds = found if isinstance(found, tuple) else (found, time.perf_counter() - start)
+            result = run()
+            ran, seconds = result if isinstance(result, tuple) else (result, time.perf_counter() - start)
             if ran != len(case["graph"]):
                 raise AssertionError(f"{ran} of {len(case['graph'])} tasks ran")
             report(case=case["name"], seconds=seconds)

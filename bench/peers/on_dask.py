@@ -1,4 +1,4 @@
-"""The graphs in Dask, on its threaded scheduler: as many threads as tasks can run at once."""
+"""Runs the graphs on Dask's threaded scheduler, with a thread for every task that can run at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_THREADS = 1_000
 
 
 def build(graph: Graph, lengths: Lengths) -> Callable[[], int]:
-    """A key for each task, and one at the end that waits for all that nothing else waits for."""
+    """Build one key per task, and a last key that depends on every final task."""
     ran: list[str] = []
 
     def work(name: str, *_: Any) -> None:
@@ -28,7 +28,9 @@ def build(graph: Graph, lengths: Lengths) -> Callable[[], int]:
         ran.append(name)
 
     finals = set(graph) - {before for names in graph.values() for before in names}
-    keys: dict[str, Any] = {f"run-{name}": (work, name, *(f"run-{one}" for one in graph[name])) for name in graph}
+    keys: dict[str, Any] = {
+        f"run-{name}": (work, name, *(f"run-{dependency}" for dependency in graph[name])) for name in graph
+    }
     keys["end"] = (lambda *_: None, *(f"run-{name}" for name in finals))
     pool = ThreadPoolExecutor(min(len(graph), MOST_THREADS) if lengths else 8)
 

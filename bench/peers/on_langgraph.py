@@ -1,4 +1,4 @@
-"""The graphs in LangGraph, in memory: without a checkpointer."""
+"""Runs the graphs in LangGraph without a checkpointer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class State(TypedDict):
 
 
 def program(graph: Graph, lengths: Lengths) -> Any:
-    """The graph as LangGraph's own."""
+    """Convert the graph to a LangGraph state graph."""
 
     def node(name: str) -> Any:
         async def run(_: State) -> State:
@@ -44,7 +44,7 @@ def program(graph: Graph, lengths: Lengths) -> Any:
 
 
 def build(graph: Graph, lengths: Lengths) -> Callable[[], int]:
-    """What runs the graph."""
+    """Return a function that runs the graph."""
     compiled = program(graph, lengths).compile()
     config = {"recursion_limit": len(graph) + 10, "max_concurrency": len(graph)}
     return lambda: len(asyncio.run(compiled.ainvoke({"done": []}, config))["done"])

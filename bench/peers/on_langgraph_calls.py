@@ -1,4 +1,4 @@
-"""The requests of a batch in LangGraph: a plan, its tasks in parallel, and the answer, one graph for each goal."""
+"""Makes the requests of a batch in LangGraph: per goal, a plan, its tasks in parallel, and the answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm
 from langgraph.graph import END, START, StateGraph
 
-from bench.peers.report import given
+from bench.peers.driver import read_request
 
 
 class State(TypedDict):
@@ -23,7 +23,7 @@ class State(TypedDict):
 
 
 def program(calls: int) -> Any:
-    """A graph that makes so many calls: the first, those that need it, the last."""
+    """Return a graph of `calls` nodes: the first, the parallel ones and the last."""
 
     def node(number: int) -> Any:
         async def call(state: State) -> dict[str, Any]:
@@ -46,17 +46,17 @@ def program(calls: int) -> Any:
 
 
 async def main() -> None:
-    """Run all goals, as many at a time as keep the slots filled."""
-    asked = given()
-    os.environ |= asked["env"]
-    bodies, calls = asked["bodies"], asked["calls"]
-    compiled, slots = program(calls), asyncio.Semaphore(asked["slots"])
+    """Run all goals, limited by the slots."""
+    request = read_request()
+    os.environ |= request["env"]
+    bodies, calls = request["bodies"], request["calls"]
+    compiled, slots = program(calls), asyncio.Semaphore(request["slots"])
 
-    async def one(start: int) -> None:
+    async def run_goal(start: int) -> None:
         async with slots:
             await compiled.ainvoke({"bodies": bodies[start : start + calls], "replies": []})
 
-    await asyncio.gather(*(one(start) for start in range(0, len(bodies), calls)))
+    await asyncio.gather(*(run_goal(start) for start in range(0, len(bodies), calls)))
 
 
 if __name__ == "__main__":

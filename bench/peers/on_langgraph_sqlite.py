@@ -1,4 +1,4 @@
-"""The graphs in LangGraph with its SQLite checkpointer, in a new file each time."""
+"""Runs the graphs in LangGraph with its SQLite checkpointer, in a new file each time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def build(graph: Graph, lengths: Lengths) -> Callable[[], tuple[int, float]]:
-    """What runs the graph."""
+    """Return a function that runs the graph."""
     built = program(graph, lengths)
 
     async def run(folder: str) -> tuple[int, float]:

@@ -1,4 +1,4 @@
-"""The graphs in Prefect: a flow with a task for each, on its thread pool, recorded by a server of its own."""
+"""Runs the graphs in Prefect: a flow on its thread pool, recorded by an ephemeral server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ os.environ |= {
 
 
 def build(graph: Graph, lengths: Lengths) -> Callable[[], int]:
-    """A flow that submits every task at once, each waiting for those it depends on."""
+    """Return a flow that submits every task at once; each waits for its dependencies."""
     from prefect import flow, task
     from prefect.task_runners import ThreadPoolTaskRunner
 
@@ -41,12 +41,12 @@ def build(graph: Graph, lengths: Lengths) -> Callable[[], int]:
     def run(names: list[str]) -> None:
         futures: dict[str, Any] = {}
         for name in names:
-            before = [futures[one] for one in graph[name] if one in futures]
+            before = [futures[dependency] for dependency in graph[name] if dependency in futures]
             futures[name] = work.submit(name, wait_for=before)
         for future in futures.values():
             future.wait()
 
-    run(list(graph)[:2])  # starts the server, which does not count
+    run(list(graph)[:2])  # starts the server, which is not timed
 
     def timed() -> int:
         ran.clear()

@@ -1,4 +1,4 @@
-"""The graphs in pydantic-graph: a step for each task, and a join before each that waits for several."""
+"""Runs the graphs in pydantic-graph: one step per task, and a join before each task with several dependencies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def build(graph: Graph, lengths: Lengths) -> Callable[[], int]:
-    """Its check of the structure is left out: it takes minutes for a graph of 2,000 tasks."""
+    """Build the graph without the structure check, which takes minutes for 2,000 tasks."""
     ran: list[str] = []
     builder: Any = GraphBuilder(output_type=None)
 
@@ -45,7 +45,7 @@ def build(graph: Graph, lengths: Lengths) -> Callable[[], int]:
     builder.add(builder.edge_from(builder.start_node).to(*firsts))
     builder.add(*(builder.edge_from(join).to(steps[name]) for name, join in joins.items()))
     for name in graph:
-        builder.add(builder.edge_from(steps[name]).to(*([entries[one] for one in after[name]] or [last])))
+        builder.add(builder.edge_from(steps[name]).to(*([entries[successor] for successor in after[name]] or [last])))
     builder.add(builder.edge_from(last).to(builder.end_node))
     built = builder.build(validate_graph_structure=False)
 

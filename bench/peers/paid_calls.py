@@ -1,6 +1,6 @@
-"""Calls that cost something: each is noted before it is made and when it is answered, so that paying twice shows.
+"""Simulated paid calls, logged at start and end, so that a repeated call is detected.
 
-Plain data, without imports of goalwright: peers make the same calls in environments of their own.
+Plain data without imports of goalwright, because peers make the same calls in their own environments.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ SECONDS = 0.005, 0.04
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One process's attempt at a run, in a folder that all attempts share."""
+    """One process's attempt at a run, in a folder shared by all attempts."""
 
     folder: Path
     run: int
     number: int
 
     @classmethod
-    def given(cls) -> Attempt:
-        """The attempt that the command line names."""
+    def from_arguments(cls) -> Attempt:
+        """Read the attempt from the command line."""
         return cls(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
 
     async def call(self, task: str, inputs: Iterable[str]) -> str:
-        """A call of a task: its answer tells whose it is and what it was given."""
-        self._note(task, "begun")
+        """Make the call of a task; the answer encodes the task and its inputs."""
+        self._log(task, "begun")
         await asyncio.sleep(random.uniform(*SECONDS))
-        self._note(task, "answered")
+        self._log(task, "answered")
         return answer(task, inputs)
 
     def begin(self) -> None:
-        """Say that the work begins: from now on the process may be killed."""
+        """Announce that the process may be killed from now on."""
         print("ready", flush=True)
 
     def finish(self, outputs: dict[str, str]) -> None:
-        """Hand over the results of the run."""
+        """Write the results of the run."""
         (self.folder / f"result-{self.run}.json").write_text(json.dumps(outputs), encoding="utf-8")
 
-    def _note(self, task: str, what: str) -> None:
-        line = json.dumps({"run": self.run, "attempt": self.number, "task": task, "what": what}) + "\n"
+    def _log(self, task: str, event: str) -> None:
+        line = json.dumps({"run": self.run, "attempt": self.number, "task": task, "what": event}) + "\n"
         descriptor = os.open(self.folder / "calls.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(descriptor, line.encode())
         os.close(descriptor)
 
 
 def answer(task: str, inputs: Iterable[str]) -> str:
-    """What a call answers."""
-    given = hashlib.sha256(" ".join(sorted(inputs)).encode()).hexdigest()[:12]
-    return f"{task}:{given}"
+    """Return the answer of a call."""
+    digest = hashlib.sha256(" ".join(sorted(inputs)).encode()).hexdigest()[:12]
+    return f"{task}:{digest}"
 
 
 def expected() -> dict[str, str]:
-    """The results of a run that nothing disturbs."""
+    """Return the results of an undisturbed run."""
     outputs: dict[str, str] = {}
     for task, before in GRAPH.items():
-        outputs[task] = answer(task, [outputs[one] for one in before])
+        outputs[task] = answer(task, [outputs[dependency] for dependency in before])
     return outputs
