@@ -27,8 +27,7 @@ from goalwright.batch.preview import preview
 from goalwright.batch.results import EarlierResult, Results
 from goalwright.batch.runner import BatchObserver, BatchRunner, earlier_results_to_redo
 from goalwright.batch.summary import BatchSummary
-from goalwright.models.budget import WrittenOff
-from goalwright.models.unpriced import check_prices
+from goalwright.models.budget import WrittenOff, check_prices
 from goalwright.runs.goal import without_secrets
 from goalwright.runs.run_goal import with_model
 from goalwright.runs.run_id import new_batch_id

@@ -39,7 +39,7 @@ from goalwright.evaluation.report import (
 from goalwright.evaluation.scoring import ScoredRun, all_of
 from goalwright.evaluation.trials import Trials
 from goalwright.evaluation.variant import ONLY, Variant, check_names
-from goalwright.models.unpriced import check_prices
+from goalwright.models.budget import check_prices
 from goalwright.runs.run_goal import with_model
 from goalwright.settings.paths import Paths
 from goalwright.settings.settings import Settings, resolve

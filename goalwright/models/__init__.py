@@ -1,16 +1,19 @@
-"""The models of a run: one for each role, and everything that wraps a call.
+"""The models of a run: one for each role, and the layers around each call.
 
-Imports goalwright.models.local, goalwright.models.litellm and goalwright.settings, never goalwright.runs. Start with roles.py, which stacks the layers.
+Start with roles.py. A call passes these layers, from the outside in:
 
-roles.py        the model for each role, wrapped in the layers below
-budget.py       sets aside what a call may take, waits for room, and stops once there is none
-reservation.py  what a call may take at most
-recording.py    records every call as events
-metered.py      what each attempt took, estimated where the provider does not say
-unpriced.py     models of unknown price
-fallback.py     asks the next model when one fails
+memo            a call that finished before is not made again (goalwright_executor/results/memo.py)
+recording.py    records the call as events
+fallback.py     asks the next model if one fails
 retry.py        retries transient failures
-ways.py         the ways to get a model, for those who have none
-open.py         opens a model by name: the embedded one, or one of litellm's
-call_process/   makes calls in another process: for large batches, and for one run after the other
+images.py       adds the images that the messages refer to
+budget.py       reserves the most that the call may cost, waits for room, or stops the run
+metered.py      adds the usage and cost of the attempt, estimated where the provider reports none
+litellm/        the adapter for providers; local/ runs the embedded model
+
+reservation.py  the most that a call may cost
+choice.py       the models that the settings name, or the default one
+open.py         opens a model by name
+model_check.py  whether a model can be called, checked without calling it
+call_process/   makes calls in another process: for large batches, and to keep litellm loaded between runs
 """

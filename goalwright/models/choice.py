@@ -1,4 +1,4 @@
-"""Which models the settings ask for, and which one works where they name none."""
+"""The models that the settings name, and the default model where they name none."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from goalwright.models.litellm import stored_keys
-from goalwright.models.ways import ways
 from goalwright.settings import ollama
-from goalwright.settings.default_model import choose, local_is_installed
+from goalwright.settings.default_model import choices, choose, local_is_installed
 from goalwright_skills.selection import detectors
 
 if TYPE_CHECKING:
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class ModelChoice:
-    """The models of a runtime. The default is looked for once, when a run first needs it.
+    """The models of a runtime; the default one is looked for when a run first needs it.
 
-    Keys that the user keeps with `goalwright keys` count from here on, as if they were in the environment.
+    Creating it loads the keys that `goalwright keys` stores, as if they were in the environment.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -31,7 +30,7 @@ class ModelChoice:
 
     @cached_property
     def default(self) -> Choice:
-        """The model for roles that have none of their own, and why: the one that is set, else the first found."""
+        """The model for roles that have none of their own: the configured one, else the first available."""
         probe = partial(ollama.probe, os.environ)
         return choose(os.environ, self._settings.model, probe, local_is_installed(), ways=ways)
 
@@ -44,23 +43,37 @@ class ModelChoice:
         return tuple(dict.fromkeys((*own, *settings.fallback, *default)))
 
     def needed_for(self, plan: Plan | None) -> bool:
-        """Whether a goal with this plan, or without one, calls a model: a plan of tools alone may not."""
+        """Whether a goal calls a model; with a plan of tools alone, it may not."""
         return plan is None or plan.needs_model or self._settings.detector == detectors.ASKING
 
     def settings(self) -> Settings:
-        """The settings with a model in them, so that the run's record says which it was."""
+        """The settings with the default model filled in, for the run's record."""
         if self._settings.model is not None or not self.needs_default:
             return self._settings
         return replace(self._settings, model=self.default.model)
 
     @property
     def _own(self) -> tuple[str | None, ...]:
-        """The models that single roles have of their own."""
+        """The models that the settings name for single roles."""
         settings = self._settings
         detector = (settings.detector_model,) if settings.detector == detectors.ASKING else ()
         return settings.decomposer, settings.task, settings.synthesis, *detector
 
     @property
     def needs_default(self) -> bool:
-        """Whether a run calls a model that the settings do not name for its role, or name for all."""
+        """Whether the settings name a model for all roles, or leave a role without one."""
         return self._settings.model is not None or not all(self._own)
+
+
+def ways() -> str:
+    """The ways to get a model, with the size of the local one, as a hint."""
+    return choices(local_download(), local_installed=local_is_installed())
+
+
+def local_download() -> str:
+    """The name, size and licence of the local model's download."""
+    from goalwright.models.local import catalogue  # here, since most runs have another model
+    from goalwright.models.local.downloads.progress import megabytes
+
+    entry = catalogue.read().find()
+    return f"{entry.title} ({megabytes(entry.bytes)}, {entry.licence})"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FallbackModel:
-    """The first of several models that answers; `unknown` collects names that no provider has, to skip from then on."""
+    """Asks models in order until one answers; `unknown` collects names that no provider has, which are then skipped."""
 
     models: tuple[Model, ...]
     record: Record
@@ -23,18 +23,18 @@ class FallbackModel:
 
     @property
     def name(self) -> str:
-        """The name of the first choice."""
+        """The name of the first model."""
         return self.models[0].name
 
     async def complete(self, request: Request) -> Reply:
-        """The first answer; if every model fails, the last one's error is raised."""
+        """Return the first answer; if every model fails, raise the error of the last one."""
         for model, substitute in zip(self.models, self.models[1:], strict=False):
             if model.name in self.unknown:
                 continue
             try:
                 return await model.complete(request)
             except UnknownModel as error:
-                if model.name not in self.unknown:  # a concurrent call may have found out first
+                if model.name not in self.unknown:  # else a concurrent call has warned already
                     self.unknown.add(model.name)
                     self.record(Warned(f"{error}; falling back to {substitute.name} for the rest of the run"))
             except ModelError as error:

@@ -1,4 +1,4 @@
-"""Check whether a model can be called, without calling it: its provider and its key, or its local file."""
+"""Checks whether a model can be called, without calling it: its provider and its key, or its local file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelProblem:
-    """Why a call to a model would fail, or if not `certain`, might fail."""
+    """Why calls to a model fail, or if not `certain`, may fail."""
 
     what: str
     remedy: str
@@ -25,7 +25,7 @@ class ModelProblem:
 
 
 def find_problem(name: str, load: Callable[[], Any] = lifecycle.load) -> ModelProblem | None:
-    """Find out why a model cannot be called; None if it can. Imports litellm, which takes seconds."""
+    """Return why a model cannot be called, or None; imports litellm, which takes seconds."""
     if is_local(name):
         return _find_local_problem(name)
     litellm = load()
@@ -34,32 +34,33 @@ def find_problem(name: str, load: Callable[[], Any] = lifecycle.load) -> ModelPr
     except Exception as error:  # noqa: BLE001 - naming litellm's exceptions would import it
         if says_no_provider(str(error)):
             return ModelProblem(f"no provider is known for the model {name!r}", NO_PROVIDER)
-        # litellm imports parts of itself when they are first used; while another thread does so too, that can fail.
-        return ModelProblem(f"{name} cannot be checked: {error}", "the first call tells", certain=False)
+        # litellm imports some of its modules at first use, which can fail while another thread imports them, too.
+        return ModelProblem(f"{name} cannot be checked: {error}", "the first call will show it", certain=False)
     missing = litellm.validate_environment(name)["missing_keys"]
-    wanted = [variable for variable in missing if variable.endswith("_API_KEY")]
-    if wanted:
-        remedy = f"set {' or '.join(wanted)}, or choose another model with --model"
+    missing_keys = [variable for variable in missing if variable.endswith("_API_KEY")]
+    if missing_keys:
+        remedy = f"set {' or '.join(missing_keys)}, or choose another model"
         return ModelProblem(f"there is no key for {name}", remedy)
     if not missing:
         return None
-    # The others, such as a region, an address or a profile, have defaults or come from the provider's own files.
+    # The other variables, such as a region or a profile, have defaults or come from the provider's own files.
     return ModelProblem(f"{name} may need {', '.join(missing)}", "set them if calls fail", certain=False)
 
 
 def check_names(names: Iterable[str], env: Mapping[str, str]) -> None:
-    """Raise before a run is opened if a model's key is missing or its provider is mistyped; loads nothing."""
+    """Raise if a model's key is missing or its provider is misspelt; does not import litellm."""
     for name in names:
         if is_local(name):
             continue
-        if meant := keys.mistyped(name):
-            rest = name.partition("/")[2]
-            raise UnknownModel(f"no provider is known for the model {name!r}", hint=f"did you mean {meant}/{rest}?")
+        if provider := keys.mistyped(name):
+            model = name.partition("/")[2]
+            raise UnknownModel(f"no provider is known for the model {name!r}", hint=f"did you mean {provider}/{model}?")
         if missing := keys.missing_key(name, env):
+            provider = name.partition("/")[0]
             raise KeyRefused(
                 f"there is no key for {name}",
-                hint=f"set {' or '.join(missing)}, or keep it with `goalwright keys set {name.partition('/')[0]}`, or choose "
-                "another model with --model",
+                hint=f"set {' or '.join(missing)}, or store it with `goalwright keys set {provider}`, or choose "
+                "another model",
             )
 
 
@@ -69,7 +70,7 @@ def _find_local_problem(name: str) -> ModelProblem | None:
     try:
         model.installed(name)
     except GoalwrightError as error:
-        # The first run downloads a model that the catalogue knows.
+        # The first run downloads a model that the catalogue has.
         downloadable = model.entry_name(name) in {entry.name for entry in catalogue.read().entries}
         return ModelProblem(error.message, error.hint, certain=not downloadable)
     return None

@@ -1,4 +1,4 @@
-"""Open a model by its name."""
+"""Opens a model by its name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OpenModel = Callable[[str], "Model"]
 
 
 def model_opener(settings: Settings, capabilities: Capabilities) -> OpenModel:
-    """A function that opens models: the embedded one as `local`, all others by their litellm names."""
+    """Return a function that opens models: the embedded one as `local`, all others by their litellm names."""
     parameters = {"api_base": settings.api_base} if settings.api_base else {}
 
     def open_model(name: str) -> Model:
@@ -36,14 +36,14 @@ def _open_local(name: str, settings: Settings) -> Model:
     from goalwright.models.local.model import LocalModel
     from goalwright.models.local.serving.time_limits import LocalLimits
 
-    # Unless the user sets a limit for calls, it follows from the speed of this machine.
-    unset = settings.call_timeout == Settings().call_timeout
-    call = None if unset else settings.call_timeout
+    # Unless the user sets a limit for calls, it is derived from the speed of this machine.
+    is_default = settings.call_timeout == Settings().call_timeout
+    call = None if is_default else settings.call_timeout
     return LocalModel(name, LocalLimits(call, settings.task_timeout, settings.timeout))
 
 
 def profile_of(name: str) -> Profile:
-    """The profile of a model: the embedded one's is in its catalogue entry, others' go by name."""
+    """The profile of a model: for the embedded one from its catalogue entry, for others by name."""
     if is_local(name):
         from goalwright.models.local import model
 

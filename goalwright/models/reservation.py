@@ -1,4 +1,4 @@
-"""What a call may cost at most, before it is made."""
+"""The most that a call may cost, calculated before it is sent."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
     from goalwright.models.litellm.prices import Price
     from goalwright_planner.model import Request
 
-# What a model may answer if its own limit is unknown: no common one answers more.
+# The assumed longest answer of a model whose limit is unknown: no common model answers more.
 _UNKNOWN_OUTPUT = 131_072
-# Such a model is told how long its answer may be only where that fits any context window.
+# The largest `max_tokens` sent to such a model: it fits any context window.
 _ANY_WINDOW = 4_096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reservation:
-    """Dollars and tokens set aside for a call; `max_output` is how long its answer may be, if that is bounded."""
+    """Dollars and tokens reserved for a call; `max_output` bounds its answer, if it must be bounded."""
 
     cost: float = 0.0
     tokens: int = 0
     max_output: int | None = None
 
     def limit(self, request: Request) -> Request:
-        """The request, with the length of its answer limited to what was set aside."""
+        """The request, with its `max_tokens` lowered to the reservation."""
         if self.max_output is None:
             return request
-        wanted = request.max_tokens
-        return replace(request, max_tokens=self.max_output if wanted is None else min(wanted, self.max_output))
+        own = request.max_tokens
+        return replace(request, max_tokens=self.max_output if own is None else min(own, self.max_output))
 
 
 @dataclass(slots=True)
@@ -47,26 +47,26 @@ class Call:
         self.prompt = most_prompt_tokens(self.request)
 
     def count(self) -> None:
-        """Estimate the prompt's tokens instead of counting its bytes, which takes longer."""
+        """Estimate the prompt's tokens closely; their upper bound is available at once, this takes longer."""
         self.prompt = min(self.prompt, prompt_tokens(self.request))
         self.is_counted = True
 
     def whole(self) -> Reservation:
-        """What the call takes if its answer is as long as the model allows."""
+        """The reservation for an answer as long as the model allows."""
         return self._reservation(self._most_output, self._most_output if self._is_bounded else None)
 
     def usual(self) -> Reservation:
-        """What the call takes if its answer is of usual length, for a model whose limit is unknown; else the whole."""
+        """The reservation for an answer of usual length if the model's limit is unknown, else the whole one."""
         return self.whole() if self._is_bounded else self.lowered(min(self._most_output, _ANY_WINDOW))
 
     def lowered(self, output: int) -> Reservation:
-        """What the call takes if its answer is no longer than this."""
+        """The reservation for an answer of at most `output` tokens."""
         return self._reservation(output, output)
 
     def affordable_output(self, cost: float, tokens: float) -> int:
-        """How long an answer these dollars and tokens pay for."""
-        price, rest = self.price.output or 0.0, cost - self.prompt * (self.price.prompt or 0.0)
-        paid = rest / price if price else math.copysign(math.inf, rest)
+        """The longest answer that these dollars and tokens pay for; negative if they do not pay for the prompt."""
+        price, left = self.price.output or 0.0, cost - self.prompt * (self.price.prompt or 0.0)
+        paid = left / price if price else math.copysign(math.inf, left)
         most = self._most_output if self._is_bounded else min(self._most_output, _ANY_WINDOW)
         return int(max(-1.0, min(paid, tokens - self.prompt, most)))
 

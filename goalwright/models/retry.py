@@ -1,4 +1,4 @@
-"""Retry calls that failed transiently, within limits; refused calls are not retried."""
+"""Retries calls that failed transiently, within limits; refused calls are not retried."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often to retry failures, and for how many seconds to wait out a rate limit or overload."""
+    """The number of attempts after failures and timeouts, and for how many seconds to wait out a rate limit."""
 
     attempts: int = 5
     timeouts: int = 2
@@ -28,7 +28,7 @@ class RetryPolicy:
     longest_wait: float = 20.0
 
     def wait(self, state: RetryCallState) -> float:
-        """Seconds to wait before the next attempt: as the provider asked, else exponential backoff with jitter."""
+        """Seconds to wait before the next attempt: the provider's `retry-after`, else exponential backoff with jitter."""
         error = state.outcome.exception() if state.outcome else None
         backoff: float = min(self.first_wait * 2 ** (state.attempt_number - 1), self.longest_wait)
         jittered = backoff * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
@@ -37,7 +37,7 @@ class RetryPolicy:
         return jittered
 
     def is_over(self, state: RetryCallState, failures: int) -> bool:
-        """Whether to give up: after too many failures, or once waiting out a rate limit would take too long."""
+        """Whether to give up: after too many failures, or if waiting out a rate limit would take too long."""
         error = state.outcome.exception() if state.outcome else None
         waited = state.seconds_since_start or 0.0
         if isinstance(error, RateLimited | Overloaded):
@@ -60,7 +60,7 @@ class RetryingModel(WrappedModel):
             return await self._retry(request, error)
 
     async def _retry(self, request: Request, first: Transient) -> Reply:
-        pending = [first]  # the first attempt has been made: replay its failure
+        pending = [first]  # the first attempt was made without tenacity, which costs time: replay its failure
         failures = 0
 
         async def attempt() -> Reply:

@@ -1,7 +1,4 @@
-"""The model for each role, with everything that wraps a call, from the outside in:
-
-finished calls are reused → recording → fallbacks → retries → images → budget → what it took → the provider
-"""
+"""The model for each role, wrapped in the layers of a call (see the package's docstring)."""
 
 from __future__ import annotations
 
@@ -11,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goalwright.models.budget import Budget, BudgetedModel
+from goalwright.models.choice import ways
 from goalwright.models.fallback import FallbackModel
+from goalwright.models.images import ImageModel
 from goalwright.models.litellm.prices import PriceList
 from goalwright.models.metered import MeteredModel
 from goalwright.models.open import OpenModel, profile_of
 from goalwright.models.recording import RecordingModel
 from goalwright.models.retry import RetryingModel, RetryPolicy
-from goalwright.models.showing import ShowingModel
-from goalwright.models.ways import ways
 from goalwright.settings.default_model import NO_MODEL
 from goalwright_executor.results.memo import MemoModel
 from goalwright_planner.events import ModelLoaded, ModelLoading, Warned
@@ -43,12 +40,12 @@ class RoleModels:
     budget: Budget
     open: OpenModel
     profile_of: Callable[[str], Profile] = profile_of
-    _known: dict[str, Model] = field(default_factory=dict)
+    _wrapped: dict[str, Model] = field(default_factory=dict)
     _opened: dict[str, Model] = field(default_factory=dict)
     _unknown: set[str] = field(default_factory=set)
 
     def for_role(self, role: Role, called: str | None = None) -> Model:
-        """The model that is called so in the settings, else the role's own if set, else the run's."""
+        """The model that `[models]` names `called`, else the role's own, else the run's."""
         return self.named(self.name_of(role, called))
 
     def name_of(self, role: Role, called: str | None = None) -> str:
@@ -59,37 +56,39 @@ class RoleModels:
         return name
 
     async def ready(self, role: Role) -> None:
-        """Load what the model for a role needs, so that neither its first call nor its task counts the time."""
+        """Load the model for a role in advance, so that the time does not count for its first call or task."""
         name = self.name_of(role)
         self.named(name)
         model = self._opened[name]
-        if isinstance(model, Loadable) and (what := model.needs):
-            self.memo.record(ModelLoading(name, what))
-            began = time.monotonic()
-            note = ""
+        if isinstance(model, Loadable) and (needs := model.needs):
+            self.memo.record(ModelLoading(name, needs))
+            started = time.monotonic()
+            warning = ""
             with suppress(GoalwrightError):  # the call itself reports it, or tries again
-                note = await model.load()
-            self.memo.record(ModelLoaded(name, what, time.monotonic() - began))
-            if note:
-                self.memo.record(Warned(note))
+                warning = await model.load()
+            self.memo.record(ModelLoaded(name, needs, time.monotonic() - started))
+            if warning:
+                self.memo.record(Warned(warning))
 
     def profile(self, role: Role, task: str | None = None, called: str | None = None) -> Profile:
         """The profile of the model for a role."""
         return self.profile_of(self.name_of(role, called))
 
     def named(self, name: str) -> Model:
-        """The model of that name, with the run's fallbacks behind it."""
-        if name not in self._known:
+        """The model with this name, with all layers and the run's fallbacks."""
+        if name not in self._wrapped:
+            models = {each: self.open(each) for each in dict.fromkeys((name, *self.settings.fallback))}
+            self._opened[name] = models[name]
+            retrying = tuple(map(self._retrying, models.values()))
             record = self.memo.record
-            policy = RetryPolicy(seconds=self.settings.retry_patience)
-            names = dict.fromkeys((name, *self.settings.fallback))
-            opened = {name: self.open(name) for name in names}
-            self._opened[name] = opened[name]
-            prices = PriceList(self.settings.prices or {})
-            metered = (MeteredModel(model, prices) for model in opened.values())
-            budgeted = (BudgetedModel(model, self.budget, record) for model in metered)
-            showing = (ShowingModel(model, self.memo.images, self.settings.sees(model.name)) for model in budgeted)
-            chain = tuple(RetryingModel(model, policy, record) for model in showing)
-            model = chain[0] if len(chain) == 1 else FallbackModel(chain, record, self._unknown)
-            self._known[name] = MemoModel(RecordingModel(model, record), self.memo)
-        return self._known[name]
+            model = retrying[0] if len(retrying) == 1 else FallbackModel(retrying, record, self._unknown)
+            self._wrapped[name] = MemoModel(RecordingModel(model, record), self.memo)
+        return self._wrapped[name]
+
+    def _retrying(self, model: Model) -> Model:
+        """The layers that each attempt at a call passes."""
+        record, settings = self.memo.record, self.settings
+        metered = MeteredModel(model, PriceList(settings.prices or {}))
+        budgeted = BudgetedModel(metered, self.budget, record)
+        seeing = ImageModel(budgeted, self.memo.images, settings.sees(model.name))
+        return RetryingModel(seeing, RetryPolicy(seconds=settings.retry_patience), record)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from goalwright.models.budget import ASSUMED_PRICE, Budget
+from goalwright.models.budget import ASSUMED_PRICE, Budget, check_prices
 from goalwright.models.choice import ModelChoice
 from goalwright.models.litellm.prices import PriceList
 from goalwright.models.roles import RoleModels
-from goalwright.models.unpriced import check_prices
 from goalwright.runs.conversations.remarks import Remarks
 from goalwright.runs.conversations.stored_turns import output_of
 from goalwright.runs.pipeline import Pipeline

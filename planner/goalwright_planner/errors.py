@@ -178,14 +178,25 @@ class TaskDenied(GoalwrightError):
 class BudgetSpent(Halted):
     """A limit that the user set was reached; no further call is made.
 
-    If what is left does not pay for the next call, that takes so many dollars (`cost`) and `tokens` at least.
+    `limit` is the setting: max_cost, max_tokens or timeout. If the rest of the budget does not pay for the next call,
+    `reason` says so, and the call needs at least `cost` dollars and `tokens` tokens.
     """
 
     code = "BUDGET_SPENT"
     exit_status = 5
 
-    def __init__(self, message: str, *, hint: str = "", cost: float = 0.0, tokens: int = 0) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        limit: str = "",
+        reason: str = "",
+        cost: float = 0.0,
+        tokens: int = 0,
+    ) -> None:
         super().__init__(message, hint=hint)
+        self.limit, self.reason = limit, reason
         self.cost, self.tokens = cost, tokens
 
 
@@ -215,6 +226,10 @@ class TemplateError(SetupError):
 
 
 class UnknownPrice(SetupError):
-    """A limit on cost cannot hold, because the price of a model is unknown."""
+    """A limit on cost cannot hold, because the prices of these models are unknown."""
 
     code = "UNKNOWN_PRICE"
+
+    def __init__(self, message: str, *, hint: str = "", models: Sequence[str] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.models = tuple(models)

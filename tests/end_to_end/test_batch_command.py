@@ -257,7 +257,7 @@ def test_a_budget_too_small_for_one_call_is_raised_in_the_command_that_continues
     ran = goalwright("batch", "goals.jsonl", "-o", "out.jsonl", "--max-tokens", "300", "--json", *MODEL, cwd=folder)
     assert (ran.status, server.calls) == (5, [])
     reason = json.loads(ran.out)["reason"]
-    assert reason.startswith("stopped at 0 of --max-tokens 300: the prompt of the next call may take ")
+    assert reason.startswith("stopped at 0 of 300 tokens (max_tokens): the prompt of the next call may take ")
     assert f"Stopped (budget) {reason.removeprefix('stopped ')}. Continue with:" in ran.err
     command = shlex.split(ran.err.splitlines()[-1])
     assert int(command[command.index("--max-tokens") + 1]) > 600

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from goalwright.models.choice import ways
 from goalwright.models.litellm import stored_keys
 from goalwright.models.litellm.keys import KEYS
 from goalwright.models.model_check import find_problem
-from goalwright.models.ways import ways
 from goalwright.runs.stored import records
 from goalwright.runs.stored.requests import open_requests
 from goalwright.settings import ollama, skill_lists

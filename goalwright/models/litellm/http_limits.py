@@ -1,7 +1,7 @@
-"""Limits on what a provider may send: answers are counted, unpacked in small pieces and cut while they are read.
+"""Limits on the size of a provider's responses, checked while they are read and decompressed.
 
-litellm reads whole answers, of any size, and then searches them in the event loop: a large one stops everything else,
-timeouts included. All of its clients are httpx underneath: the limit is kept there, for calls that ask for it.
+litellm reads responses of any size, and searches errors that quote them in the event loop: a large one blocks all other
+calls and their timeouts. All of its clients use httpx, so the limits apply there, to calls made within `limited`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import httpx
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
 # An answer of a million tokens is smaller.
 MAX_ANSWER = 8 * 2**20
-# One event of a streamed answer: clients search the whole of it again with every piece that arrives.
-_MAX_EVENT = 2 * 2**20
-# Enough for what an error says; the rest is not read.
+# One event of a streamed answer: clients search all of it again with every chunk.
+_MAX_EVENT = 2**20
+# An error's message fits; the rest is not read.
 _MAX_ERROR = 64 * 2**10
+# A larger answer is refused unless it looks like one: litellm's error would quote it, and searching that takes seconds.
+_UNCHECKED = 256 * 2**10
 _PIECE = 256 * 2**10
 
 
@@ -31,28 +34,28 @@ class AnswerTooLarge(Exception):
     """A provider sent more than a call accepts."""
 
 
-# Errors of a request that never left: there was no connection.
+# Errors of a request that was not sent, because there was no connection.
 _UNSENT = ("ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol", "LocalProtocolError")
 _UNCONNECTED = ("ClientConnectorError", "ConnectionRefusedError", "gaierror")
 
 
 @dataclass(slots=True)
 class AnswerLimit:
-    """What a call accepts; `exceeded` says why its answer was refused, if it was.
+    """The size limit of one call, and the state of its answer.
 
-    `was_sent` says whether the provider has the request and has not refused it, `received` what came of an answer
-    that is not streamed.
+    `exceeded` is the reason why the answer was refused; `was_sent` is true once the provider has the request and has not
+    refused it; `received` is the body of an answer that is not streamed.
     """
 
-    most: int = MAX_ANSWER
+    max_bytes: int = MAX_ANSWER
     exceeded: str = ""
     was_sent: bool = False
     received: bytearray = field(default_factory=bytearray)
 
-    def refuse(self, why: str) -> AnswerTooLarge:
-        """The error for an answer that is not read to its end."""
-        self.exceeded = why
-        return AnswerTooLarge(why)
+    def refuse(self, reason: str) -> AnswerTooLarge:
+        """Note why the answer is refused, and return the error to raise."""
+        self.exceeded = reason
+        return AnswerTooLarge(reason)
 
 
 _limit: ContextVar[AnswerLimit | None] = ContextVar("answer_limit", default=None)
@@ -60,7 +63,7 @@ _limit: ContextVar[AnswerLimit | None] = ContextVar("answer_limit", default=None
 
 @contextmanager
 def limited(limit: AnswerLimit) -> Iterator[AnswerLimit]:
-    """Keep to this limit in all HTTP calls made within."""
+    """Apply the limit to all HTTP calls made within."""
     token = _limit.set(limit)
     try:
         yield limit
@@ -69,7 +72,7 @@ def limited(limit: AnswerLimit) -> Iterator[AnswerLimit]:
 
 
 def install() -> None:
-    """Make every httpx client obey `limited`, once; calls outside of it are not touched."""
+    """Make every httpx client obey `limited`; calls outside of it are not affected."""
     if getattr(httpx.AsyncClient._send_single_request, "keeps_limits", False):
         return
     send, send_now = httpx.AsyncClient._send_single_request, httpx.Client._send_single_request
@@ -103,28 +106,28 @@ def install() -> None:
 
 @contextmanager
 def _sending(limit: AnswerLimit) -> Iterator[None]:
-    """Note whether a request has left, whatever becomes of it."""
+    """Record whether a request was sent, even if it fails."""
     limit.was_sent = True
     limit.received.clear()
     try:
         yield
     except Exception as error:
-        limit.was_sent = _has_left(error)
+        limit.was_sent = _was_sent(error)
         raise
 
 
-def _has_left(error: BaseException) -> bool:
-    """Whether a request failed after there was a connection to send it over."""
+def _was_sent(error: BaseException) -> bool:
+    """Whether a request failed after the connection was made."""
     if type(error).__name__ in _UNSENT:
         return False
     if not isinstance(error, httpx.ConnectError):
         return True
-    # litellm's transport calls a reset connection so, too.
-    seen: BaseException | None = error
-    while seen is not None:
-        if any(kind.__name__ in _UNCONNECTED for kind in type(seen).__mro__):
+    # litellm's transport raises ConnectError for a reset connection, too.
+    cause: BaseException | None = error
+    while cause is not None:
+        if any(kind.__name__ in _UNCONNECTED for kind in type(cause).__mro__):
             return False
-        seen = seen.__cause__ or seen.__context__
+        cause = cause.__cause__ or cause.__context__
     return "aiohttp" in type(error.__cause__).__module__
 
 
@@ -135,17 +138,18 @@ def _asking_for_known_encodings(request: httpx.Request) -> httpx.Request:
 
 @dataclass(slots=True)
 class _Body:
-    """The body of one answer: unpacked and counted. An error's is cut short instead of refused."""
+    """The body of one response, decompressed and counted; that of an error is cut short instead of refused."""
 
     limit: AnswerLimit
-    most: int
+    max_bytes: int
     is_error: bool
     is_stream: bool
-    packed: bool
-    seen: int = 0
-    event: int = 0
+    is_document: bool
+    is_compressed: bool
+    size: int = 0
+    event_size: int = 0
     full: bool = False
-    _unpacker: zlib._Decompress | None = field(default=None, init=False)
+    _decompressor: zlib._Decompress | None = field(default=None, init=False)
 
     @classmethod
     def of(cls, response: httpx.Response, limit: AnswerLimit) -> _Body:
@@ -154,34 +158,42 @@ class _Body:
         is_error = response.status_code >= 300
         limit.was_sent = not is_error
         is_supported = encoding in ("gzip", "x-gzip", "deflate", "identity", "")
+        content_type = response.headers.get("content-type", "")
         body = cls(
             limit,
-            min(_MAX_ERROR, limit.most) if is_error else limit.most,
+            min(_MAX_ERROR, limit.max_bytes) if is_error else limit.max_bytes,
             is_error,
-            "event-stream" in response.headers.get("content-type", ""),
+            "event-stream" in content_type,
+            content_type.partition(";")[0].strip().lower() in ("application/json", "text/html"),
             encoding not in ("identity", "") and is_supported,
         )
         if not is_supported:
-            body.limit.exceeded = f"it came in an encoding that was not asked for ({encoding[:40]})"
-        elif not is_error and length.isdecimal() and len(length) < 20 and int(length) > limit.most:
+            body.limit.exceeded = f"its encoding was not requested ({encoding[:40]})"
+        elif not is_error and length.isdecimal() and len(length) < 20 and int(length) > limit.max_bytes:
             body.limit.exceeded = body.too_large
         return body
 
     @property
     def too_large(self) -> str:
-        return f"it is larger than {self.limit.most / 2**20:g} MB"
+        return f"it is larger than {self.limit.max_bytes / 2**20:g} MB"
 
     def check(self) -> None:
-        """Raise if it is known by now that the answer is not wanted."""
+        """Raise if the response has been refused already."""
         if self.limit.exceeded:
             raise AnswerTooLarge(self.limit.exceeded)
 
+    def check_whole(self) -> None:
+        """Raise if the response was read to its end, is large, and is no answer of a model API."""
+        is_checked = self.is_document and not self.is_error and self.size > _UNCHECKED
+        if is_checked and not _is_answer(self.limit.received):
+            raise self.limit.refuse("it is large and not the answer of a model API")
+
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        """The data as it is passed on, in small pieces."""
+        """Decompress data into small pieces, and count them."""
         self.check()
-        for piece in self._unpacked(data) if self.packed else (data,):
-            room = self.most - self.seen
-            self.seen += len(piece)
+        for piece in self._decompressed(data) if self.is_compressed else (data,):
+            room = self.max_bytes - self.size
+            self.size += len(piece)
             if len(piece) > room and self.is_error:
                 self.full = True
                 yield piece[:room]
@@ -195,23 +207,37 @@ class _Body:
 
     def _count_event(self, piece: bytes) -> None:
         end = piece.rfind(b"\n")
-        self.event = self.event + len(piece) if end < 0 else len(piece) - end
-        if self.is_stream and self.event > _MAX_EVENT:
-            raise self.limit.refuse(f"an event of it is larger than {_MAX_EVENT / 2**20:g} MB")
+        self.event_size = self.event_size + len(piece) if end < 0 else len(piece) - end
+        if self.is_stream and self.event_size > _MAX_EVENT:
+            raise self.limit.refuse(f"one of its events is larger than {_MAX_EVENT / 2**20:g} MB")
 
-    def _unpacked(self, data: bytes) -> Iterator[bytes]:
+    def _decompressed(self, data: bytes) -> Iterator[bytes]:
         try:
-            if self._unpacker is None:
-                # gzip or zlib, by the first bytes; some servers leave out the header of "deflate"
+            if self._decompressor is None:
+                # gzip or zlib, by the first byte; some servers omit the header of "deflate"
                 raw = data[:1] not in (b"\x1f", b"\x78") and data[:1] != b""
-                self._unpacker = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS | 32)
+                self._decompressor = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS | 32)
             while data:
-                piece = self._unpacker.decompress(data, _PIECE)
-                data = self._unpacker.unconsumed_tail
+                piece = self._decompressor.decompress(data, _PIECE)
+                data = self._decompressor.unconsumed_tail
                 if piece:
                     yield piece
         except zlib.error as error:
             raise httpx.DecodingError(str(error)) from error
+
+
+def _is_answer(body: bytearray) -> bool:
+    """Whether a body is a JSON object without an error, and its choices, if it has any, are messages."""
+    try:
+        document = msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return False
+    if not isinstance(document, dict) or document.get("error"):
+        return False
+    choices = document.get("choices", [])
+    return isinstance(choices, list) and all(
+        isinstance(choice, dict) and isinstance(choice.get("message", {}), dict) for choice in choices
+    )
 
 
 @dataclass(slots=True)
@@ -225,12 +251,13 @@ class _AsyncStream(httpx.AsyncByteStream):
             async for data in self.stream:
                 for piece in self.body.pieces(data):
                     yield piece
-                    # What has arrived is read without waiting: let others have their turn, and timeouts take effect.
+                    # Data that has arrived is read without waiting: let other tasks and timeouts run.
                     await asyncio.sleep(0)
                 if self.body.full:
                     break
+            self.body.check_whole()
         finally:
-            await self.stream.aclose()  # hang up: the rest is not wanted
+            await self.stream.aclose()  # do not read the rest
 
     async def aclose(self) -> None:
         await self.stream.aclose()
@@ -248,6 +275,7 @@ class _SyncStream(httpx.SyncByteStream):
                 yield from self.body.pieces(data)
                 if self.body.full:
                     break
+            self.body.check_whole()
         finally:
             self.stream.close()
 

@@ -115,7 +115,7 @@ async def test_no_call_starts_once_the_budget_is_spent() -> None:
     model = saying(Reply("x", usage=Usage(1, 46, 5)))
     metered = BudgetedModel(model, budget, Recorder())
     await metered.complete(REQUEST)
-    with pytest.raises(BudgetSpent, match="51 of --max-tokens 50"):
+    with pytest.raises(BudgetSpent, match="51 of 50 tokens"):
         await metered.complete(REQUEST)
     assert len(model.asked) == 1
 

@@ -54,7 +54,7 @@ async def test_parallel_tasks_of_known_price_stay_below_the_limit(
     result, _ = await run(workspace, KNOWN, max_cost=limit)
     assert result.status == "stopped"
     assert limit / 2 < result.cost_usd <= limit
-    assert f"stopped at ${result.cost_usd:.4f} of --max-cost ${limit:g}" in result.error
+    assert f"stopped at ${result.cost_usd:.4f} of ${limit:g} (max_cost)" in result.error
     assert all(call.body["max_tokens"] <= 16_384 for call in server.calls)
 
 
@@ -79,7 +79,7 @@ async def test_tokens_are_set_aside_too(workspace: Path, serve: Serve, tasks: in
     result, _ = await run(workspace, model, max_tokens=50_000)
     assert result.status == "stopped"
     assert result.usage.tokens <= (50_000 if model == KNOWN else 60_000)
-    assert f"stopped at {result.usage.tokens:,} of --max-tokens 50,000" in result.error
+    assert f"stopped at {result.usage.tokens:,} of 50,000 tokens" in result.error
 
 
 async def test_a_budget_that_is_enough_changes_nothing(workspace: Path, serve: Serve) -> None:
@@ -114,4 +114,4 @@ def test_the_command_says_what_was_spent(workspace: Path, serve: Serve, goalwrig
     assert ran.status == 5
     document = json.loads(ran.out)
     assert document["cost_usd"] <= 0.3
-    assert f"stopped at ${document['cost_usd']:.4f} of --max-cost $0.3" in document["error"]
+    assert f"stopped at ${document['cost_usd']:.4f} of $0.3 (max_cost)" in document["error"]

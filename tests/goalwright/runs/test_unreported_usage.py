@@ -185,7 +185,7 @@ async def test_a_sub_goal_with_a_limit_of_its_own_is_held_to_it(workspace: Path,
     serve(unreported(bill, answer))
     result, _ = await run(workspace, max_replans=0)
     assert result.status in ("partial", "failed")
-    assert any("may cost $0.002" in (task.error or "") for task in result.tasks)
+    assert any("of $0.002" in (task.error or "") for task in result.tasks)
     assert bill.dollars <= 2 * LIMIT  # the outer plan has no limit
 
 
@@ -270,7 +270,7 @@ async def test_an_unknown_price_that_is_allowed_is_assumed_and_reserved(workspac
     assert sum(bill.output) * 15e-6 <= 0.3
     assert all(call.body["max_tokens"] <= 4_096 for call in server.asked("task"))
     said = [event.message for event in record.events if isinstance(event, Warned) and "price" in event.message]
-    assert said == [f"the price of {UNKNOWN} is unknown: --max-cost counts its tokens at $15 per million"]
+    assert said == [f"the price of {UNKNOWN} is unknown: the limit on cost counts its tokens at $15 per million"]
     none, _ = await run(workspace, UNKNOWN, max_cost=0.0002, allow_unknown_cost=True)
     assert (none.status, none.usage.calls) == ("stopped", 0), "what a call may cost is reserved before it leaves"
 

@@ -125,8 +125,8 @@ class WorkerBudget(Budget):
         tokens = sum(reservation.tokens for reservation in self._reserved)
         return Amount(cost if self.max_cost is not None else 0.0, tokens if self.max_tokens is not None else 0)
 
-    def _spent(self, why: str) -> BudgetSpent:
+    def _spent(self, reason: str) -> BudgetSpent:
         """The error, with what the whole batch has spent."""
         whole = Budget(self.limit_cost, self.limit_tokens, _needed=self._needed)
         whole.cost, whole.usage = self._total.cost, Usage(0, int(self._total.tokens), 0)
-        return Budget._spent(whole, why)
+        return Budget._spent(whole, reason)

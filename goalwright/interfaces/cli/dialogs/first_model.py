@@ -37,8 +37,7 @@ def offer(settings: Settings, mode: OutputMode, *, yes: bool) -> bool:
 
     Without a terminal, the same choices are an error.
     """
-    from goalwright.models.choice import ModelChoice
-    from goalwright.models.ways import ways
+    from goalwright.models.choice import ModelChoice, ways
     from goalwright.settings.default_model import NO_MODEL
 
     choice = ModelChoice(settings)  # which loads the kept keys
@@ -65,7 +64,7 @@ def _has_none(settings: Settings) -> bool:
 
 
 def _ways() -> Iterator[_Way]:
-    from goalwright.models.ways import local_download
+    from goalwright.models.choice import local_download
     from goalwright.settings import ollama
     from goalwright.settings.default_model import local_is_installed, providers
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from goalwright.interfaces.web import bodies, errors
 from goalwright.interfaces.web.replies import RETRY, event, in_thread, json_reply, stream_reply
+from goalwright.models.choice import ways
 from goalwright.models.litellm import stored_keys
 from goalwright.models.local import model_list
 from goalwright.models.local.store import ModelStore, models_dir
-from goalwright.models.ways import ways
 from goalwright.settings import ollama, user_config
 from goalwright.settings.default_model import explore, is_local, local_is_installed, providers
 from goalwright.settings.settings import FLAGS_ONLY, Settings, resolve_without_files

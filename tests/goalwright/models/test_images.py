@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goalwright.models.call_process import messages
-from goalwright.models.showing import ShowingModel
+from goalwright.models.images import ImageModel
 from goalwright.settings.settings import Settings
 from goalwright_executor.capture.capture import Capture
 from goalwright_executor.files.images import RunImages
@@ -24,13 +24,13 @@ def recorded(*known: bytes) -> RunImages:
 
 async def test_a_model_gets_the_bytes_that_are_on_record() -> None:
     model = ScriptedModel(lambda _: Reply("Red and blue"))
-    reply = await ShowingModel(model, recorded(RED, BLUE)).complete(ASKED)
+    reply = await ImageModel(model, recorded(RED, BLUE)).complete(ASKED)
     assert (reply.unseen, list(model.asked[0].contents.values())) == (0, [RED, BLUE])
 
 
 async def test_what_is_not_on_record_any_more_is_told_and_the_rest_shown() -> None:
     model = ScriptedModel(lambda _: Reply("Red"))
-    reply = await ShowingModel(model, recorded(RED)).complete(ASKED)
+    reply = await ImageModel(model, recorded(RED)).complete(ASKED)
     (asked,) = model.asked
     assert (reply.unseen, asked.images, list(asked.contents.values())) == (1, IMAGES[:1], [RED])
     assert "neither on this machine nor on record:\n- blue.png (image/png" in asked.messages[0].content
@@ -38,7 +38,7 @@ async def test_what_is_not_on_record_any_more_is_told_and_the_rest_shown() -> No
 
 async def test_a_model_that_cannot_see_by_the_user_s_word_gets_words_and_no_bytes() -> None:
     model = ScriptedModel(lambda _: Reply("I cannot see"))
-    reply = await ShowingModel(model, recorded(RED, BLUE), vision=False).complete(ASKED)
+    reply = await ImageModel(model, recorded(RED, BLUE), vision=False).complete(ASKED)
     (asked,) = model.asked
     assert (reply.unseen, asked.images, asked.contents) == (2, (), {})
     assert "You cannot see images. Not shown here:\n- red.png" in asked.messages[0].content

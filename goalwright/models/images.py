@@ -1,4 +1,4 @@
-"""Give a model the bytes of the images that its messages name, or tell it what it is not shown."""
+"""Adds the bytes of the images that a request's messages refer to."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ShowingModel(WrappedModel):
-    """A model that is shown a run's images; `vision` is the user's word on whether it can see."""
+class ImageModel(WrappedModel):
+    """A model that gets a run's images; `vision` is the user's override of whether it accepts images."""
 
     images: RunImages
     vision: bool | None = None
 
     async def complete(self, request: Request) -> Reply:
-        """Answer the request, with its images if the model can see and they are there."""
+        """Answer the request with its images, or with their names if the model accepts none or they are deleted."""
         images = request.images
         if not images:
             return await self.model.complete(request)
         if self.vision is False:
-            return _unseen(await self.model.complete(without_images(request)), len(images))
+            return _with_unseen(await self.model.complete(without_images(request)), len(images))
         contents = await self.images.contents(images)
-        gone = sum(image.sha256 not in contents for image in images)
-        if gone:
+        missing = sum(image.sha256 not in contents for image in images)
+        if missing:
             request = without_images(request, GONE, contents)
         reply = await self.model.complete(replace(request, contents=contents, vision=self.vision))
-        return _unseen(reply, gone)
+        return _with_unseen(reply, missing)
 
 
-def _unseen(reply: Reply, more: int) -> Reply:
-    return msgspec.structs.replace(reply, unseen=reply.unseen + more) if more else reply
+def _with_unseen(reply: Reply, count: int) -> Reply:
+    return msgspec.structs.replace(reply, unseen=reply.unseen + count) if count else reply
