@@ -345,7 +345,10 @@ class Run:
                 await asyncio.gather(work, return_exceptions=True)
         if work.cancelled():
             late = RunFinished(
-                "stopped", error=f"stopped after --timeout {limit:g} s" if limit else None, code="TIMEOUT"
+                "stopped",
+                error=f"stopped after {limit:g} s (timeout)" if limit else None,
+                code="TIMEOUT",
+                limit="timeout",
             )
             code = STOPPED_BY_USER if any(stop.by_user for stop in stops) else None
             stopped = RunFinished("interrupted", error="interrupted", code=code)
@@ -358,7 +361,9 @@ def _end_of(work: asyncio.Future[RunFinished]) -> RunFinished:
     try:
         return work.result()
     except BudgetSpent as spent:
-        return RunFinished("stopped", error=f"{spent.message}; {spent.hint}", code=spent.code)
+        needed = spent.cost if spent.limit == "max_cost" else float(spent.tokens)
+        error = f"{spent.message}; {spent.hint}"
+        return RunFinished("stopped", error=error, code=spent.code, limit=spent.limit or None, needed=needed)
     except PlanError as error:
         return RunFinished("failed", error=error.message, code=error.code)
     except ModelError as error:

@@ -314,6 +314,8 @@ class Ledger:
             warnings=self.warnings.texts(),
             conversation=self.conversation,
             recipe=self.recipe,
+            limit=end.limit,
+            needed=end.needed,
         )
 
 

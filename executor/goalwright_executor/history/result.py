@@ -47,6 +47,8 @@ class Result:
     warnings: tuple[str, ...] = ()
     conversation: str | None = None
     recipe: str | None = None
+    limit: str | None = None
+    needed: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The result as `--json` prints it."""

@@ -163,14 +163,15 @@ class Improver:
             raise self._spent_by(step) from step
 
     def _spent_by(self, step: BudgetSpent) -> BudgetSpent:
-        """What is said of the whole budget, where a step names what it had left of it."""
-        _, found, reason = step.message.partition(": ")
-        self._budget.stop(found + reason)
+        """The error of the whole budget, instead of that of the step's part of it."""
+        self._budget.stop(step.reason)
         try:
             self._budget.check()
         except BudgetSpent as whole:
-            hint = f"{whole.hint}, with --resume: runs that ended are not paid for again"
-            return BudgetSpent(whole.message, hint=hint, cost=step.cost, tokens=step.tokens)
+            hint = f"{whole.hint}, and resume: runs that ended are not paid for again"
+            return BudgetSpent(
+                whole.message, hint=hint, limit=whole.limit, reason=step.reason, cost=step.cost, tokens=step.tokens
+            )
         return step
 
     async def _improved(self) -> Improvement:

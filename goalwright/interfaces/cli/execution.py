@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shlex
 import signal
 import sys
@@ -35,10 +34,6 @@ if TYPE_CHECKING:
     Reviewed = Callable[[Callable[[], AbstractContextManager[None]]], "RunFunction"]
 
 EXIT = {"done": 0, "partial": 1, "failed": 1, "stopped": 5, "waiting": 6, "interrupted": 130}
-
-# How the error of a run that a limit stopped names the limit.
-_PROMPT = re.compile(r"the prompt of the next call may take (?P<tokens>[\d,]+) tokens")
-_LIMIT = re.compile(r"raise (?P<flag>--max-(?:cost|tokens)) to continue|--timeout (?P<seconds>[\d.]+) s")
 
 
 class RunFunction(Protocol):
@@ -208,27 +203,16 @@ def _say_next_steps(result: Result, workspace: Path) -> None:
 
 
 def _raised_limit(result: Result, settings: Settings | None) -> tuple[str, ...]:
-    """The flag with which a run that a limit stopped can go on: twice what it had, has used, or needs at once."""
-    stopped = _LIMIT.search(result.error or "") if result.status == "stopped" else None
-    if stopped is None:
-        return ()
-    flag, seconds = stopped["flag"] or "--timeout", stopped["seconds"]
-    prompt = _PROMPT.search(result.error or "")
-    needed = int(prompt["tokens"].replace(",", "")) if prompt else 0
-    if flag == "--max-tokens":
-        return flag, str(2 * max(result.usage.tokens + needed, settings.max_tokens or 0 if settings else 0, 500))
-    if flag == "--max-cost":
-        spent = (result.cost_usd or 0.0) + (needed * _token_price(settings) if needed else 0.0)
-        return flag, plain(2 * max(spent, settings.max_cost or 0.0 if settings else 0.0, 0.005), 2)
-    return flag, f"{2 * float(seconds):g}"
-
-
-def _token_price(settings: Settings | None) -> float:
-    """What a token of a prompt costs at most: a budget has loaded the price list already."""
-    from goalwright.models.litellm.prices import ASSUMED_PRICE, PriceList
-
-    price = PriceList(settings.prices or {})(settings.model).prompt if settings and settings.model else None
-    return ASSUMED_PRICE if price is None else price
+    """The flag that lets a run continue after a limit: twice what it had, has used, or needs for the next call."""
+    limit: float = getattr(settings, result.limit or "", None) or 0.0
+    match result.limit:
+        case "max_tokens":
+            return "--max-tokens", str(2 * int(max(result.usage.tokens + result.needed, limit, 500)))
+        case "max_cost":
+            return "--max-cost", plain(2 * max((result.cost_usd or 0.0) + result.needed, limit, 0.005), 2)
+        case "timeout":
+            return "--timeout", f"{2 * (limit or result.seconds):g}"
+    return ()
 
 
 def _powers(settings: Settings | None) -> list[str]:

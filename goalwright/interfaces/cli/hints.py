@@ -14,8 +14,22 @@ if TYPE_CHECKING:
 def hint_for(error: GoalwrightError) -> str:
     """Return what to do next about an error; by default the error's own hint."""
     from goalwright.runs.recipes.recipe import RecipeExists
+    from goalwright_planner.errors import (
+        BudgetSpent,
+        ContentRefused,
+        KeyRefused,
+        RequestRefused,
+        UnknownModel,
+        UnknownPrice,
+    )
 
     match error:
+        case BudgetSpent(limit="max_cost" | "max_tokens" as limit):
+            return error.hint.replace(limit, f"--{limit.replace('_', '-')}")
+        case UnknownPrice(models=[_, *_]):
+            return error.hint.replace("set allow_unknown_cost", "pass --allow-unknown-cost")
+        case KeyRefused() | UnknownModel() | RequestRefused() | ContentRefused():
+            return error.hint.replace("another model", "another model with --model")
         case RecipeExists():
             return "choose another name, or pass --replace"
         case _:

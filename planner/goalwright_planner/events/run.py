@@ -172,7 +172,11 @@ class AnswerChecked(Event, frozen=True):
 
 
 class RunFinished(Event, frozen=True):
-    """The run ended; `code` names the error, if there was one. `data` is the answer in the form asked for, if any."""
+    """The run ended; `code` names the error, if there was one. `data` is the answer in the form asked for, if any.
+
+    If a limit stopped it, `limit` is the setting (max_cost, max_tokens or timeout), and `needed` the least that the next
+    call takes of it.
+    """
 
     status: RunStatus
     answer: str | None = None
@@ -181,6 +185,8 @@ class RunFinished(Event, frozen=True):
     seconds: float = 0.0
     code: str | None = None
     data: Any = None
+    limit: str | None = None
+    needed: float = 0.0
 
 
 class RunTagged(Event, frozen=True):

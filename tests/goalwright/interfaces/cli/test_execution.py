@@ -66,13 +66,14 @@ def test_the_first_run_of_a_workspace_says_what_comes_next(
 
 def test_the_printed_limit_has_room_for_the_call_that_did_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
     result = Result("r1", "stopped", "Hi", None, None, None, (), (), Usage(1, 10, 5), 0.0001, None, 2.0)
-    for settings, flag, wanted in (
-        (Settings(model="openai/gpt-4o", max_tokens=20), "--max-tokens", "--max-tokens 12012"),
-        (Settings(model="openai/gpt-4o", max_cost=0.001), "--max-cost", "--max-cost 0.03"),
-        (Settings(model="openai/gpt-4o", max_cost=9), "--max-cost", "--max-cost 18"),
+    for settings, limit, needed, wanted in (
+        (Settings(max_tokens=20), "max_tokens", 5_991.0, "--max-tokens 12012"),
+        (Settings(max_cost=0.001), "max_cost", 0.0149, "--max-cost 0.03"),
+        (Settings(max_cost=9), "max_cost", 0.0149, "--max-cost 18"),
+        (Settings(timeout=1.5), "timeout", 0.0, "--timeout 3"),
     ):
-        why = f"the prompt of the next call may take 5,991 tokens; raise {flag} to continue"
-        show_result(replace(result, error=f"stopped: {why}"), ResultOutput(OutputMode(), Path(), settings=settings))
+        stopped = replace(result, error="stopped", limit=limit, needed=needed)
+        show_result(stopped, ResultOutput(OutputMode(), Path(), settings=settings))
         assert capsys.readouterr().err.endswith(f"  goalwright resume r1 {wanted}\n")
 
 
