@@ -10,7 +10,7 @@ from goalwright_planner.errors import ModelError
 from goalwright_planner.json_answer import NotJson
 from goalwright_planner.model import Reply, Request
 from goalwright_planner.prompting.profile import Profile
-from goalwright_planner.reading import plan_answer as reading
+from goalwright_planner.reading.plan_answer import find
 from goalwright_skills.selection import ranked
 from goalwright_skills.selection.detector import Selection, merge
 from goalwright_skills.selection.query import triggers
@@ -107,7 +107,7 @@ def _read(reply: Reply, shortlist: Mapping[str, Selection]) -> list[Selection]:
     """The skills that an answer names, in its order; names that are not on the shortlist are dropped."""
     if reply.cut_off:
         raise _NoSelection("the answer was cut off at the model's output limit")
-    document = reading.find(reply.text, "skills")[0]
+    document = find(reply.text, "skills").document
     rows = document.get("skills") if isinstance(document, dict) else document
     if not isinstance(rows, list):
         raise _NoSelection("the answer has no list 'skills'")

@@ -1,6 +1,6 @@
 """Plans as models damage them, through the command line: no task starts without its edges, no reference is lost.
 
-The forms of damage are tested in tests/planner/plan.
+The forms of damage are tested in tests/planner/reading.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def loose(**more: Any) -> dict[str, Any]:
     [
         loose(edges=[{"from": "survey", "to": "brief"}]),
         {"Tasks": [llm("survey", title="Look around"), {"ID": "brief", "Action_Type": "LLM",
-                   "Instruction": "Do brief", "Depends_On": ["look around"]}]},
+                   "Instruction": "Do brief", "Depends_On": "survey"}]},
     ],
 )  # fmt: skip
 def test_edges_in_another_form_are_kept(plan: Any, workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
@@ -98,7 +98,7 @@ def test_edges_behind_the_tasks_of_a_streamed_plan_hold(workspace: Path, serve: 
 
 def test_a_plan_file_says_the_same(workspace: Path, serve: Serve, goalwright: Goalwright) -> None:
     server = serve(scripted(RIGHT))
-    (workspace / "plan.yaml").write_text(json.dumps(loose(dependencies={"brief": ["survey"]})))
+    (workspace / "plan.yaml").write_text(json.dumps(loose(edges=[{"from": "survey", "to": "brief"}])))
     assert goalwright("run", *MODEL, "--plan", "plan.yaml", GOAL, cwd=workspace).status == 0
     assert told(server) == ["Do survey", "Do brief"]
     (workspace / "plan.yaml").write_text(json.dumps(loose(dag={"brief": ["survey"]})))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from goalwright_planner.reading.edges.task_names import folded
-from goalwright_planner.reading.normal_form import TASK_LISTS, right_key
+from goalwright_planner.reading.normal_form import TASK_LISTS, folded, right_key
 from goalwright_skills.format import safe_yaml
 
 if TYPE_CHECKING:

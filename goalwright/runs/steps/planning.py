@@ -16,7 +16,7 @@ from goalwright_planner.events import PlanMade, TextStreamed, Warned
 from goalwright_planner.plan import unused_skills
 from goalwright_planner.plan.task_id import parent_of
 from goalwright_planner.prompting.profile import FULL
-from goalwright_planner.reading import plan_answer as reading
+from goalwright_planner.reading.plan_answer import summary
 from goalwright_skills.discovery.listed import descriptions_of
 from goalwright_skills.discovery.needs import SWITCHES
 from goalwright_skills.tools.listing import LIMIT
@@ -85,7 +85,7 @@ class Planning:
         plan, repairs = plan.without_grown(), self.context.goal.repairs  # they grow again, and equal ones are reused
         plan = self.context.memo.recorded(PlanMade(plan, 0, repairs)).plan
         if repairs:
-            self.context.record(Warned(f"the plan was repaired: {reading.told(repairs)}"))
+            self.context.record(Warned(f"the plan was repaired: {summary(repairs)}"))
         return plan
 
     async def decompose(self, brief: Brief, early: EarlyStart | None = None) -> Plan:

@@ -14,7 +14,7 @@ from goalwright_planner.decompose.streaming import AnswerStream
 from goalwright_planner.errors import PlanError
 from goalwright_planner.events import PlanMade, PlanRefused, PromptMade, Warned
 from goalwright_planner.model import Message, Request
-from goalwright_planner.reading.plan_answer import told
+from goalwright_planner.reading.plan_answer import summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +95,7 @@ async def decompose(
             verdict = record(verdict)
         if isinstance(verdict, PlanMade):
             if verdict.repairs:
-                record(Warned(f"the plan was repaired: {told(verdict.repairs)}"))
+                record(Warned(f"the plan was repaired: {summary(verdict.repairs)}"))
             return verdict.plan
         faults = list(verdict.faults)
         if early is not None and attempt == 1:

@@ -14,7 +14,7 @@ from goalwright_planner.model import Message, Request
 from goalwright_planner.plan import unused_skills
 from goalwright_planner.plan.changes.change import Change
 from goalwright_planner.reading.change_answer import ChangeReading, change_schema, read_change
-from goalwright_planner.reading.plan_answer import told
+from goalwright_planner.reading.plan_answer import summary
 
 if TYPE_CHECKING:
     from goalwright_planner.decompose.brief import Brief
@@ -121,7 +121,7 @@ async def replan(brief: Brief, situation: Situation, model: Model, prompts: Prom
         reading = judge.read(reply, attempt)
         if not reading.faults:
             if reading.repairs:
-                record(Warned(f"the change of the plan was repaired: {told(reading.repairs)}"))
+                record(Warned(f"the change of the plan was repaired: {summary(reading.repairs)}"))
             if reading.give_up:
                 return Replanned(None, f"given up: {reading.give_up}", given_up=True)
             return Replanned(reading.change, "; ".join(situation.reasons))

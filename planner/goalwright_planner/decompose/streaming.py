@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 from goalwright_planner.json_answer import NotJson
 from goalwright_planner.plan.task import Task
 from goalwright_planner.plan.validate import graph_problems, row_problems
-from goalwright_planner.reading.edges.joining import PROSE
-from goalwright_planner.reading.edges.task_names import folded
 from goalwright_planner.reading.loose_json import unique_keys
-from goalwright_planner.reading.normal_form import PLAN_KEYS, normal_form
+from goalwright_planner.reading.normal_form import may_change_tasks, normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +132,7 @@ class EarlyReader:
 
     def _take(self, row: Any, ready: list[Task]) -> None:
         """Take a row that is whole; a fault of its own ends it all, since the plan will be refused."""
-        if any(key not in PLAN_KEYS and folded(key) not in PROSE for key in self._text.keys):
+        if any(map(may_change_tasks, self._text.keys)):
             self.stop()
             return
         form = normal_form({"tasks": [row]})

@@ -15,8 +15,8 @@ from goalwright_planner.plan.changes.change import Change, problems
 from goalwright_planner.plan.task import ACTION_TYPES, Task
 from goalwright_planner.plan.task_id import parent_of
 from goalwright_planner.plan.validate import row_problems
-from goalwright_planner.reading.normal_form import normal_form
-from goalwright_planner.reading.plan_answer import beside_faults, find_in
+from goalwright_planner.reading.normal_form import normal_form, unwrapped
+from goalwright_planner.reading.plan_answer import faults_beside, find
 from goalwright_planner.reading.schema import UNUSED, plan_schema
 from goalwright_skills.text.nesting import is_too_deep
 
@@ -61,24 +61,25 @@ def change_schema(*, unused: bool = False, repeats: bool = False) -> dict[str, A
 def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -> ChangeReading:
     """The change of a plan in a model's answer; `begun` has the status of each task that has started."""
     try:
-        found = find_in(text, *_DECIDING)
+        answer = find(text, *_DECIDING)
     except NotJson as error:
         return ChangeReading(Change(), faults=(f"{error}; answer with {_FORM}",))
-    value, form = found.value, found.form
-    if is_too_deep(value):
+    if is_too_deep(answer.document):
         return ChangeReading(Change(), faults=(f"the answer is nested too deeply; answer with {_FORM}",))
-    document, dropped = _unwrapped(value)
+    document = unwrapped(answer.document, _DECIDING)
     if not isinstance(document, Mapping) or document.keys().isdisjoint(_DECIDING):
         what = "a whole plan" if isinstance(document, Mapping) and "tasks" in document else "no change of the plan"
         return ChangeReading(Change(), faults=(f"the answer is {what}; answer with {_FORM}",))
-    repairs = [*([form] if form else []), *dropped]
+    unused = document.get(unused_skills.KEY)
+    reasons = unused_skills.reasons_in(unused)
+    repairs = [repair for repair in (answer.repair, unused_skills.repair(unused, reasons)) if repair]
     faults = list(_kind_problems(document))
     if faults:
         return ChangeReading(Change(), faults=tuple(faults))
     give_up = (document.get("give_up") or "").strip()
     extra = {key: value for key, value in document.items() if key not in _KEYS}
     rows, repaired, faults = _rows(document.get("add") or [], extra, plan)
-    faults += beside_faults(found, {"tasks": [*(task.to_dict() for task in plan.tasks), *rows]})
+    faults += faults_beside(answer, {"tasks": [*(task.to_dict() for task in plan.tasks), *rows]})
     if faults := faults or [
         fault for number, row in enumerate(rows, 1) if not _is_sound(row) for fault in row_problems(number, row, known)
     ]:
@@ -88,20 +89,10 @@ def read_change(text: str, plan: Plan, begun: Mapping[str, str], known: Known) -
         tuple(dict.fromkeys(_listed(document.get("drop")))),
         dict(document.get("rewire") or {}),
         document.get("synthesis"),
-        unused_skills.reasons_in(document.get(unused_skills.KEY)),
+        reasons,
     )
     faults = [*_sense_problems(change, give_up), *problems(change, plan, begun, known)]
     return ChangeReading(change, give_up, tuple(faults), tuple(repairs + repaired))
-
-
-def _unwrapped(value: Any) -> tuple[Any, list[str]]:
-    """The change inside a tool call or a single outer key, and whether something in its reasons was dropped."""
-    form = normal_form(value)
-    if isinstance(form.document, Mapping) and len(form.document) == 1:
-        (inner,) = form.document.values()
-        if isinstance(inner, Mapping) and not inner.keys().isdisjoint(_DECIDING):
-            form = normal_form(inner)
-    return form.document, [repair for repair in form.repairs if repair == unused_skills.DROPPED]
 
 
 def _kind_problems(document: Mapping[str, Any]) -> Iterator[str]:

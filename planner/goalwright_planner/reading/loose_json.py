@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from goalwright_planner.json_answer import NotJson, comments_in, repair
-from goalwright_planner.reading.edges.left_out import marks_left_out
 from goalwright_skills.format.safe_yaml import JsonLoader
 from goalwright_skills.text.surrogates import join_surrogates
 
@@ -32,6 +31,19 @@ _OUTSIDE_STRINGS = re.compile(
 _CURLY = re.compile(r"“([^“”]*)”")
 _YAML_PLAN = re.compile(r"(?:---\s*\n)?tasks:[ \t]*(?:#[^\n]*)?\n")
 _YAML_COMMENT = re.compile(r"(?:^|\s)(#[^\n]*)", re.MULTILINE)
+_TASKS = r"(?:tasks?|steps?|nodes?|items?|entries|plan)"
+_MORE = r"(?:more|remaining|rest|other|additional|further|similar)"
+_OMITTED = r"(?:omitted|left\s+out|skipped|truncated|as\s+needed|for\s+brevity|to\s+come|(?:go|follow)\s+here|here)"
+_OMISSION = re.compile(
+    rf"\A\s*(?:\.{{3}}|…)|\b{_MORE}\s+{_TASKS}\b[^.\n]*\b{_OMITTED}\b|\b{_TASKS}\s+(?:(?:were|are)\s+)?{_OMITTED}\b"
+    rf"|\b(?:omitted|left\s+out|shortened)\s+for\s+brevity\b",
+    re.IGNORECASE,
+)
+_COMMENT_OMISSION = re.compile(
+    rf"\.{{3}}|…|\betc\b|\band\s+so\s+(?:on|forth)\b|\b{_MORE}\b[^.\n]*\b{_TASKS}\b|\b(?:rest|omitted|truncated|TODO|TBD)\b",
+    re.IGNORECASE,
+)
+_ELLIPSIS = re.compile(r"[\s\W]*(?:\.{3}|…)[\s\W]*")
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
@@ -58,10 +70,20 @@ def load(text: str) -> tuple[Any, str]:
         except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError, yaml.YAMLError):
             continue
         if isinstance(value, dict | list):
-            if form and (mark := next(filter(marks_left_out, _comments(stripped, read)), None)) is not None:
+            if form and (mark := next(filter(_COMMENT_OMISSION.search, _comments(stripped, read)), None)) is not None:
                 raise LeftOut(f"the answer says that something was left out of it: {mark.strip()[:80]!r}; write it all")
             return join_surrogates(value), form
     raise NotJson("it is neither JSON nor anything close to it")
+
+
+def marks_omission(value: object) -> bool:
+    """Whether a text says that tasks were left out."""
+    return isinstance(value, str) and _OMISSION.search(value) is not None
+
+
+def is_ellipsis(value: object) -> bool:
+    """Whether a text is nothing but dots."""
+    return isinstance(value, str) and _ELLIPSIS.fullmatch(value) is not None
 
 
 def _comments(text: str, read: Callable[[str], Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reads a plan from a model's answer or a file: the document in its normal form, what was repaired, and all faults."""
+"""Reads a plan from a model's answer or a file: text, JSON document, normal form, validated plan document."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ from typing import TYPE_CHECKING, Any
 from goalwright_planner.json_answer import NotJson, breaks_off, complaint, fences, objects, without_thinking
 from goalwright_planner.plan.validate import problems
 from goalwright_planner.reading import loose_json
-from goalwright_planner.reading.edges.edge_text import edges_among
-from goalwright_planner.reading.edges.joining import NormalForm
-from goalwright_planner.reading.edges.left_out import left_out_in_prose
-from goalwright_planner.reading.edges.task_names import TaskNames
-from goalwright_planner.reading.loose_json import Ambiguous, LeftOut
-from goalwright_planner.reading.normal_form import normal_form, says_what_to_do
+from goalwright_planner.reading.loose_json import Ambiguous, LeftOut, marks_omission
+from goalwright_planner.reading.normal_form import has_key, is_task_list, normal_form, task_ids, task_names, unwrapped
 from goalwright_planner.reading.shape import SHAPES
 from goalwright_skills.text.nesting import MOST_LEVELS, is_too_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from goalwright_planner.plan.validate import Known
     from goalwright_planner.reading.shape import PlanShape
@@ -33,31 +29,31 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A plan document as it was read; it can run if it has no faults."""
+    """A plan document as it was read; the plan can run if there are no faults."""
 
     document: Any
     faults: tuple[str, ...] = ()
     repairs: tuple[str, ...] = ()
 
 
-def told(repairs: tuple[str, ...]) -> str:
-    """Repairs in one line; the first few of many."""
+def summary(repairs: tuple[str, ...]) -> str:
+    """Return repairs in one line; only the first few of many."""
     more = f" and {len(repairs) - _SHOWN} more" if len(repairs) > _SHOWN else ""
     return "; ".join(repairs[:_SHOWN]) + more
 
 
 def read_answer(text: str, shape: PlanShape, known: Known) -> Reading:
-    """The plan in a model's answer; raises NotJson if there is none, or more than one."""
+    """Read the plan in a model's answer; raises NotJson if there is none, or more than one."""
     keys = ("tasks", "clarification", *(("answer",) if known.direct else ()))
-    found = find_in(text, *keys)
-    if not _has(found.value, keys) and breaks_off(text):
+    answer = find(text, *keys)
+    if not has_key(answer.document, keys) and breaks_off(text):
         raise NotJson("the answer breaks off before its JSON is closed")
-    reading = read_document(found.value, shape, known, (found.form,) if found.form else ())
-    return replace(reading, faults=(*reading.faults, *beside_faults(found, reading.document)))
+    reading = read_document(answer.document, shape, known, (answer.repair,) if answer.repair else ())
+    return replace(reading, faults=(*reading.faults, *faults_beside(answer, reading.document)))
 
 
 def read_document(document: Any, shape: PlanShape, known: Known, repairs: tuple[str, ...] = ()) -> Reading:
-    """The plan in a document, in its normal form."""
+    """Read the plan in a document: bring it into its normal form and full shape, and validate it."""
     if is_too_deep(document):
         return Reading({}, (f"the plan is nested more than {MOST_LEVELS} levels deep; make it flatter",))
     if known.direct and isinstance(document, dict) and "answer" in document:
@@ -66,114 +62,90 @@ def read_document(document: Any, shape: PlanShape, known: Known, repairs: tuple[
         if document["answer"] in (None, ""):
             document = {key: value for key, value in document.items() if key != "answer"}
     form = normal_form(document)
-    widened = shape.widen(form.document)
-    faults = (*form.faults, *problems(widened, known))
-    return Reading(widened, faults, (*repairs, *form.repairs))
+    plan = shape.widen(form.document)
+    return Reading(plan, (*form.faults, *problems(plan, known)), (*repairs, *form.repairs))
 
 
 def read_plan(document: Any, known: Known) -> Reading:
-    """A full plan that comes as a document, such as one in a file."""
+    """Read a full plan from a document, such as the one in a plan file."""
     return read_document(document, SHAPES["full"], known)
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDocument:
-    """The document in an answer and how it differs from JSON, with the `others` beside it and the prose around them."""
+class JsonAnswer:
+    """The document in an answer, the repair that its text needed, the other documents, and the prose around them."""
 
-    value: Any
-    form: str = ""
+    document: Any
+    repair: str = ""
     others: tuple[Any, ...] = ()
     prose: str = ""
 
 
-def find(text: str, *keys: str) -> tuple[Any, str]:
-    """The document in an answer that has one of the keys, and how it differs from JSON; raises NotJson."""
-    found = find_in(text, *keys)
-    return found.value, found.form
+def find(text: str, *keys: str) -> JsonAnswer:
+    """Find the one document in an answer that has one of these keys, or else the first document.
 
-
-def find_in(text: str, *keys: str) -> FoundDocument:
-    """The one document in an answer that has one of the keys; raises NotJson if there are several that differ."""
+    Raises NotJson if there is none, or if several with such a key differ.
+    """
     answer = without_thinking(text)
     if not answer.strip():
         raise NotJson("the answer is empty")
     documents, prose = _documents(answer)
-    fitting = [document for document in documents if _has(document[0], keys)]
     if not documents:
         raise NotJson(complaint(answer))
-    value, form = (fitting or documents)[-1 if fitting else 0]
-    wanted = normal_form(value).document
-    if any(normal_form(other).document != wanted for other, _ in fitting):
+    fitting = [pair for pair in documents if has_key(pair[0], keys)]
+    if not fitting:
+        return JsonAnswer(*documents[0])
+    document, repair = fitting[-1]
+    if any(unwrapped(other, keys) != unwrapped(document, keys) for other, _ in fitting):
         raise NotJson(f"the answer holds {len(fitting)} JSON documents with '{keys[0]}' that differ; give one, whole")
-    others = tuple(other for other, _ in documents if other is not value and normal_form(other).document != wanted)
-    if fitting and re.search(rf"""["']?\b{keys[0]}\b["']?\s*:\s*[\[{{]""", prose):
+    if re.search(rf"""["']?\b{keys[0]}\b["']?\s*:\s*[\[{{]""", prose):
         raise NotJson(f"the answer holds a second document with '{keys[0]}', which cannot be read; give one, whole")
-    return FoundDocument(value, form, others if fitting else (), prose if fitting else "")
+    others = tuple(other for other, _ in documents if not has_key(other, keys))
+    return JsonAnswer(document, repair, others, prose)
 
 
-def beside_faults(found: FoundDocument, document: Any) -> Iterator[str]:
-    """What an answer says of its tasks beside the plan, and the plan does not."""
+def faults_beside(answer: JsonAnswer, document: Any) -> Iterator[str]:
+    """Yield the faults of an answer outside its plan: other tasks, and marks that tasks were left out."""
     rows = document.get("tasks") if isinstance(document, Mapping) else None
     if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
         return
-    names, form = TaskNames.of(rows), NormalForm(None)
-    form.before = {str(row.get("id")): list(row.get("depends_on") or ()) for row in rows}
-    for other in found.others:
-        named = names.named_in(other)
-        if named or says_what_to_do(other) or normal_form(other).document is not other:
-            what = f"names tasks ({', '.join(named)})" if named else "holds tasks"
-            yield f"the answer has another JSON document, which {what}; put everything into one plan"
-    for before, after in edges_among(found.prose, names):
-        if before != after and before not in form.upstream(after):
-            yield (
-                f"the text around the plan says that {after!r} comes after {before!r}, and the plan does not; "
-                f"add {before!r} to the depends_on of {after!r}"
-            )
-    if left_out_in_prose(found.prose):
+    ids = task_ids(rows)
+    if any(is_task_list([other]) or task_names(other, ids) for other in answer.others):
+        yield "the answer has another JSON document about its tasks; put everything into one plan"
+    if marks_omission(answer.prose):
         yield "the text around the plan says that tasks were left out; write every task"
 
 
 def _documents(answer: str) -> tuple[list[tuple[Any, str]], str]:
-    """Every document in an answer, and the prose around them: the answer itself, or all in calls, fences and prose.
+    """Return every document in an answer with its repair, and the prose around them.
 
-    Raises Ambiguous if there is none but one that could be read in two ways, or one that says it is not whole.
+    Either the whole answer is one document, or they are in tool calls, fences and prose. Raises Ambiguous if the only
+    document can be read in two ways, or if any document says that it is not whole.
     """
-    whole, unclear = _load_all([answer])
-    if whole:
-        return whole, ""
     documents: list[tuple[Any, str]] = []
+    unclear: list[Ambiguous] = []
+
+    def loads(text: str, kind: type = object) -> bool:
+        try:
+            document, repair = loose_json.load(text)
+        except Ambiguous as error:
+            unclear.append(error)
+            return False
+        except (ValueError, RecursionError):
+            return False
+        if isinstance(document, kind):
+            documents.append((document, repair))
+        return isinstance(document, kind)
+
+    if loads(answer):
+        return documents, ""
     prose = answer
     for match in (*_TOOL_CALL.finditer(answer), *fences(answer)):
-        found, why = _load_all([match[2]])
-        documents += found
-        unclear = why or unclear
-        if found:
+        if loads(match[2]):
             prose = prose.replace(match[0], "\n")
     for piece in islice(objects(prose), _MAX_PIECES):
-        found, why = _load_all([piece])
-        embedded = [document for document in found if isinstance(document[0], dict)]
-        documents += embedded
-        unclear = why or unclear
-        if embedded:
+        if loads(piece, dict):
             prose = prose.replace(piece, "\n")
-    if unclear is not None and (not documents or isinstance(unclear, LeftOut)):
-        raise unclear
+    if unclear and (not documents or isinstance(unclear[-1], LeftOut)):
+        raise unclear[-1]
     return documents, prose
-
-
-def _load_all(texts: Iterable[str]) -> tuple[list[tuple[Any, str]], Ambiguous | None]:
-    documents: list[tuple[Any, str]] = []
-    unclear = None
-    for text in texts:
-        try:
-            documents.append(loose_json.load(text))
-        except Ambiguous as error:
-            unclear = error
-        except (ValueError, RecursionError):
-            continue
-    return documents, unclear
-
-
-def _has(document: Any, keys: tuple[str, ...]) -> bool:
-    forms = (document, normal_form(document).document)
-    return any(isinstance(form, dict) and not form.keys().isdisjoint(keys) for form in forms)

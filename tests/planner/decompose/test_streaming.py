@@ -47,7 +47,7 @@ def early(*rows: Any, **more: Any) -> list[str]:
             ["1", "b"],
         ),
         ([{"id": "a", "action_type": "llm", "instruction": "go"}, llm("b")], ["b"]),
-        ([llm("a", level=1), llm("b", level=2), llm("c")], ["c"]),
+        ([llm("a", priority=1), llm("b", priority=2), llm("c")], ["c"]),
         ([llm("a"), llm("b", wait_for=["a"]), llm("c", "b"), llm("d")], ["a", "d"]),
     ],
 )

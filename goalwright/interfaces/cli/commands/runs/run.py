@@ -138,11 +138,11 @@ def run(
 def show_preview(goalwright: Goalwright, goal: Goal, mode: OutputMode, *, indent: int | None = 2) -> int:
     """Print what a run of the goal would begin with; returns the exit status. `indent` is that of its JSON."""
     from goalwright.workspace.planned_selection import planned_skills
-    from goalwright_planner.reading.plan_answer import told
+    from goalwright_planner.reading.plan_answer import summary
 
     preview = asyncio.run(goalwright.preview(goal))
     unused = goal.recipe.warnings if goal.recipe is not None else ()
-    repaired = (f"the plan was repaired: {told(goal.repairs)}",) if goal.repairs else ()
+    repaired = (f"the plan was repaired: {summary(goal.repairs)}",) if goal.repairs else ()
     for warning in (*unused, *repaired, *preview.warnings) if not mode.quiet else ():
         output.say_warning(warning)
     if goal.plan is not None:
